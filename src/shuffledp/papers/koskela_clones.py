@@ -36,8 +36,8 @@ ROUNDS2 = (1, 2, 3, 4)
 
 def _compute_numerical(n: int, epsilon0: float) -> Iterator[Line]:
     epsilons = np.linspace(0.1, 1.0, 37)
-    yield from keyed(deltas_of([clones_pair(n, epsilon0, tau=TAU)], ROUNDS2, epsilons), FA, "published", epsilons)
-    yield Line(INTENDED, "published", epsilons, deltas_of([feldman_pair(n, epsilon0, tau=TAU)], [1], epsilons)[1])
+    yield from keyed(deltas_of(clones_pair(n, epsilon0, tau=TAU), ROUNDS2, epsilons), FA, "published", epsilons)
+    yield Line(INTENDED, "published", epsilons, deltas_of(feldman_pair(n, epsilon0, tau=TAU), [1], epsilons)[1])
     yield Line(
         NUMERICAL,
         "published",
@@ -139,7 +139,7 @@ def _advanced(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float
 
 def _compute_closed(n: int, epsilon0: float, counts: Sequence[int], highest: float, theorem: str) -> Iterator[Line]:
     epsilons = np.logspace(-1.0, math.log10(min(highest, 19.0)), 57)  # the grid ends at 20
-    yield from keyed(deltas_of([clones_pair(n, epsilon0, tau=TAU)], counts, epsilons), FA, "published", epsilons)
+    yield from keyed(deltas_of(clones_pair(n, epsilon0, tau=TAU), counts, epsilons), FA, "published", epsilons)
     deltas = np.logspace(-1.0, -15.0, 71)
     for rounds in counts:
         answers = [(_basic if theorem == "basic" else _advanced)(n, epsilon0, float(delta), rounds) for delta in deltas]

@@ -47,7 +47,7 @@ def _first(
 ) -> dict[str, dict[int, Floats]]:
     """(5.1) or (5.2) of the first version, in each of its orders."""
     pairs = {order: one_count_pair(n, k, gamma, adversary=adversary, reverse=order == SWAPPED) for order in ORDERS}
-    return {order: epsilons_of([pair], rounds, deltas) for order, pair in pairs.items()}
+    return {order: epsilons_of(pair, rounds, deltas) for order, pair in pairs.items()}
 
 
 def _balle(
@@ -79,9 +79,9 @@ def _compute_1() -> Iterator[Line]:
         FIRST_WEAK: _first(*parameters, ROUNDS1, deltas, "weak"),
     }
     published: list[tuple[str, str, dict[int, Floats]]] = [
-        (THM_8, "invalid", epsilons_of([krr_strong_pair(*parameters)], ROUNDS1, deltas)),
-        (THM_10, "invalid", epsilons_of([krr_weak_pair(*parameters)], ROUNDS1, deltas)),
-        (PROOF, "published", epsilons_of([krr_weak_pair(*parameters, reading="multinomial")], ROUNDS1, deltas)),
+        (THM_8, "invalid", epsilons_of(krr_strong_pair(*parameters), ROUNDS1, deltas)),
+        (THM_10, "invalid", epsilons_of(krr_weak_pair(*parameters), ROUNDS1, deltas)),
+        (PROOF, "published", epsilons_of(krr_weak_pair(*parameters, reading="multinomial"), ROUNDS1, deltas)),
         *((f"{name}, {order}", "invalid", curves[order]) for name, curves in first.items() for order in ORDERS),
     ]
     for rounds in ROUNDS1:
@@ -167,7 +167,7 @@ def _compute_3() -> Iterator[Line]:
     for panel, n in PANELS3.items():
         for order, curves in _first(n, K3, GAMMA3, [1], deltas).items():
             yield Line(f"{FIRST_STRONG}, {order}", "invalid", deltas, curves[1], panel)
-        yield Line(THM_8, "invalid", deltas, epsilons_of([krr_strong_pair(n, K3, GAMMA3)], [1], deltas)[1], panel)
+        yield Line(THM_8, "invalid", deltas, epsilons_of(krr_strong_pair(n, K3, GAMMA3), [1], deltas)[1], panel)
         yield from _balle(BALLE, n, K3, GAMMA3, deltas, panel=panel)
         yield from certified(
             sdp.shuffle(sdp.KRR.from_gamma(k=K3, gamma=GAMMA3), n=n, adversary="strong"), STRONG, deltas, panel
@@ -228,7 +228,7 @@ def _compute_4() -> Iterator[Line]:
     published = {
         f"{FIRST_STRONG}, {order}": curves for order, curves in _first(N4, K3, GAMMA3, ROUNDS4, deltas).items()
     }
-    published[THM_8] = epsilons_of([krr_strong_pair(N4, K3, GAMMA3)], ROUNDS4, deltas)
+    published[THM_8] = epsilons_of(krr_strong_pair(N4, K3, GAMMA3), ROUNDS4, deltas)
     for rounds in ROUNDS4:
         panel = f"nc = {rounds}"
         for label, curves in published.items():
@@ -283,7 +283,7 @@ def _compute_10() -> Iterator[Line]:
     for panel, (n, epsilon0) in PANELS10.items():
         gammas = {k: k / (math.exp(epsilon0) + k - 1.0) for k in KS}
         blanket = {k: _first(n, k, gamma, [1], deltas) for k, gamma in gammas.items()}
-        clones = epsilons_of([clones_pair(n, epsilon0)], [1], deltas)[1]
+        clones = epsilons_of(clones_pair(n, epsilon0), [1], deltas)[1]
         for order in ORDERS:
             for k, curves in blanket.items():
                 yield Line(f"{BLANKET}, k = {k}", "invalid", deltas, curves[order][1], f"{panel}, {order}")

@@ -11,7 +11,7 @@ pair that is too large for a minute on one core is refused.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -36,7 +36,7 @@ LONGEST = 60.0  # seconds
 MOST_USERS = 10**7  # beyond, logarithms of factorials lose too many digits
 
 Parameters = tuple[Any, ...]
-Build = Callable[..., Sequence[Pair]]
+Build = Callable[..., Pair]
 
 
 def balle_epsilon(n: int, k: int, gamma: float, delta: float, *, checked: bool = True) -> float:
@@ -53,34 +53,6 @@ def balle_epsilon(n: int, k: int, gamma: float, delta: float, *, checked: bool =
         require(delta <= 2.0 * math.exp(-2.0), "delta must be at most 2/e^2", f"{delta:g}")
         require(epsilon <= 1.0, "the formula must give at most 1", f"{epsilon:g}")
     return epsilon
-
-
-def _clones(n: int, epsilon0: float) -> Sequence[Pair]:
-    return [clones_pair(n, epsilon0)]
-
-
-def _feldman(n: int, epsilon0: float) -> Sequence[Pair]:
-    return [feldman_pair(n, epsilon0)]
-
-
-def _binary(n: int, epsilon0: float) -> Sequence[Pair]:
-    return [rr_pair(n, epsilon0), rr_pair(n, epsilon0, reverse=True)]
-
-
-def _strong(reading: Literal["independent", "exact"], n: int, k: int, gamma: float) -> Sequence[Pair]:
-    return [krr_strong_pair(n, k, gamma, reading=reading)]
-
-
-def _weak(reading: Literal["independent", "multinomial", "exact"], n: int, k: int, gamma: float) -> Sequence[Pair]:
-    return [krr_weak_pair(n, k, gamma, reading=reading)]
-
-
-def _one_count(adversary: Literal["weak", "strong"], n: int, k: int, gamma: float) -> Sequence[Pair]:
-    return [one_count_pair(n, k, gamma, adversary=adversary, reverse=reverse) for reverse in (False, True)]
-
-
-def _as_printed(adversary: Literal["weak", "strong"], n: int, k: int, gamma: float) -> Sequence[Pair]:
-    return _one_count(adversary, n, k, gamma)[:1]
 
 
 def _any(setting: Setting) -> Parameters:
@@ -129,8 +101,9 @@ def _width(trials: int, p: float) -> float:
 
 
 @lru_cache(maxsize=1)
-def _accountant(build: Build, parameters: Parameters) -> FourierAccountant:
-    return FourierAccountant(*build(*parameters))
+def _accountant(build: Build, parameters: Parameters, orders: int) -> FourierAccountant:
+    swapped = [build(*parameters, reverse=True)] if orders == 2 else []
+    return FourierAccountant(build(*parameters), *swapped)
 
 
 def _bound(
@@ -156,7 +129,7 @@ def _bound(
             f"its losses must fit the grid within {LONGEST:g} seconds",
             f"about {seconds(setting):.0f} seconds",
         )
-        return _accountant(build, read(setting))
+        return _accountant(build, read(setting), orders)
 
     def epsilon_at(setting: Setting, delta: float) -> float:
         ends = accountant(setting).curves(setting.rounds, lower=side == "lower")
@@ -181,6 +154,7 @@ def _bound(
 
     described = {
         "paper": PAPER,
+        "covers": COVERS[read],
         "rounds": "any",
         "conditions": "none; n up to 1e7, if the pair fits the grid",
         **described,
@@ -196,38 +170,38 @@ def _bound(
     )
 
 
-ANY = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
 KRR = "k-ary randomized response"
-BINARY = "binary randomized response"
+COVERS: dict[Callable[[Setting], Parameters], str] = {
+    _any: "any epsilon0-LDP randomizers, also adaptive in a secret random order",
+    _krr: KRR,
+    _rr: "binary randomized response",
+}
 
 BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-clones",
-        _clones,
+        clones_pair,
         _any,
         _clones_size,
         where="(6.1) of the first version, (5.1) of the revision",
-        covers=ANY,
         status="proven",
         remark="The pair is not Feldman's, for which it stands, but dominates it (erratum 5; the proof is ours).",
     ),
     _bound(
         "koskela-2021-feldman",
-        _feldman,
+        feldman_pair,
         _any,
         _clones_size,
         where="first version, Algorithm 1 on the pair of Feldman et al. 2020, Thm 3.2 (not in the paper)",
-        covers=ANY,
         status="proven",
         remark="What the paper means by the clones pair.",
     ),
     _bound(
         "koskela-2021-krr-weak",
-        partial(_weak, "independent"),
+        krr_weak_pair,
         _krr,
         _weak_size,
         where="revision, Thms 10 and 11, counts independent",
-        covers=KRR,
         adversary="weak",
         status="invalid",
         remark=(
@@ -237,44 +211,40 @@ BOUNDS: tuple[Published, ...] = (
     ),
     _bound(
         "koskela-2021-krr-weak-multinomial",
-        partial(_weak, "multinomial"),
+        partial(krr_weak_pair, reading="multinomial"),
         _krr,
         _weak_size,
         where="revision, Thms 10 and 11, counts as in the proof",
-        covers=KRR,
         adversary="weak",
         status="proven",
         remark="Called tight in the revision; loose, as it integrates (2.4) instead of (2.3).",
     ),
     _bound(
         "koskela-2021-krr-weak-exact",
-        partial(_weak, "exact"),
+        partial(krr_weak_pair, reading="exact"),
         _krr,
         _weak_size,
         where="revision, Thm 10's view with (2.3) (our repair)",
-        covers=KRR,
         adversary="weak",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-weak-exact-lower",
-        partial(_weak, "exact"),
+        partial(krr_weak_pair, reading="exact"),
         _krr,
         _weak_size,
         side="lower",
         where="revision, Thm 10's view with (2.3), losses rounded to the left (our repair)",
-        covers=KRR,
         adversary="weak",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-weak-first",
-        partial(_one_count, "weak"),
+        partial(one_count_pair, adversary="weak"),
         _krr,
         partial(_one_count_size, "weak"),
         orders=2,
         where="first version, Thm 10 and (5.2), the larger of both orders",
-        covers=KRR,
         adversary="weak",
         status="invalid",
         remark=(
@@ -284,22 +254,20 @@ BOUNDS: tuple[Published, ...] = (
     ),
     _bound(
         "koskela-2021-krr-weak-first-printed-order",
-        partial(_as_printed, "weak"),
+        partial(one_count_pair, adversary="weak"),
         _krr,
         partial(_one_count_size, "weak"),
         where="first version, Thm 10 and (5.2), P_w against Q_w only",
-        covers=KRR,
         adversary="weak",
         status="invalid",
         remark="One order of koskela-2021-krr-weak-first (erratum 13): 0.1745 for the exact 0.2552 there.",
     ),
     _bound(
         "koskela-2021-krr-strong",
-        partial(_strong, "independent"),
+        krr_strong_pair,
         _krr,
         _strong_size,
         where="revision, Thm 8",
-        covers=KRR,
         adversary="strong",
         status="invalid",
         remark=(
@@ -309,33 +277,30 @@ BOUNDS: tuple[Published, ...] = (
     ),
     _bound(
         "koskela-2021-krr-strong-exact",
-        partial(_strong, "exact"),
+        partial(krr_strong_pair, reading="exact"),
         _krr,
         _strong_size,
         where="revision, Thm 8's view with its counts multinomial and (2.3) (our repair)",
-        covers=KRR,
         adversary="strong",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-strong-exact-lower",
-        partial(_strong, "exact"),
+        partial(krr_strong_pair, reading="exact"),
         _krr,
         _strong_size,
         side="lower",
         where="revision, Thm 8's view with its counts multinomial and (2.3), losses rounded to the left (our repair)",
-        covers=KRR,
         adversary="strong",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-strong-first",
-        partial(_one_count, "strong"),
+        partial(one_count_pair, adversary="strong"),
         _krr,
         partial(_one_count_size, "strong"),
         orders=2,
         where="first version, (5.1), the larger of both orders",
-        covers=KRR,
         adversary="strong",
         status="invalid",
         remark=(
@@ -345,23 +310,21 @@ BOUNDS: tuple[Published, ...] = (
     ),
     _bound(
         "koskela-2021-krr-strong-first-printed-order",
-        partial(_as_printed, "strong"),
+        partial(one_count_pair, adversary="strong"),
         _krr,
         partial(_one_count_size, "strong"),
         where="first version, (5.1), P_s against Q_s only",
-        covers=KRR,
         adversary="strong",
         status="invalid",
         remark="One order of koskela-2021-krr-strong-first (erratum 3): 0.0386 for the exact 0.1661 there.",
     ),
     _bound(
         "koskela-2021-2rr",
-        _binary,
+        rr_pair,
         _rr,
         _binary_size,
         orders=2,
         where="first version, section 4",
-        covers=BINARY,
         status="invalid",
         remark=(
             "All others holding 0 is not always the worst dataset (erratum 6). n = 20, epsilon0 = 1, epsilon = 0.5: "
@@ -370,13 +333,12 @@ BOUNDS: tuple[Published, ...] = (
     ),
     _bound(
         "koskela-2021-2rr-lower",
-        _binary,
+        rr_pair,
         _rr,
         _binary_size,
         orders=2,
         side="lower",
         where="first version, section 4, losses rounded to the left",
-        covers=BINARY,
         status="proven",
         remark="The dataset where all others hold 0; in the paper an upper bound, which it is not (erratum 6).",
     ),
