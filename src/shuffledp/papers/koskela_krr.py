@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -110,15 +111,13 @@ def _verdict_1(lines: Sequence[Line]) -> str:
     ]
     where = [f"up to delta = {points.max():.1e} with {r} rounds" for r, points in wrong if points.size]
 
-    def first(family: str) -> str:
-        view, said = (STRONG, "(5.1)") if family == FIRST_STRONG else (WEAK, "(5.2)")
-        values = {order: [at(f"{family}, {order}", "invalid", r) for r in ROUNDS1] for order in ORDERS}
-        off = {
-            order: [_percent(x, at(view, "lower", r)) for r, x in zip(ROUNDS1, values[order], strict=True)]
-            for order in ORDERS
-        }
-        return "; ".join(f"{said} {order} {_listed(values[order])} ({', '.join(off[order])})" for order in ORDERS)
+    def first(family: str, order: str) -> str:
+        view = STRONG if family == FIRST_STRONG else WEAK
+        found = [(at(f"{family}, {order}", "invalid", r), at(view, "lower", r)) for r in ROUNDS1]
+        values = ", ".join(f"{x:.3f} ({_percent(x, truth)})" for x, truth in found)
+        return f"{'(5.1)' if view == STRONG else '(5.2)'} {order} {values}"
 
+    firsts = "; ".join(first(*each) for each in product((FIRST_STRONG, FIRST_WEAK), ORDERS))
     return (
         f"**Agrees**: one round of the exact strong and weak views, at delta = 1e-6, gives "
         f"{at(STRONG, 'upper', 1):.3f} and {at(WEAK, 'upper', 1):.3f}: a "
@@ -136,7 +135,7 @@ def _verdict_1(lines: Sequence[Line]) -> str:
         f"({_percent(at(PROOF, 'published', 16), at(WEAK, 'upper', 16))}).\n"
         "- The first version draws (5.1) and (5.2), the distributions of one count (errata 3 and 13). By its "
         "Definition 1 both orders count; which it drew is not said. At delta = 1e-6 and 1, 4, 16 rounds, with the "
-        f"distance from the certified lower end: {'; '.join(map(first, (FIRST_STRONG, FIRST_WEAK)))}.\n"
+        f"distance from the certified lower end: {firsts}.\n"
         f"- The axis of the first version is labelled up to 2.5. With 16 rounds and delta = 1e-7, (5.1) is at "
         f"{at(f'{FIRST_STRONG}, {PRINTED}', 'invalid', 16, 1e-7):.2f} (P/Q) and "
         f"{at(f'{FIRST_STRONG}, {SWAPPED}', 'invalid', 16, 1e-7):.2f} (Q/P), and Thm 8 of the revision at "
@@ -314,16 +313,12 @@ def _verdict_10(lines: Sequence[Line]) -> str:
         for order in ORDERS:
             found = [value(lines, f"{BLANKET}, k = {k}", "invalid", 1e-5, f"{panel}, {order}") for k in KS]
             off = [100.0 * (x / s - 1.0) for x, s in zip(found, strong, strict=True)]
-            tall = [
-                float(np.nanmax(line.y))
-                for line in lines
-                if line.panel == f"{panel}, {order}" and BLANKET in line.label
-            ]
+            tall = max(value(lines, f"{BLANKET}, k = {k}", "invalid", 1e-7, f"{panel}, {order}") for k in KS)
             rows.append(
                 f"- (5.1), {order}: {_listed(found)}, {min(off):+.0f} to {max(off):+.0f} % from that (erratum 3). The "
-                f"clones curve is above it for {_which(found, clones)}. Its highest point is {max(tall):.2f}.\n"
+                f"clones curve is above it for {_which(found, clones)}. Its highest point is {tall:.2f}.\n"
             )
-        highest = float(np.nanmax(find(lines, CLONES, "published", f"{panel}, {PRINTED}").y))
+        highest = value(lines, CLONES, "published", 1e-7, f"{panel}, {PRINTED}")
         parts.append(
             f"{panel}, at delta = 1e-5 and for k = {_listed(KS, 0)}:\n\n"
             f"- The exact strong view is {_listed(strong)}.\n"

@@ -41,6 +41,7 @@ ONE = 1e-9  # probabilities that miss 1 by no more add up to it
 TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 Terms = Iterator[tuple[Floats, Floats]]
+Law = Mapping[Any, float]  # the probability of each outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,8 @@ class Pair:
     rounded: float = ROUNDED
 
     @classmethod
-    def of(cls, p: Mapping[Any, float], q: Mapping[Any, float]) -> "Pair":
-        """The losses of p against q, the probabilities of each outcome: an outcome that is left out
-        has probability 0.
-        """
+    def of(cls, p: Law, q: Law) -> "Pair":
+        """The losses of p against q. An outcome that is left out has probability 0."""
         outcomes = list({**p, **q})
         above, below = (np.array([law.get(each, 0.0) for each in outcomes], dtype=np.float64) for law in (p, q))
         missed = float(np.max(np.abs([1.0 - above.sum(), 1.0 - below.sum()])))
@@ -221,9 +220,7 @@ class FourierAccountant:
         self._known: dict[bool, tuple[int, list[Composed]]] = {}
 
     @classmethod
-    def between(
-        cls, p: Mapping[Any, float], q: Mapping[Any, float], *, L: float = L, m: int = M
-    ) -> "FourierAccountant":
+    def between(cls, p: Law, q: Law, *, L: float = L, m: int = M) -> "FourierAccountant":
         """Of two distributions, p against q and q against p: the probabilities of each outcome."""
         return cls(Pair.of(p, q), Pair.of(q, p), L=L, m=m)
 
@@ -239,11 +236,12 @@ class FourierAccountant:
 
     def curves(self, rounds: int, *, lower: bool) -> list["Composed"]:
         """The composed losses of every pair; those of the last number of rounds are kept."""
-        if self._known.get(lower, (0,))[0] != rounds:
+        known = self._known.get(lower)
+        if known is None or known[0] != rounds:
             if lower not in self._grids:
                 self._grids[lower] = [Grid(pair, L=self.L, m=self.m, lower=lower) for pair in self.pairs]
-            self._known[lower] = rounds, [grid.compose(rounds) for grid in self._grids[lower]]
-        return self._known[lower][1]
+            known = self._known[lower] = rounds, [grid.compose(rounds) for grid in self._grids[lower]]
+        return known[1]
 
     def _ends(self, rounds: int, read: Callable[["Composed"], float]) -> Bound:
         rounds = check_rounds(rounds)

@@ -20,9 +20,9 @@ from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsi
 from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
 
-__all__ = ["Asked", "Published", "Setting", "Status", "require"]
+__all__ = ["Quantity", "Published", "Setting", "Status", "require"]
 
-Asked = Literal["epsilon", "delta"]
+Quantity = Literal["epsilon", "delta"]
 Status = Literal["proven", "unproven", "invalid"]
 EPSILONS = [2.0**i for i in range(-30, 10)]  # where a bound on delta is tried before it is bisected
 BISECTED = 60  # times: to the last digits
@@ -126,7 +126,7 @@ class Published:
     messages: Literal["one", "any"] = "one"
     epsilon_at: Callable[[Setting, float], float] | None = None
     delta_at: Callable[[Setting, float], float] | None = None
-    enclosed_at: Callable[[Setting, Asked, float], Bound] | None = None
+    enclosed_at: Callable[[Setting, Quantity, float], Bound] | None = None
     cost: Callable[[Setting], float] | None = None
 
     @property
@@ -174,7 +174,7 @@ class Published:
         assert stated is not None
         return math.exp(self._boundary(lambda log: stated(setting, math.exp(log)) <= epsilon, LOG_DELTAS))
 
-    def enclosure(self, setting: Setting, asked: Asked, at: float) -> Bound | None:
+    def enclosure(self, setting: Setting, asked: Quantity, at: float) -> Bound | None:
         """Both ends of this bound's own epsilon or delta, if it is known how far its algorithm is
         from them.
 
