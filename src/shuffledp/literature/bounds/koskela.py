@@ -27,7 +27,7 @@ from shuffledp.literature.bounds.koskela_pairs import (
     one_count_pair,
     rr_pair,
 )
-from shuffledp.literature.bounds.published import Quantity, Published, Setting, require
+from shuffledp.literature.bounds.published import Published, Quantity, Setting, require
 
 __all__ = ["BOUNDS", "balle_epsilon"]
 
@@ -117,8 +117,8 @@ def _bound(
     side: End = "upper",
     **described: Any,
 ) -> Published:
-    """The Fourier accountant's answer for one pair, as a ``Published``: of two ``orders`` the larger
-    one, or the ``printed`` one. Both have the cost of two, so that ``compare`` shows both or none.
+    """The Fourier accountant's answer for a pair, as a ``Published``: the larger of two ``orders``,
+    or the ``printed`` one. Both have the cost of two, so that ``compare`` shows both or none.
     """
 
     def seconds(setting: Setting) -> float:

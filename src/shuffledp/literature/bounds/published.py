@@ -20,7 +20,7 @@ from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsi
 from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
 
-__all__ = ["Quantity", "Published", "Setting", "Status", "require"]
+__all__ = ["Published", "Quantity", "Setting", "Status", "require"]
 
 Quantity = Literal["epsilon", "delta"]
 Status = Literal["proven", "unproven", "invalid"]
