@@ -111,8 +111,8 @@ FIG6 = _numerical_figure(6, 10**6, 9.0, 1e-8)
 
 
 def first_closed_form(n: int, epsilon0: float, delta: float) -> tuple[float, bool]:
-    """(C.2): log(1 + 8 sqrt(log(4/delta)/(pn)) + 8/(pn)), p = e^-eps0, and whether its condition
-    eps0 <= log(n / (16 log(2/delta))) holds.
+    """(C.2) of the first version: log(1 + 8 sqrt(log(4/delta)/(pn)) + 8/(pn)), p = e^-eps0, and
+    whether its condition eps0 <= log(n / (16 log(2/delta))) holds.
 
     The form of Feldman et al.'s first version, which lacks the factor (E-1)/(E+1) of eq (1):
     weaker, so valid under the same condition.

@@ -54,7 +54,7 @@ def _first(
 def _balle(
     label: str, n: int, k: int, gamma: float, deltas: Floats, rounds: int = 1, panel: str = ""
 ) -> Iterator[Line]:
-    """(C.1), with basic composition: ``rounds`` times the epsilon of delta/rounds."""
+    """(C.1) of the first version at delta/rounds, times ``rounds``: basic composition."""
     one = np.array([balle_epsilon(n, k, gamma, delta / rounds, checked=False) for delta in deltas])
     yield from parted(label, deltas, rounds * one, one <= 1.0, panel)
 

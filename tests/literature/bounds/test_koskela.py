@@ -37,7 +37,7 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def strong_as_printed(n: int, k: int, gamma: float, epsilon: float) -> float:
-    """Thm 8 by direct summation."""
+    """Thm 8 of the revision by direct summation."""
     law = [binomial(n - 1, x, gamma / k) for x in range(n)]
     return sum(law[x] * law[y] for x, y in product(range(n), range(n)) if y == 0 or (x + 1) / y >= math.exp(epsilon))
 
