@@ -33,12 +33,11 @@ from shuffledp.cli import main
 from tests.collection.engines.cluster import SMALL, environment, missing, small_jvm
 
 ROOT = Path(__file__).resolve().parents[2]
-# The pages of notebooks follow from the notebooks, which test_notebooks.py runs; those of papers from
-# the statements, whose sessions and commands test_statements.py runs.
+# The pages of notebooks follow from the notebooks, which test_notebooks.py runs.
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if page.is_file() and page.parent.name not in ("notebooks", "papers")
+    if page.is_file() and page.parent.name != "notebooks"
 ]
 JAVA = "<!-- needs: java -->"
 LONG = {"network.md", "weekly.md"}  # pages whose commands take long
