@@ -38,6 +38,7 @@ SECTIONS: list[tuple[str, Callable[[], list[Result]]]] = [
     ("Tightness and time of the first-clone swap beside the blanket, delta = 1e-6", swapped.beside_the_blanket),
     ("Speed against Feldman et al. 2020, Appendix F, n = 1e6", speed.against_feldman),
     ("Speed against Koskela et al. 2021, Algorithm 1 with L = 20 and m = 1e7, n = 1e4", speed.against_koskela),
+    ("Run time as Koskela et al. 2021 state it, CPU seconds", speed.koskelas_claims),
     ("Growth of the cost", speed.growth),
     ("Training: random allocation", training.ends_apart),
     ("Training: beside the package of those who proposed it, CPU time", training.against_peer),

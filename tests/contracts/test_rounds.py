@@ -216,7 +216,7 @@ def test_dp_accounting_agrees_on_the_blanket_pair(rounds: int) -> None:
 @pytest.mark.parametrize("rounds", [1, 4, 16, 64])
 @pytest.mark.parametrize("n, e0", [(200, 1.0), (10**4, 4.0)])
 def test_dp_accounting_agrees_on_an_explicit_dataset(rounds: int, n: int, e0: float) -> None:
-    """Binary RR, all others hold 0 (Koskela et al. 2021, section 4)."""
+    """Binary RR, all others hold 0 (Koskela et al. 2021, first version, section 4)."""
     p, q = 1.0 / (math.exp(e0) + 1.0), 1.0 / (math.exp(-e0) + 1.0)
     others = binom.pmf(np.arange(n), n - 1, p)
     P, Q = np.convolve(others, [q, p]), np.convolve(others, [p, q])

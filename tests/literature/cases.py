@@ -272,8 +272,10 @@ def witness(name: str) -> Case | None:
     found: dict[str, Callable[[], Case]] = {
         "koskela-2021-krr-weak": lambda: views(2, 20, math.log(3.0))[0],  # gamma = 1/2
         "koskela-2021-krr-weak-first": lambda: k_ary(3, 8, 2.0),
+        "koskela-2021-krr-weak-first-printed-order": lambda: k_ary(3, 8, 2.0),
         "koskela-2021-krr-strong": lambda: views(2, 100, math.log1p(2.0 / 9.0))[1],  # gamma = 0.9
         "koskela-2021-krr-strong-first": lambda: views(2, 20, math.log(9.0))[1],  # gamma = 0.2
+        "koskela-2021-krr-strong-first-printed-order": lambda: views(2, 20, math.log(9.0))[1],
         "koskela-2021-2rr": lambda: binary(20, 1.0),
     }
     return found[name]() if name in found else None

@@ -219,8 +219,8 @@ def _judge(
     """The answers against the exact ones, and which of them could have failed.
 
     A claim that is true of every mechanism cannot: an upper bound that states delta >= 1, or an
-    epsilon beyond which no loss is left (or so little that doubles do not hold it); a lower bound
-    that states 0. No number at all, or a negative one, fails always.
+    epsilon that is infinite or beyond which no loss is left (or so little that doubles do not hold
+    it); a lower bound that states 0. No number at all, or a negative one, fails always.
     """
     answered = np.array([answer is not None for answer in answers], dtype=bool)
     found = np.array([answer for answer in answers if answer is not None], dtype=np.float64).reshape(-1, 2)
@@ -233,7 +233,7 @@ def _judge(
         stated = np.log(deltas)
     if bound.side == "upper":
         exact = case.truth.log_low(epsilons)
-        can_fail = (exact > -math.inf) & (deltas < 1.0)
+        can_fail = (exact > -math.inf) & (deltas < 1.0) & np.isfinite(epsilons)
         logs = np.where(can_fail, exact, 0.0) - np.where(can_fail, stated, math.inf)
     else:
         exact = np.log(case.truth.high(epsilons))

@@ -99,7 +99,7 @@ def test_claims_that_are_true_of_every_mechanism_are_no_comparisons(
     assert tally.trivial >= PROBES
 
 
-@pytest.mark.parametrize(("epsilon", "informative"), [(0.999, True), (1.0, False), (5.0, False)])
+@pytest.mark.parametrize(("epsilon", "informative"), [(0.999, True), (1.0, False), (5.0, False), (math.inf, False)])
 def test_an_epsilon_is_compared_only_if_losses_exceed_it(epsilon: float, informative: bool) -> None:
     tally = compare(described("upper", epsilon_at=lambda *_: epsilon), binary(6, 1.0), QUICK)
     assert (tally.comparisons > 0, tally.trivial > 0) == (informative, not informative)

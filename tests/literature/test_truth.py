@@ -36,6 +36,14 @@ def test_tails_give_the_views_of_both_adversaries() -> None:
         assert_same(case.truth.low(EPSILONS), case.truth.high(EPSILONS), wanted)
 
 
+def test_tails_know_infinite_losses() -> None:
+    gamma, far = 3.0 / (math.exp(2.0) + 2.0), np.array([math.inf])
+    weak, strong = (case.truth for case in views(3, 6, 2.0))
+    missed = (1.0 - gamma) * (1.0 - gamma / 3.0) ** 5  # data, where none of five others' noise hides it
+    assert_same(strong.low(far), strong.high(far), np.array([missed]))
+    assert weak.low(far) == [0.0]
+
+
 def test_merged_outputs_give_the_divergence_of_the_dataset_for_three_values() -> None:
     rows = krr(3, 1.5)
     exact = [max(haystack_delta(rows[x], rows[0], rows[1], 9, eps) for x in (0, 1, 2)) for eps in EPSILONS]

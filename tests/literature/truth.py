@@ -44,9 +44,9 @@ class Tail:
 
     def delta(self, epsilons: Array) -> tuple[Array, Array]:
         """delta and the mass of the tail that it was read from, which says how much rounding there
-        can be.
+        can be. At an infinite epsilon it is the mass of infinite losses.
         """
-        at = np.searchsorted(self.losses, epsilons, side="right")
+        at = np.searchsorted(self.losses, np.minimum(epsilons, np.finfo(np.float64).max), side="right")
         with np.errstate(invalid="ignore", over="ignore"):
             paid = np.where(self.q[at] > 0.0, np.exp(epsilons) * self.q[at], 0.0)
         return np.maximum(self.p[at] - paid, 0.0), self.p[at]

@@ -11,7 +11,7 @@ from shuffledp.papers.experiment import Line, find
 from shuffledp.papers.koskela_clones import FA, FIG7, _verdict_closed, first_closed_form
 from shuffledp.papers.koskela_curves import parted, reaches
 from shuffledp.papers.koskela_figures import EXPERIMENTS
-from shuffledp.papers.koskela_krr import FIG4, FIRST_STRONG, STRONG, THM_8
+from shuffledp.papers.koskela_krr import FIG4, FIRST_STRONG, ORDERS, STRONG, THM_8
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +27,13 @@ def test_figure_4_has_the_exact_strong_view_between_the_two_versions_of_the_pape
     lines = list(FIG4.compute())
     assert len(lines) == FIG4.count
     for rounds in (1, 2, 4):
-        lower, upper = (find(lines, f"{STRONG}, nc = {rounds}", kind) for kind in ("lower", "upper"))
+        panel = f"nc = {rounds}"
+        lower, upper = (find(lines, STRONG, kind, panel) for kind in ("lower", "upper"))
         assert np.all(lower.y <= upper.y)
-        assert np.all(find(lines, f"{FIRST_STRONG}, nc = {rounds}", "invalid").y < lower.y)
-        assert np.all(find(lines, f"{THM_8}, nc = {rounds}", "invalid").y > upper.y)
+        printed, swapped = (find(lines, f"{FIRST_STRONG}, {order}", "invalid", panel) for order in ORDERS)
+        assert np.all(printed.y < swapped.y)
+        assert np.all(swapped.y < lower.y)
+        assert np.all(find(lines, THM_8, "invalid", panel).y > upper.y)
     assert "nan" not in FIG4.verdict(lines)
 
 

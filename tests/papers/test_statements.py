@@ -15,7 +15,7 @@ import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
-from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
+from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find, koskela_2021
 from shuffledp.papers.errata import ERRATA
 from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.paper import FIRST
@@ -26,11 +26,7 @@ FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 STATEMENTS = [pytest.param(paper, each, id=f"{paper.name} {each.names[0]}") for paper in FOUR for each in paper]
 NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 REPRODUCE = "shuffledp papers reproduce "
-WHOLE: tuple[Paper, ...] = (
-    sdp.papers.balle_2019,
-    sdp.papers.feldman_2020,
-    sdp.papers.biswas_2023,
-)  # bounds and figures
+WHOLE: tuple[Paper, ...] = FOUR  # every bound and figure has its statement
 
 
 def output_of(run: str, folder: Path) -> str:
@@ -109,6 +105,8 @@ def test_every_bound_and_figure_has_a_paper_that_is_listed() -> None:
 def test_a_paper_and_a_statement_are_found_or_refused() -> None:
     assert sdp.papers.find("koskela-2021") is sdp.papers.koskela_2021
     assert "theorem_8" in dir(sdp.papers.koskela_2021)
+    assert koskela_2021.find("Algorithm 1") is koskela_2021.algorithm_1 is koskela_2021.first_algorithm_1
+    assert koskela_2021.theorem_10 is not koskela_2021.first_theorem_10
     with pytest.raises(InvalidInput, match="Did you mean koskela-2021"):
         find("koskela-2012")
     with pytest.raises(InvalidInput, match="Did you mean theorem-8"):

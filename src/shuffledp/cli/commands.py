@@ -309,6 +309,7 @@ def _published(
         values = [
             way.epsilon(setting, delta=at) if asked == "epsilon" else way.delta(setting, epsilon=at) for way in found
         ]
+        own = bound.enclosure(setting, asked, at) if bound in found else None
     value = min(values)
     way = found[values.index(value)]
     given = "delta" if asked == "epsilon" else "epsilon"
@@ -322,7 +323,7 @@ def _published(
         "conditions": way.conditions,
         "remark": bound.remark,
         given: at,
-    }
+    } | ({} if own is None else {"enclosed": list(own), "enclosed_by": own.method})
     notes = show.cautions(guarantee, at if asked == "epsilon" else truth.upper)
     if setup.as_json:
         return _bound_as_json(setup, guarantee, truth, notes, **facts)
@@ -333,6 +334,8 @@ def _published(
         ("", rounded(truth.lower, up=False), "at least: no proof can go below this"),
     ]
     words = [f"{way.citation}. It is about {bound.covers}. Condition: {way.conditions}."]
+    if own is not None:
+        words += [f"Without the error of its algorithm it would state a value {_between(own)} ({own.method})."]
     if bound.status != "proven":
         why = "exact enumeration refutes it" if bound.status == "invalid" else "its constants or its proof are open"
         words += [f"{bound.name} is not a guarantee: {why}."]

@@ -122,7 +122,11 @@ def bounds(
 
     chosen = [each for each in LITERATURE if paper is None or each.paper == find(paper).cited]
     if as_json:
-        return show.as_json({"bounds": [{cell: getattr(each, cell) for cell in CELLS} for each in chosen]})
+        rows = [
+            {cell: getattr(each, cell) for cell in CELLS} | {"enclosed": each.enclosed_at is not None}
+            for each in chosen
+        ]
+        return show.as_json({"bounds": rows})
     for each in chosen:
         _describe(each)
     if not chosen:
@@ -136,7 +140,8 @@ def _describe(bound: "Published") -> None:
     standing = ", ".join(filter(None, (side_in_words(bound.side), bound.status, bound.rests)))
     show.sentences([f"{bound.name} ({standing})"])
     condition = "" if bound.conditions == "none" else f"if {bound.conditions}"
-    show.bullets(line for line in (bound.citation, f"of {bound.covers}", condition, bound.remark) if line)
+    ends = "--bound also prints an interval that contains its exact value" if bound.enclosed_at else ""
+    show.bullets(line for line in (bound.citation, f"of {bound.covers}", condition, bound.remark, ends) if line)
 
 
 @papers.command(

@@ -89,17 +89,18 @@ ERRATA: tuple[Erratum, ...] = (
         why=(
             "The adversary sees two counts, and one of them is not enough. In the printed order the value is below "
             "even what the shuffler alone leaks "
-            "(first line). The larger of both orders is right more often, and still not a bound (second line; the "
-            "adversary's exact delta is on the right)."
+            "(first line). By Definition 1 the larger of both orders counts: it is right more often, and still not a "
+            "bound (second line: printed order, larger order, the adversary's exact delta). Which of them the figures "
+            "show, the text does not say."
         ),
         instead="`shuffledp-strong`, or `koskela-2021-krr-strong-exact` with the paper's own algorithm",
         snippet="""\
 >>> p = sdp.KRR(k=3, epsilon0=2.0).gamma / 3
 >>> show(exact.hockey_stick(binom.pmf(range(-1, 8), 7, p), binom.pmf(range(9), 7, p), 0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
 0.2428 0.2552
->>> survey = sdp.KRR.from_gamma(k=2, gamma=0.2)
->>> show(bound["koskela-2021-krr-strong-first"].delta(Setting(survey, 20), epsilon=0.8), exact.strong_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 0.8))
-0.1351 0.1661
+>>> survey, names = Setting(sdp.KRR.from_gamma(k=2, gamma=0.2), n=20), ("koskela-2021-krr-strong-first-printed-order", "koskela-2021-krr-strong-first")
+>>> show(*(bound[name].delta(survey, epsilon=0.8) for name in names), exact.strong_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 0.8))
+0.03862 0.1351 0.1661
 """,
     ),
     Erratum(
@@ -129,7 +130,7 @@ ERRATA: tuple[Erratum, ...] = (
     Erratum(
         number=5,
         paper="koskela-2021",
-        where="Koskela, Heikkila and Honkela 2021, equation (5.1) of the revision, the clones pair",
+        where="Koskela, Heikkila and Honkela 2021, the clones pair, (6.1) of the first version and (5.1) of the revision",
         wrong=(
             "P = (A+D, C-A), Q = (A, C-A+D) is not the pair of Feldman et al. 2020, Theorem 3.2, which is (A+D, "
             "C-A+1-D), (A+1-D, C-A+D)."
@@ -287,15 +288,19 @@ ERRATA: tuple[Erratum, ...] = (
         paper="koskela-2021",
         where="Koskela, Heikkila and Honkela 2021, first version, (5.2), the weak adversary",
         wrong=(
-            "The divergence between the laws of one value's count is called the weak adversary's delta. It is below "
-            "even what the shuffler alone leaks."
+            "The divergence between the distributions of one value's count is called the weak adversary's delta. It "
+            "is below even what the shuffler alone leaks, in either order."
         ),
-        why="As in erratum 3, the view holds two counts. The revision replaces the formula (erratum 10).",
+        why=(
+            "As in erratum 3, the view holds two counts. The revision replaces the formula (erratum 10). From left to "
+            "right: printed order, larger order, what the shuffler alone leaks."
+        ),
         instead="`balle-2019-blanket-exact`, which is the weak adversary's delta",
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8)
->>> show(bound["koskela-2021-krr-weak-first"].delta(survey, epsilon=0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
-0.2298 0.2552
+>>> names = ("koskela-2021-krr-weak-first-printed-order", "koskela-2021-krr-weak-first")
+>>> show(*(bound[name].delta(survey, epsilon=0.6) for name in names), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
+0.1745 0.2298 0.2552
 """,
     ),
     Erratum(

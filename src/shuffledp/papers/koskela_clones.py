@@ -1,8 +1,10 @@
 """Koskela et al. 2021, figures 2 and 5 to 9: any epsilon0-LDP randomizer, by the clones pair.
 
-The Fourier accountant is run on the pair that the paper prints, (6.1) or (5.1) by version, which is
-looser than Feldman's (erratum 5). Truncation is at 1e-17 instead of the paper's 1e-12, as its axes
-go down to 1e-15. Feldman's Thm 3.1 is drawn in the form (C.2), which is that of its first version.
+Figure 2 is in both versions of the paper, the others in the first only. The Fourier accountant is
+run on the pair that the paper prints, (6.1) of the first version and (5.1) of the revision, which
+is looser than Feldman's (erratum 5). Truncation is at 1e-17 instead of the paper's 1e-12, as its
+axes go down to 1e-15. Feldman's Thm 3.1 is drawn as (C.2) of Koskela's first version, which
+is that of Feldman's first version.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ ROUNDS2 = (1, 2, 3, 4)
 
 def _compute_numerical(n: int, epsilon0: float) -> Iterator[Line]:
     epsilons = np.linspace(0.1, 1.0, 37)
-    yield from keyed(deltas_of([clones_pair(n, epsilon0, tau=TAU)], ROUNDS2, epsilons), FA, "published", epsilons)
-    yield Line(INTENDED, "published", epsilons, deltas_of([feldman_pair(n, epsilon0, tau=TAU)], [1], epsilons)[1])
+    yield from keyed(deltas_of(clones_pair(n, epsilon0, tau=TAU), ROUNDS2, epsilons), FA, "published", epsilons)
+    yield Line(INTENDED, "published", epsilons, deltas_of(feldman_pair(n, epsilon0, tau=TAU), [1], epsilons)[1])
     yield Line(
         NUMERICAL,
         "published",
@@ -47,7 +49,7 @@ def _compute_numerical(n: int, epsilon0: float) -> Iterator[Line]:
         yield from certified_profile(mechanism.compose(rounds), f"{ANY}, nc = {rounds}", epsilons)
 
 
-def _verdict_numerical(lines: Sequence[Line]) -> str:
+def _verdict_numerical(least: float, lines: Sequence[Line]) -> str:
     numerical, accountant = find(lines, NUMERICAL, "published"), find(lines, f"{FA}, nc = 1", "published")
     intended = find(lines, INTENDED, "published")
     ratio, erratum, apart = numerical.y / intended.y, accountant.y / intended.y, numerical.y / accountant.y
@@ -61,7 +63,9 @@ def _verdict_numerical(lines: Sequence[Line]) -> str:
     return (
         f"**Agrees**: for one round the numerical method is not far from the accountant: its delta is "
         f"{np.nanmin(apart):.2f} to {np.nanmax(apart):.2f} times "
-        "as large. Every curve of the figure is an upper bound.\n\n"
+        "as large. Every curve of the figure is an upper bound. "
+        f"The paper's axis is labelled down to {least:g}; the lowest point of its curves here is "
+        f"{min(np.nanmin(numerical.y), np.nanmin(accountant.y)):.2g}.\n\n"
         f"**Does not**: neither is tight even for Feldman's pair. The numerical method with S = 1 gives "
         f"{np.nanmin(ratio):.2f} to {np.nanmax(ratio):.2f} times "
         f"its delta, as the rule that ends it adds all unused mass; the accountant was run on a pair of the paper's "
@@ -95,7 +99,7 @@ def _numerical_figure(number: int, n: int, epsilon0: float, least: float) -> Exp
         y=Axis(DELTA, log=True, limits=(least, 0.5)),
         count=14,
         compute=partial(_compute_numerical, n, epsilon0),
-        verdict=_verdict_numerical,
+        verdict=partial(_verdict_numerical, least),
     )
 
 
@@ -107,8 +111,8 @@ FIG6 = _numerical_figure(6, 10**6, 9.0, 1e-8)
 
 
 def first_closed_form(n: int, epsilon0: float, delta: float) -> tuple[float, bool]:
-    """(C.2): log(1 + 8 sqrt(log(4/delta)/(pn)) + 8/(pn)), p = e^-eps0, and whether its condition
-    eps0 <= log(n / (16 log(2/delta))) holds.
+    """(C.2) of the first version: log(1 + 8 sqrt(log(4/delta)/(pn)) + 8/(pn)), p = e^-eps0, and
+    whether its condition eps0 <= log(n / (16 log(2/delta))) holds.
 
     The form of Feldman et al.'s first version, which lacks the factor (E-1)/(E+1) of eq (1):
     weaker, so valid under the same condition.
@@ -135,7 +139,7 @@ def _advanced(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float
 
 def _compute_closed(n: int, epsilon0: float, counts: Sequence[int], highest: float, theorem: str) -> Iterator[Line]:
     epsilons = np.logspace(-1.0, math.log10(min(highest, 19.0)), 57)  # the grid ends at 20
-    yield from keyed(deltas_of([clones_pair(n, epsilon0, tau=TAU)], counts, epsilons), FA, "published", epsilons)
+    yield from keyed(deltas_of(clones_pair(n, epsilon0, tau=TAU), counts, epsilons), FA, "published", epsilons)
     deltas = np.logspace(-1.0, -15.0, 71)
     for rounds in counts:
         answers = [(_basic if theorem == "basic" else _advanced)(n, epsilon0, float(delta), rounds) for delta in deltas]

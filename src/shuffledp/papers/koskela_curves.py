@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.bounds.fourier import Grid, Pair
 from shuffledp.papers.experiment import Kind, Line, find
@@ -33,31 +33,22 @@ PAPER = "Koskela et al. 2021"
 GRID = "Fourier accountant with L = 20, m = 1e7, as in the paper"
 
 
-def epsilons_of(pairs: Sequence[Pair], rounds: Sequence[int], deltas: Floats, end: End = "upper") -> dict[int, Floats]:
-    """For each number of rounds epsilon at every delta, the larger of the pairs; one grid per pair,
-    one inverse transform per number of rounds.
-    """
-    return _curves(pairs, rounds, deltas, end, of_delta=True)
+def epsilons_of(pair: Pair, rounds: Sequence[int], deltas: Floats) -> dict[int, Floats]:
+    """For each number of rounds epsilon at every delta, nan where it is infinite."""
+    grid = Grid(pair)
+    curves = {count: grid.compose(count).epsilon for count in rounds}
+    values = {count: np.array([epsilon(x) for x in deltas]) for count, epsilon in curves.items()}
+    return {count: np.where(np.isfinite(each), each, math.nan) for count, each in values.items()}
 
 
-def deltas_of(pairs: Sequence[Pair], rounds: Sequence[int], epsilons: Floats, end: End = "upper") -> dict[int, Floats]:
+def deltas_of(pair: Pair, rounds: Sequence[int], epsilons: Floats) -> dict[int, Floats]:
     """For each number of rounds delta at every epsilon; nan where it is mostly what truncation and
     rounding leave open.
     """
-    return _curves(pairs, rounds, epsilons, end, of_delta=False)
-
-
-def _curves(pairs: Sequence[Pair], rounds: Sequence[int], at: Floats, end: End, *, of_delta: bool) -> dict[int, Floats]:
-    curves = {count: np.full(len(at), -math.inf) for count in rounds}
-    for pair in pairs:
-        grid = Grid(pair, lower=end == "lower")
-        for count in rounds:
-            composed = grid.compose(count)
-            values = np.array([composed.epsilon(x) if of_delta else composed.delta(x) for x in at])
-            if not of_delta:
-                values[values < 2.0 * abs(composed.beyond)] = math.nan
-            curves[count] = np.maximum(curves[count], values)
-    return {count: np.where(np.isfinite(values), values, math.nan) for count, values in curves.items()}
+    grid = Grid(pair)
+    curves = {count: grid.compose(count) for count in rounds}
+    values = {count: np.array([curve.delta(x) for x in epsilons]) for count, curve in curves.items()}
+    return {count: np.where(each < 2.0 * curves[count].beyond, math.nan, each) for count, each in values.items()}
 
 
 def certified(mechanism: Guarantee, label: str, deltas: Floats, panel: str = "") -> Iterator[Line]:

@@ -101,18 +101,24 @@ class Paper:
     def __iter__(self) -> Iterator[Statement]:
         return iter(self.statements)
 
+    @property
+    def _known(self) -> dict[str, Statement]:
+        """By name; a number that only the first version has is known without "first-", too."""
+        named = {name: each for each in self for name in each.names}
+        return {name.removeprefix("first-"): each for name, each in named.items()} | named
+
     def __getattr__(self, name: str) -> Statement:
-        for statement in self.statements:
-            if any(_attribute(known) == name for known in statement.names):
+        for known, statement in self._known.items():
+            if _attribute(known) == name:
                 return statement
         raise AttributeError(f"{self.name} has no statement {name!r}; dir() lists them")
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *(_attribute(name) for each in self for name in each.names)})
+        return sorted({*object.__dir__(self), *map(_attribute, self._known)})
 
     def find(self, name: str) -> Statement:
         """The statement of that name, such as "theorem-8"; spaces and capitals do not matter."""
-        known = {each: statement for statement in self for each in statement.names}
+        known = self._known
         if _slug(name) not in known:
             close = get_close_matches(_slug(name), known, n=1)
             raise InvalidInput(

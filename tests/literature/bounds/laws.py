@@ -51,7 +51,7 @@ def weak_views(n: int, k: int, gamma: float, *, independent: bool) -> Law:
 
 
 def weak_tail(views: Law, k: int, gamma: float, epsilon: float) -> float:
-    """The mass of the views whose loss, by Thm 10, is at least epsilon."""
+    """The mass of the views whose loss, by Thm 10 of the revision, is at least epsilon."""
 
     def score(count: int, b: int) -> float:
         return (1.0 - gamma) * count + gamma * (b + 1) / k

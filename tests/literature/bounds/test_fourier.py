@@ -7,12 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from shuffledp.errors import InvalidInput
 from shuffledp.literature import exact
-from shuffledp.literature.bounds.fourier import Composed, Grid, Pair, Terms
+from shuffledp.literature.bounds.fourier import Composed, FourierAccountant, Grid, Pair, Terms
 from shuffledp.literature.bounds.koskela_pairs import (
     WeakReading,
     clones_pair,
     feldman_pair,
+    hoeffding,
     krr_strong_pair,
     krr_weak_pair,
     one_count_pair,
@@ -191,6 +193,138 @@ def test_infinite_losses_have_no_finite_epsilon() -> None:
         )
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_the_accountant_brackets_any_two_laws_in_both_orders(rounds: int) -> None:
+    others = [0, 1, 1, 2]
+    laws = [exact.shuffled_law(exact.krr(3, 1.0), [x, *others]) for x in (0, 1)]
+    first, second = laws if rounds == 1 else map(squared, laws)
+    accountant = FourierAccountant.between(*laws, m=400_000)
+    for epsilon in (0.0, 0.3, 1.1, 1.9):
+        truth = max(exact.hockey_stick(first, second, epsilon), exact.hockey_stick(second, first, epsilon))
+        delta = accountant.delta(epsilon=epsilon, rounds=rounds)
+        assert delta.lower <= truth <= delta.upper
+        assert delta.width < 1e-4
+        if truth > 1e-9:
+            inverse = accountant.epsilon(delta=truth, rounds=rounds)
+            assert inverse.lower <= epsilon + 1e-9
+            assert epsilon <= inverse.upper + 1e-9
+            assert inverse.width < rounds * 3e-4
+
+
+def test_a_finer_grid_brings_the_ends_together() -> None:
+    p, q = (exact.shuffled_law(exact.krr(2, 1.0), [x, 0, 1]) for x in (0, 1))
+    widths = [FourierAccountant.between(p, q, L=5.0, m=m).delta(epsilon=0.2).width for m in (100, 1000, 10_000)]
+    assert widths[0] > 3.0 * widths[1] > 9.0 * widths[2] > 0.0
+    short = FourierAccountant.between(p, q, L=0.5, m=1000).delta(epsilon=0.2)  # losses reach 1
+    assert short.lower < exact.hockey_stick(p, q, 0.2) < short.upper
+
+
+def test_what_one_law_lacks_has_no_finite_epsilon() -> None:
+    accountant = FourierAccountant.between({0: 0.9, 1: 0.1}, {0: 0.9, 2: 0.1}, m=1000)
+    assert accountant.delta(epsilon=9.0, rounds=2).upper == pytest.approx(1.0 - 0.9**2)
+    assert accountant.epsilon(delta=0.05).lower == math.inf
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 11])
+@pytest.mark.parametrize("epsilon0", [0.3, 1.0, 2.5])
+def test_delta_at_infinity_is_the_papers_closed_form(n: int, epsilon0: float) -> None:
+    printed = 0.5 ** (n - 1) * math.exp(-(n - 2) * epsilon0) / (math.exp(epsilon0) + 1.0)
+    p, q = clones_laws(n, epsilon0, feldmans=False)
+    assert sum(mass for outcome, mass in p.items() if not q.get(outcome)) == pytest.approx(printed, rel=1e-12)
+    pair = clones_pair(n, epsilon0)
+    lower, upper = (Grid(pair, m=1000, lower=side).infinite for side in (True, False))
+    assert lower <= printed <= upper
+    assert upper - lower == pytest.approx(pair.neglected, rel=1e-3)
+
+
+@pytest.mark.parametrize("tau", [0.2, 1e-3, 1e-12])
+@pytest.mark.parametrize(("trials", "p"), [(1, 0.5), (7, 0.01), (60, 0.3), (400, 0.97), (300, 0.5)])
+def test_hoeffdings_range_loses_at_most_tau(trials: int, p: float, tau: float) -> None:
+    low, high = hoeffding(trials, p, tau)
+    outside = [binomial(trials, x, p) for x in range(trials + 1) if not low <= x <= high]
+    assert math.fsum(outside) <= tau
+    assert 0 <= low <= high <= trials
+
+
+@pytest.mark.parametrize("tau", [0.3, 0.01, 1e-5])
+def test_what_truncation_drops_is_added_to_delta(tau: float) -> None:
+    for feldmans, build in ((False, clones_pair), (True, feldman_pair)):
+        full, pair = clones_laws(90, 0.5, feldmans=feldmans), build(90, 0.5, tau=tau)
+        kept = math.fsum(float(masses.sum()) for _, masses in pair.terms())
+        assert 1.0 - pair.neglected <= kept <= 1.0 + 1e-12
+        assert kept < 1.0 - 1e-3 * tau  # something was dropped
+        lower, upper = ends(pair)
+        for epsilon in (0.05, 0.2):
+            assert lower.delta(epsilon) <= exact.hockey_stick(*full, epsilon) <= upper.delta(epsilon)
+    for pair in (
+        krr_weak_pair(60, 3, 0.4, tau=tau),
+        krr_weak_pair(60, 3, 0.4, reading="exact", tau=tau),
+        krr_strong_pair(60, 3, 0.4, tau=tau),
+        krr_strong_pair(60, 3, 0.4, reading="exact", tau=tau),
+        one_count_pair(60, 3, 0.4, adversary="weak", reverse=True, tau=tau),
+        one_count_pair(60, 3, 0.4, adversary="strong", tau=tau),
+    ):
+        assert 1.0 - pair.neglected <= math.fsum(float(masses.sum()) for _, masses in pair.terms()) <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize(("n", "epsilon0"), [(5, 1.0), (40, 2.0)])
+def test_the_clones_pair_is_that_of_the_papers_lemma(n: int, epsilon0: float) -> None:
+    """Lemma 11 and (6.5)-(6.8) of the first version, Lemma 12 and (5.5)-(5.8) of the revision, as printed."""
+    p, q = math.exp(-epsilon0), math.exp(epsilon0) / (math.exp(epsilon0) + 1.0)
+
+    def ratio(a: int, b: int) -> float:
+        if b == 0:  # (6.6), with P_1 and P_0 by their definitions
+            one, zero = (p / 2.0) ** (a - 1) * math.comb(n - 1, a - 1) if a else 0.0, 0.0
+            one *= (1.0 - p) ** (n - a)
+            if a < n:
+                zero = math.comb(n - 1, a) * (p / 2.0) ** a * (1.0 - p) ** (n - 1 - a)
+            return (q * one + (1.0 - q) * zero) / ((1.0 - q) * zero) if zero else math.inf
+        hidden = (1.0 - q) * p / (1.0 - p) * (n - a - b) / (2.0 * b)
+        return (q * a / b + hidden) / (q + hidden)
+
+    def mass(a: int, b: int) -> float:
+        if a == 0:
+            return (1.0 - q) * math.comb(n - 1, b) * (p / 2.0) ** b * (1.0 - p) ** (n - 1 - b) if b < n else 0.0
+        i, j = a + b - 1, a - 1
+        shared = math.comb(n - 1, i) * math.comb(i, j) * p**i * (1.0 - p) ** (n - 1 - i) / 2.0**i
+        return (q + (1.0 - q) * p / (1.0 - p) * (n - a - b) / (2.0 * a)) * shared
+
+    printed = sorted(
+        (round(math.log(ratio(a, b)), 9), mass(a, b))
+        for a in range(n + 1)
+        for b in range(n + 1 - a)
+        if mass(a, b) > 1e-9
+    )
+    ours = sorted(
+        (round(float(loss), 9), float(each))
+        for losses, masses in clones_pair(n, epsilon0).terms()
+        for loss, each in zip(losses, masses, strict=True)
+        if each > 1e-9
+    )
+    assert np.array(ours) == pytest.approx(np.array(printed), rel=1e-8)
+
+
+@pytest.mark.parametrize("n", [10**4, 10**6])
+def test_rounding_of_factorials_is_on_the_safe_side(n: int) -> None:
+    pair = clones_pair(n, 4.0)
+    lower, upper = (Grid(pair, m=10_000, lower=side) for side in (True, False))
+    assert lower.masses.sum() + lower.infinite <= 1.0 <= upper.masses.sum() + upper.infinite
+
+
+def test_what_an_accountant_cannot_take_is_refused() -> None:
+    half = {0: 0.5, 1: 0.5}
+    for wrong in ({0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, {0: math.nan}, {}):
+        with pytest.raises(InvalidInput, match="probabilities that add up to 1"):
+            Pair.of(half, wrong)
+    with pytest.raises(InvalidInput, match="must be given a pair"):
+        FourierAccountant()
+    accountant = FourierAccountant.between(half, half, m=1001)
+    with pytest.raises(InvalidInput, match="m must be even, got 1001"):
+        accountant.delta(epsilon=1.0)
+    with pytest.raises(InvalidInput, match="rounds must be at least 1"):
+        FourierAccountant.between(half, half, m=1000).delta(epsilon=1.0, rounds=0)
+
+
 def test_an_odd_grid_is_refused() -> None:
-    with pytest.raises(ValueError, match="even"):
+    with pytest.raises(InvalidInput, match="even"):
         Grid(feldman_pair(50, 2.0), m=1001)

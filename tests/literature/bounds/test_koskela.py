@@ -3,6 +3,7 @@ theory.md, and those found since.
 """
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -12,7 +13,7 @@ import shuffledp as sdp
 from shuffledp.errors import DoesNotApply
 from shuffledp.literature import exact
 from shuffledp.literature.bounds import Published, Setting, fourier, koskela
-from shuffledp.literature.bounds.fourier import Grid
+from shuffledp.literature.bounds.fourier import FourierAccountant, Grid
 from shuffledp.literature.bounds.koskela_pairs import (
     clones_pair,
     feldman_pair,
@@ -27,14 +28,16 @@ BOUNDS = {bound.name: bound for bound in koskela.BOUNDS}
 
 
 @pytest.fixture(autouse=True)
-def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+def coarse(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A smaller grid than the paper's, for speed; the ends are strict on any grid."""
-    monkeypatch.setattr(koskela, "Grid", partial(Grid, m=200_000))
-    koskela._composed.cache_clear()
+    monkeypatch.setattr(koskela, "FourierAccountant", partial(FourierAccountant, m=200_000))
+    koskela._accountant.cache_clear()
+    yield
+    koskela._accountant.cache_clear()
 
 
 def strong_as_printed(n: int, k: int, gamma: float, epsilon: float) -> float:
-    """Thm 8 by direct summation."""
+    """Thm 8 of the revision by direct summation."""
     law = [binomial(n - 1, x, gamma / k) for x in range(n)]
     return sum(law[x] * law[y] for x, y in product(range(n), range(n)) if y == 0 or (x + 1) / y >= math.exp(epsilon))
 
@@ -165,6 +168,44 @@ def test_what_is_called_proven_is_never_refuted(bound: Published) -> None:
             else:
                 assert claimed <= exactly * (1.0 + 1e-4)  # the judge is itself on a grid for several rounds
     assert asked or bound.name == "koskela-2021-c1"  # needs thousands of users
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize(
+    "bound", [bound for bound in koskela.BOUNDS if bound.enclosed_at], ids=lambda bound: bound.name
+)
+def test_every_pair_has_both_ends_of_its_own_value(bound: Published, rounds: int) -> None:
+    setting = Setting(sdp.KRR(k=2, epsilon0=1.0), 12, rounds, bound.adversary)
+    own = bound.enclosure(setting, "delta", 0.4)
+    assert own is not None
+    assert 0.0 < own.lower < own.upper < 1.003 * own.lower + 1e-10
+    assert bound.delta(setting, epsilon=0.4) == (own.upper if bound.side == "upper" else own.lower)
+    inverse = bound.enclosure(setting, "epsilon", own.upper)
+    assert inverse is not None
+    assert inverse.lower <= 0.4 + 1e-9
+    assert bound.epsilon(setting, delta=own.upper) == (inverse.upper if bound.side == "upper" else inverse.lower)
+
+
+def test_ends_of_a_pair_are_no_ends_of_the_mechanism_unless_it_is_the_view() -> None:
+    setting = Setting(sdp.RR(epsilon0=1.0), n=12)
+    truth = exact.worst_delta(exact.krr(2, 1.0), 12, [0.4])[0]
+    clones = BOUNDS["koskela-2021-clones"].enclosure(setting, "delta", 0.4)
+    assert clones is not None
+    assert clones.lower > truth
+    assert BOUNDS["koskela-2021-c1"].enclosure(setting, "delta", 0.4) is None
+    lower = [bound.name for bound in koskela.BOUNDS if bound.side == "lower"]
+    assert lower == [f"koskela-2021-{name}-lower" for name in ("krr-weak-exact", "krr-strong-exact", "2rr")]
+
+
+def test_the_order_that_is_printed_is_one_of_the_two() -> None:
+    for adversary, printed, larger in (("weak", 0.1745, 0.2298), ("strong", 0.2428, 0.4546)):
+        setting = Setting(sdp.KRR(k=3, epsilon0=2.0), 8)
+        names = (f"koskela-2021-krr-{adversary}-first-printed-order", f"koskela-2021-krr-{adversary}-first")
+        assert [BOUNDS[name].delta(setting, epsilon=0.6) for name in names] == [
+            pytest.approx(printed, abs=1e-4),
+            pytest.approx(larger, abs=1e-4),
+        ]
+        assert BOUNDS[names[0]].status == BOUNDS[names[1]].status == "invalid"
 
 
 def test_c1_is_above_the_strong_view_where_it_applies() -> None:

@@ -13,7 +13,7 @@ girgis            Girgis et al. 2021: Renyi divergences
 clones_renyi      Feldman et al. 2020, through Renyi divergences
 koskela           Koskela et al. 2021: the Fourier accountant
 koskela_pairs     its pairs of laws
-fourier           its transform
+fourier           ``FourierAccountant``: both ends of a pair's epsilon and delta
 biswas            Biswas et al. 2023
 variation_ratio   Wang et al. 2023
 certified         what this package proves
@@ -44,9 +44,21 @@ from shuffledp.literature.bounds import (
     variation_ratio,
 )
 from shuffledp.literature.bounds.composing import COMPOSITIONS, composed, ways
+from shuffledp.literature.bounds.fourier import FourierAccountant
 from shuffledp.literature.bounds.published import Published, Setting, Status, require
 
-__all__ = ["COMPOSITIONS", "LITERATURE", "Published", "Setting", "Status", "composed", "find", "require", "ways"]
+__all__ = [
+    "COMPOSITIONS",
+    "LITERATURE",
+    "FourierAccountant",
+    "Published",
+    "Setting",
+    "Status",
+    "composed",
+    "find",
+    "require",
+    "ways",
+]
 
 LITERATURE: tuple[Published, ...] = tuple(
     bound

@@ -2,9 +2,10 @@
 Fourier accountant.
 
 Binary randomized response and the first form of the k-RR views are printed only in the first
-version (sections 4 and 5), the second form of the k-RR views in the revision (Thms 8, 10, 11 and eq
+version (sections 4 and 5), the second form of the k-RR views in the revision (Thms 8, 10, 11 and
 (2.4)), the clones pair in both. The pairs follow the paper, errors included, unless their docstring
-says otherwise. The double sums run one row at a time over the ranges of section 5.2 (Hoeffding).
+says otherwise. The double sums run one row at a time over Hoeffding's ranges (section 6.2 of the
+first version, 5.2 of the revision).
 """
 
 import math
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.special import gammaln, xlog1py, xlogy
 
 from shuffledp._types import Floats, Integers
-from shuffledp.literature.bounds.fourier import BATCH, Pair, Terms
+from shuffledp.literature.bounds.fourier import BATCH, ROUNDED, Pair, Terms, log_ratio
 
 __all__ = [
     "StrongReading",
@@ -30,23 +31,25 @@ __all__ = [
 
 StrongReading = Literal["independent", "exact"]
 WeakReading = Literal["independent", "multinomial", "exact"]
-TAU = 1e-12  # section 5.2: the mass that each truncated sum may lose, added to delta afterwards
+TAU = 1e-12  # section 6.2 of the first version, 5.2 of the revision: what each truncated sum may lose, added to delta
 
 
 def clones_pair(n: int, epsilon0: float, *, tau: float = TAU) -> Pair:
-    """Eq (5.1): P = (A+D, C-A), Q = (A, C-A+D), C ~ Bin(n-1, p), p = e^-eps0, A ~ Bin(C, 1/2), D ~
-    Bern(q), q = E/(E+1). Symmetric: one order is enough.
+    """(6.1) of the first version, (5.1) of the revision: P = (A+D, C-A), Q = (A, C-A+D), C ~
+    Bin(n-1, p), p = e^-eps0, A ~ Bin(C, 1/2), D ~ Bern(q), q = E/(E+1). Symmetric: one order is
+    enough.
 
     Not Feldman's pair (erratum 5), but it dominates it, so it is valid and looser. Proof (ours):
     with P_1 = (A+1, C-A), Q_1 = (A, C-A+1), P_0 = (A, C-A) and x = e^eps >= 1, Feldman's divergence
     is that of a set S = {a > r b}, r >= x, namely q P_1 + (1-q) Q_1 - x (q Q_1 + (1-q) P_1) there.
-    The pair (5.1) has (1-q)(x P_1 - Q_1 - (x-1) P_0) more on S. P_1 = (a/b) Q_1 >= x Q_1 on S, and
+    Koskela's pair has (1-q)(x P_1 - Q_1 - (x-1) P_0) more on S. P_1 = (a/b) Q_1 >= x Q_1 on S, and
     P_1(S) >= P_0(S) as S is closed under one more a; so that is at least (1-q)(x - 1/x - x + 1)
     P_1(S) >= 0. Both pairs are symmetric, so x < 1 follows, and compositions are dominated too.
 
-    (5.5)-(5.8) all follow from P_1(a,b) = P(C=a+b-1) C(a+b-1,a-1)/2^(a+b-1), P_0(a,b) = P(C=a+b)
-    C(a+b,a)/2^(a+b) and Q_1(a,b) = P_1(b,a). Rows run over a+b, one wider than Hoeffding's range,
-    so that both halves of the mixture are covered.
+    (6.5)-(6.8) of the first version, (5.5)-(5.8) of the revision, all follow from P_1(a,b) =
+    P(C=a+b-1) C(a+b-1,a-1)/2^(a+b-1), P_0(a,b) = P(C=a+b) C(a+b,a)/2^(a+b) and Q_1(a,b) = P_1(b,a).
+    Rows run over a+b, one wider than Hoeffding's range, so that both halves of the mixture are
+    covered.
     """
     p, q, rest = math.exp(-epsilon0), 1.0 / (1.0 + math.exp(-epsilon0)), 1.0 / (1.0 + math.exp(epsilon0))
     low, high = hoeffding(n - 1, p, tau)
@@ -62,14 +65,14 @@ def clones_pair(n: int, epsilon0: float, *, tau: float = TAU) -> Pair:
             shared = rest * zero * ways
             probability = shared + q * one * ways * (2.0 * a / max(total, 1))
             other = shared + q * one * ways * (2.0 * (total - a) / max(total, 1))
-            yield _log_ratio(probability, other), probability
+            yield log_ratio(probability, other), probability
 
-    return Pair(terms, 2.0 * tau, weighted=True)
+    return Pair(terms, 2.0 * tau, weighted=True, rounded=_rounded(n))
 
 
 def feldman_pair(n: int, epsilon0: float, *, tau: float = TAU) -> Pair:
-    """Feldman et al. 2020, Thm 3.2: P = (A+D, C-A+1-D), Q = (A+1-D, C-A+D), the pair that eq (5.1)
-    stands for. Not in Koskela's paper; their algorithm.
+    """Feldman et al. 2020, Thm 3.2: P = (A+D, C-A+1-D), Q = (A+1-D, C-A+D), the pair that
+    ``clones_pair`` stands for. In neither version of Koskela's paper; their algorithm.
 
     Given C = c, (a, b) with a+b = c+1 has P-mass C(c+1, a) (q a + (1-q) b)/((c+1) 2^c), and its
     loss is log((E a + b)/(a + E b)). Symmetric.
@@ -87,20 +90,20 @@ def feldman_pair(n: int, epsilon0: float, *, tau: float = TAU) -> Pair:
             ways = np.exp(factorials[c + 1] - factorials[a] - factorials[b] - c * math.log(2.0))
             yield np.log((a + e * b) / (e * a + b)), count[c - low] * ways * (q * a + rest * b) / (c + 1)
 
-    return Pair(terms, 2.0 * tau, weighted=True)
+    return Pair(terms, 2.0 * tau, weighted=True, rounded=_rounded(n))
 
 
 def krr_strong_pair(n: int, k: int, gamma: float, *, reading: StrongReading = "independent", tau: float = TAU) -> Pair:
     """The strong adversary of k-RR.
 
-    - "independent", Thm 8: delta(eps) = P(N_1/N_2 >= e^eps), N_1 ~ Bin(n-1, gamma/k) + 1 and N_2 ~
-      Bin(n-1, gamma/k), independent as section 4 has them. **Not an upper bound**: the counts are
-      negatively correlated, and their ratio spreads more than that (n=100, k=2, gamma=0.9,
-      delta=1e-9, one round: 1.135, exact 1.187). For most parameters it is loose (erratum 4): it
-      leaves out the factor 1-gamma and the weight of eq (2.3).
+    - "independent", Thm 8 of the revision: delta(eps) = P(N_1/N_2 >= e^eps), N_1 ~ Bin(n-1,
+      gamma/k) + 1 and N_2 ~ Bin(n-1, gamma/k), independent as its section 4 has them. **Not an
+      upper bound**: the counts are negatively correlated, and their ratio spreads more than that
+      (n=100, k=2, gamma=0.9, delta=1e-9, one round: 1.135, exact 1.187). For most parameters it is
+      loose (erratum 4): it leaves out the factor 1-gamma and the weight of (2.3).
     - "exact": the adversary's own divergence. With probability gamma the target's report is noise
       and nothing is learned; otherwise (N_1 - 1, N_2) is multinomial, and the loss is log(N_1/N_2),
-      eq (2.3). Not in the paper.
+      by (2.3). Printed in neither version.
     """
     p = gamma / k
     low, high = hoeffding(n - 1, p, tau)
@@ -116,23 +119,23 @@ def krr_strong_pair(n: int, k: int, gamma: float, *, reading: StrongReading = "i
             losses = np.where(count > 0, math.log(a + 1.0) - np.log(np.maximum(count, 1)), math.inf)
             yield losses, one[a - low] * two
 
-    return Pair(terms, 2.0 * tau, weighted=reading == "exact")
+    return Pair(terms, 2.0 * tau, weighted=reading == "exact", rounded=_rounded(n))
 
 
 def krr_weak_pair(n: int, k: int, gamma: float, *, reading: WeakReading = "independent", tau: float = TAU) -> Pair:
-    """Thm 10: B ~ Bin(n-1, gamma) noise reports, loss log(((1-gamma) N_1 + gamma (B+1)/k) /
-    ((1-gamma) N_2 + gamma (B+1)/k)), delta(eps) = P(loss >= eps).
+    """Thm 10 of the revision: B ~ Bin(n-1, gamma) noise reports, loss log(((1-gamma) N_1 + gamma
+    (B+1)/k) / ((1-gamma) N_2 + gamma (B+1)/k)), delta(eps) = P(loss >= eps).
 
     The theorem prints the laws of N_1|B ~ Bin(B, 1/k) + Bern(1-gamma+gamma/k) and N_2|B ~ Bin(B,
     1/k) + Bern(gamma/k), not how they depend on each other:
 
-    - "independent": independent given B, as theory.md's erratum 4 reads it. **Not an upper bound**,
+    - "independent": independent given B, as erratum 10 reads it. **Not an upper bound**,
       for one round (n=100, k=2, gamma=0.5, delta=1e-6: 0.511, exact 0.588) or for several (n=30,
       k=3, gamma=0.4, delta=1e-6, 2 rounds: 2.775, exact 2.869).
     - "multinomial": the law of the view in the theorem's proof, the noise reports multinomial and
       the target's report on 1, on 2 or elsewhere. An upper bound.
-    - "exact": the same law, integrated by eq (2.3) instead of (2.4). The weak adversary's own
-      divergence. Not in the paper.
+    - "exact": the same law, integrated by (2.3) instead of the revision's (2.4). The weak
+      adversary's own divergence. Printed in neither version.
     """
     low, high = hoeffding(n - 1, gamma, tau)
     law = _independent_law if reading == "independent" else _multinomial_law
@@ -148,20 +151,20 @@ def krr_weak_pair(n: int, k: int, gamma: float, *, reading: WeakReading = "indep
                 losses = score[block][:, None] - score[None, :]
                 yield losses.ravel(), (weight[b - low] * law(factorials, b, count[block], count, k, gamma)).ravel()
 
-    return Pair(terms, 3.0 * tau, weighted=reading == "exact")
+    return Pair(terms, 3.0 * tau, weighted=reading == "exact", rounded=_rounded(n))
 
 
 def one_count_pair(
     n: int, k: int, gamma: float, *, adversary: Literal["weak", "strong"], reverse: bool = False, tau: float = TAU
 ) -> Pair:
-    """First version, section 5: the hockey-stick divergence of "P_s from Q_s" (5.1), or of "P_w
-    from Q_w" (5.2), both of which are laws of one count.
+    """First version, section 5: the hockey-stick divergence of P_s from Q_s, its (5.1), or of P_w
+    from Q_w, its (5.2), both of which are laws of one count.
 
     Strong: Bin(n-1, gamma/k) + 1 against Bin(n-1, gamma/k), without the factor 1-gamma. Weak: given
     B, Bin(B, 1/k) + Bern(1-gamma+gamma/k) against Bin(B, 1/k) + Bern(gamma/k), where B is read off
     the value too (true for almost every gamma). The view has both counts, so looking at one of them
     loses information: **not an upper bound** (erratum 3). For the weak adversary it is therefore a
-    lower one. ``reverse`` swaps the pair.
+    lower one. ``reverse`` swaps the pair: by Definition 1 both orders count.
     """
     strong = adversary == "strong"
     low, high = (n - 1, n - 1) if strong else hoeffding(n - 1, gamma, tau)
@@ -173,9 +176,9 @@ def one_count_pair(
             first, last = hoeffding(b, hay, tau)
             count = np.arange(first, last + 2)
             p, q = (weight[b - low] * _shifted(b, count, hay, success) for success in (own, other))
-            yield (_log_ratio(q, p), q) if reverse else (_log_ratio(p, q), p)
+            yield (log_ratio(q, p), q) if reverse else (log_ratio(p, q), p)
 
-    return Pair(terms, (1.0 if strong else 2.0) * tau, weighted=True)
+    return Pair(terms, (1.0 if strong else 2.0) * tau, weighted=True, rounded=_rounded(n))
 
 
 def rr_pair(n: int, epsilon0: float, *, reverse: bool = False) -> Pair:
@@ -194,15 +197,20 @@ def rr_pair(n: int, epsilon0: float, *, reverse: bool = False) -> Pair:
             mass = _binomial(n, ones, p)
             yield (-np.log(ratio), mass) if reverse else (np.log(ratio), mass * ratio)
 
-    return Pair(terms, 0.0, weighted=True)
+    return Pair(terms, 0.0, weighted=True, rounded=_rounded(n))
 
 
 def hoeffding(trials: int, p: float, tau: float = TAU) -> tuple[int, int]:
-    """Section 5.2: the inclusive range outside which Bin(trials, p) has mass at most tau, by
-    Hoeffding's inequality.
+    """The inclusive range outside which Bin(trials, p) has mass at most tau, by Hoeffding's
+    inequality: section 6.2 of the first version, 5.2 of the revision.
     """
     c = math.sqrt(math.log(2.0 / tau) / (2.0 * max(trials, 1)))
     return max(0, math.floor((p - c) * trials)), min(trials, math.ceil((p + c) * trials))
+
+
+def _rounded(n: int) -> float:
+    """What half a dozen logarithms of factorials up to n! lose, each rounded to 52 bits."""
+    return ROUNDED + 6.0 * 2.0**-52 * n * math.log(n)
 
 
 def _factorials(largest: int) -> Floats:
@@ -227,16 +235,8 @@ def _shifted(trials: int, count: Integers, p: float, success: float) -> Floats:
     return (1.0 - success) * _binomial(trials, count, p) + success * _binomial(trials, count - 1, p)
 
 
-def _log_ratio(above: Floats, below: Floats) -> Floats:
-    """log(above / below), infinite where only ``below`` is 0 and 0 where both are, without
-    warnings.
-    """
-    ratio = np.divide(above, below, out=np.where(above > 0.0, math.inf, 1.0), where=(below > 0.0) & (above > 0.0))
-    return np.asarray(np.log(np.where(above > 0.0, ratio, 1.0)))
-
-
 def _independent_law(_factorials: Floats, b: int, one: Integers, two: Integers, k: int, gamma: float) -> Floats:
-    """N_1 and N_2 given B = b, independent, eq (4.5)."""
+    """N_1 and N_2 given B = b, independent, (4.5) of the revision."""
     return np.outer(_shifted(b, one, 1.0 / k, 1.0 - gamma + gamma / k), _shifted(b, two, 1.0 / k, gamma / k))
 
 
@@ -244,7 +244,8 @@ def _multinomial_law(factorials: Floats, b: int, one: Integers, two: Integers, k
     """(N_1, N_2) given B = b when the b noise reports are multinomial and the target's report falls
     on 1, on 2, or elsewhere.
 
-    Appendix A: multinomial(b+1; n_1, n_2, rest)/k^b times ((1-gamma) n_1 + gamma (b+1)/k)/(b+1).
+    Appendix A, both versions: multinomial(b+1; n_1, n_2, rest)/k^b times ((1-gamma) n_1 + gamma
+    (b+1)/k)/(b+1).
     """
     rest = b + 1 - one[:, None] - two[None, :]
     inside = rest >= 0 if k > 2 else rest == 0

@@ -11,6 +11,7 @@ from typing import Literal
 
 from shuffledp._types import Adversary, End
 from shuffledp.accounting.bisection import halve, mean
+from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.reductions import ADVERSARIES
@@ -20,8 +21,9 @@ from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
-__all__ = ["Published", "Setting", "Status", "require"]
+__all__ = ["Published", "Quantity", "Setting", "Status", "require"]
 
+Quantity = Literal["epsilon", "delta"]
 Status = Literal["proven", "unproven", "invalid"]
 EPSILONS = [2.0**i for i in range(-30, 10)]  # where a bound on delta is tried before it is bisected
 BISECTED = 60  # times: to the last digits
@@ -110,7 +112,8 @@ class Published:
     "unproven" (its constants are reconstructed, or a step of the proof is missing; ``remark`` says
     which) or "invalid" (enumeration refutes it). A bound states epsilon at a delta, or delta at an
     epsilon, or both; what it does not state is found by bisection. ``cost`` estimates its seconds.
-    A bound about ``messages`` other than one of each user says so.
+    A bound about ``messages`` other than one of each user says so. ``enclosed_at`` gives both ends
+    of the number itself, where an algorithm computes it up to an error: see ``enclosure``.
     """
 
     name: str
@@ -126,6 +129,7 @@ class Published:
     messages: Literal["one", "any"] = "one"
     epsilon_at: Callable[[Setting, float], float] | None = None
     delta_at: Callable[[Setting, float], float] | None = None
+    enclosed_at: Callable[[Setting, Quantity, float], Bound] | None = None
     cost: Callable[[Setting], float] | None = None
 
     @property
@@ -172,6 +176,16 @@ class Published:
         stated = self.epsilon_at
         assert stated is not None
         return math.exp(self._boundary(lambda log: stated(setting, math.exp(log)) <= epsilon, LOG_DELTAS))
+
+    def enclosure(self, setting: Setting, asked: Quantity, at: float) -> Bound | None:
+        """Both ends of this bound's own epsilon or delta, if it is known how far its algorithm is
+        from them.
+
+        They enclose what the bound states, such as the delta of a pair of distributions, and not
+        what the mechanism leaks.
+        """
+        self._check(setting)
+        return None if self.enclosed_at is None else self.enclosed_at(setting, asked, at)
 
     def seconds(self, setting: Setting) -> float:
         """About how long an answer takes, if there is one."""
