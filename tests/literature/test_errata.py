@@ -220,7 +220,7 @@ def test_11_feldmans_condition_has_a_factor_four_of_slack_and_not_eight(n: int, 
 
     assert ratio(16.0) < 1e-2
     assert ratio(4.0) <= 1.0
-    with pytest.raises(DoesNotApply, match="epsilon0 must be at most"):
+    with pytest.raises(DoesNotApply, match="number of clones must be at least"):
         feldman.closed_form(n, math.log(n / (4.0 * math.log(2 / delta))), delta)
 
 

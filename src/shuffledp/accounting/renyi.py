@@ -59,6 +59,7 @@ SHORT = 4.0  # up to this rate times width the eight nodes are exact to 1e-10
 SHARED = 3  # orders whose knots serve many
 HALVINGS = 8  # of the distance to the best order, on a logarithmic scale
 QUADRATURE = 1e-7  # relative slack for all of it
+Each = Callable[[float], float]  # order
 Band2 = Callable[[Floats], tuple[Floats, Floats]]
 
 
@@ -78,7 +79,7 @@ def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order:
     return divergence(knots, values, values, order) * (1.0 + QUADRATURE)
 
 
-def any_order(curve: Callable[[Floats], Floats], ceiling: float) -> Callable[[float], float]:
+def any_order(curve: Callable[[Floats], Floats], ceiling: float) -> Each:
     """The same as a function of the order, with the curve evaluated once, at the knots of a few
     orders. ``ceiling`` is finite.
 
@@ -131,10 +132,7 @@ def to_delta(divergence: float, order: float, epsilon: float) -> float:
 
 
 def best_epsilon(
-    divergence: Callable[[float], float],
-    delta: float,
-    orders: Sequence[float] = ORDERS,
-    between: Callable[[float], float] | None = None,
+    divergence: Each, delta: float, orders: Sequence[float] = ORDERS, between: Each | None = None
 ) -> float:
     """The smallest epsilon at ``delta`` over some orders and, if ``between`` makes an order of a
     number, others near the best of them.
@@ -143,16 +141,13 @@ def best_epsilon(
 
 
 def best_delta(
-    divergence: Callable[[float], float],
-    epsilon: float,
-    orders: Sequence[float] = ORDERS,
-    between: Callable[[float], float] | None = None,
+    divergence: Each, epsilon: float, orders: Sequence[float] = ORDERS, between: Each | None = None
 ) -> float:
     """The smallest delta at ``epsilon``, likewise."""
     return _least(lambda order: to_delta(divergence(order), order, epsilon), orders, between)
 
 
-def _least(value: Callable[[float], float], orders: Sequence[float], between: Callable[[float], float] | None) -> float:
+def _least(value: Each, orders: Sequence[float], between: Each | None) -> float:
     tried = {order: value(order) for order in orders}
     for _ in range(0 if between is None else HALVINGS):
         known = sorted(tried)

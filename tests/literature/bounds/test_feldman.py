@@ -47,7 +47,7 @@ def test_the_factor_16_of_the_condition_is_slack_but_2_is_not() -> None:
         assert epsilon0 >= epsilon0_at_least
         lower, upper = clones_curve(n, epsilon0, feldman.equation_1(n, epsilon0, delta))
         assert upper <= delta if holds else lower > 100.0 * delta
-    with pytest.raises(DoesNotApply, match="epsilon0 must be at most"):
+    with pytest.raises(DoesNotApply, match="number of clones must be at least"):
         feldman.closed_form(n, math.log(n / (15.9 * math.log(2.0 / delta))), delta)
 
 

@@ -82,9 +82,9 @@ def test_the_closed_forms_hold_wherever_their_conditions_do(p: float, delta: flo
             if p < 0.5:  # two of three symbols with p/2 each are as many
                 assert lemmas.theorem_4_1(users, q, p / 2.0, delta) == pytest.approx(epsilon, rel=1e-12)
                 assert at(lemmas.three_symbols(q, p / 2.0), users, epsilon)[1] <= delta
-        with pytest.raises(DoesNotApply, match="p n must be at least 16"):
+        with pytest.raises(DoesNotApply, match="number of clones must be at least 16"):
             lemmas.lemma_3_5(math.floor(users / factor * 0.9), p, delta)
-    with pytest.raises(DoesNotApply, match="p n must be at least 8"):
+    with pytest.raises(DoesNotApply, match="number of clones must be at least 16"):
         lemmas.theorem_4_1(10, 0.5, 0.1, delta)
 
 

@@ -22,7 +22,7 @@ from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
-from shuffledp.literature.bounds.feldman_lemmas import bracket, decomposition, theorem_4_1
+from shuffledp.literature.bounds.feldman_lemmas import bracket, decomposition, lemma_3_5, theorem_4_1
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import AnyLDP, Gaussian
 
@@ -51,15 +51,10 @@ def closed_form(n: int, epsilon0: float, delta: float) -> float:
     """Theorem 3.1, eq (1): log(1 + (E-1)/(E+1) (8 sqrt(E log(4/delta)/n) + 8 E/n)), for any
     eps0-LDP randomizers, also adaptive ones.
 
-    ``feldman_lemmas.lemma_3_5`` with p = 1/E clones and q = (E-1)/(E+1), as binary randomized
-    response tells the truth with that probability.
+    Lemma 3.5 with p = 1/E and q = (E-1)/(E+1), with which binary randomized response tells the
+    truth; so epsilon0 must be at most log(n / (16 log(2/delta))).
     """
-    require(
-        epsilon0 <= math.log(n / (16.0 * math.log(2.0 / delta))),
-        "epsilon0 must be at most log(n / (16 log(2/delta)))",
-        _given(n, epsilon0, delta),
-    )
-    return equation_1(n, epsilon0, delta)
+    return lemma_3_5(n, math.exp(-epsilon0), delta, math.tanh(epsilon0 / 2.0))
 
 
 def equation_1(n: int, epsilon0: float, delta: float) -> float:
@@ -92,10 +87,6 @@ def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) ->
 
 def _leak(n: int, epsilon0: float, delta0: float, epsilon: float) -> float:
     return (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
-
-
-def _given(n: int, epsilon0: float, delta: float) -> str:
-    return f"epsilon0 = {epsilon0:g} with n = {n}, delta = {delta:g}"
 
 
 def divergence_given_count(

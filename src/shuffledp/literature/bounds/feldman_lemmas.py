@@ -25,6 +25,7 @@ from shuffledp.randomizers.support import SupportRandomizer
 __all__ = ["BOUNDS", "bracket", "decomposition", "lemma_3_3", "lemma_3_5", "theorem_4_1", "three_symbols"]
 
 REMEDY = "It is the probability of a part of a report."
+ROUNDING = 1e-12  # of the number of clones: their condition has slack (erratum 11)
 LEAST_Q, SLIP = 1e-7, 1e-8  # a larger q is valid, and a difference of probabilities needs one
 
 
@@ -56,7 +57,9 @@ def lemma_3_5(n: int, p: float, delta: float, q: float = 1.0) -> float:
     >>> round(lemma_3_5(10_000, 0.1, 1e-6), 4)
     0.6903
     """
-    require(p * n >= 16.0 * math.log(2.0 / delta), "p n must be at least 16 log(2/delta)", f"{p * n:g}")
+    least = 16.0 * math.log(2.0 / delta)
+    enough = p * n >= least * (1.0 - ROUNDING)
+    require(enough, f"the mean number of clones must be at least 16 log(2/delta) = {least:.4g}", f"{p * n:.4g}")
     return math.log1p(q * bracket(p * n, delta))
 
 
@@ -70,11 +73,10 @@ def three_symbols(q: float, p: float) -> Atoms:
 
 
 def theorem_4_1(n: int, q: float, p: float, delta: float) -> float:
-    """Eq (10): log(1 + q (4 sqrt(2 log(4/delta)/(pn)) + 4/(pn))). Any two of the three symbols hide
-    one among Bin(n-1, 2p) others: Lemma A.1 with 2p.
+    """Eq (10): log(1 + q (4 sqrt(2 log(4/delta)/(pn)) + 4/(pn))) if pn >= 8 log(2/delta). Any two
+    of the three symbols hide one among Bin(n-1, 2p) clones.
     """
-    require(p * n >= 8.0 * math.log(2.0 / delta), "p n must be at least 8 log(2/delta)", f"{p * n:g}")
-    return math.log1p(q * bracket(2.0 * p * n, delta))
+    return lemma_3_5(n, 2.0 * p, delta, q)
 
 
 def decomposition(randomizer: Randomizer) -> tuple[float, float]:
