@@ -8,6 +8,7 @@ balle             Balle et al. 2019: the privacy blanket, with Hoeffding's and B
                   inequalities
 checkins          Balle et al. 2020: random check-ins
 feldman           Feldman et al. 2020: closed forms and the numerical algorithm
+gradient_descent  the same in closed form for noisy gradient descent, and its rival
 girgis            Girgis et al. 2021: Renyi divergences
 clones_renyi      Feldman et al. 2020, through Renyi divergences
 koskela           Koskela et al. 2021: the Fourier accountant
@@ -38,6 +39,7 @@ from shuffledp.literature.bounds import (
     erlingsson,
     feldman,
     girgis,
+    gradient_descent,
     koskela,
     variation_ratio,
 )
@@ -55,6 +57,7 @@ LITERATURE: tuple[Published, ...] = tuple(
         balle,
         checkins,
         feldman,
+        gradient_descent,
         girgis,
         clones_renyi,
         koskela,
