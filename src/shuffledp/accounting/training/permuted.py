@@ -1,16 +1,15 @@
 """One pass over secretly permuted data, a Gaussian report of every user: a round.
 
-The report at position i is N(g, sigma^2 I), where g is a vector of length at most L that depends on
-one user's data and on all reports before. Let rho = N(0, sigma^2 I) and 0 < gamma <= 1. A report is
-within ``spill`` of one that is rho with probability gamma: E(gamma rho - N(g, sigma^2 I))_+ is
-largest for |g| = L. With such reports of all other users the target hides in a haystack: hay rho,
-gamma of it from every user, and (docs/theory.md, "One pass over permuted data")
+A report is N(g, sigma^2 I); g, of length at most L, depends on one user's data and on all reports
+before. Let rho = N(0, sigma^2 I). Up to a ``spill``, every report is rho with probability gamma. So
+the target hides in a haystack, with hay rho, gamma of it from every user (docs/theory.md, "Passes
+over permuted data"):
 
-    delta(eps) = 1/(gamma n) E(sum over Bin(n, gamma) draws from rho of u - e^eps v)_+,   log u =
-                 a W - a^2/2,   log v = -a W - a^2/2,   W ~ N(0, 1),   a = L/sigma.
+    delta(eps) = 1/(gamma n) E(sum over Bin(n, gamma) draws from rho of u - e^eps v)_+,
+    log u = a W - a^2/2, log v = -a W - a^2/2, W ~ N(0, 1), a = L/sigma.
 
-Opposite vectors of length L are the worst that the target can have, and n - 1 spills are added to
-delta, times 1 + e^eps.
+Opposite vectors of length L are the worst that the target can have. The spills of all others, times
+1 + e^eps, are added to delta.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ __all__ = ["PermutedPass", "spill"]
 METHOD = "Gaussian reports over a secret order as a needle in a haystack (docs/theory.md)"
 MODEL = (
     "replace-one adjacency: neighboring datasets differ in one user's data",
-    "nobody who sees the reports knows the order in which users were taken, drawn uniformly at random for every pass",
+    "the parties that see the reports do not know the order of users, drawn uniformly at random for every pass",
     "every report is a vector in a ball around 0 plus fresh Gaussian noise; the vector may depend on one user's data "
     "and on all earlier reports",
 )

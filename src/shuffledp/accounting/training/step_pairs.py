@@ -34,20 +34,7 @@ from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.randomizers.randomizer import Atoms
 from shuffledp.sampling.integers import log_at_least
 
-__all__ = [
-    "GRID",
-    "LARGEST_SIGMA",
-    "LEAST",
-    "NODES",
-    "SMALLEST_SIGMA",
-    "FiniteStep",
-    "GaussianStep",
-    "LaplaceStep",
-    "StepPair",
-    "normal_cells",
-    "normal_masses",
-    "normal_ratio",
-]
+__all__ = ["LARGEST_SIGMA", "SMALLEST_SIGMA", "FiniteStep", "GaussianStep", "LaplaceStep", "StepPair", "normal_cells"]
 
 SMALLEST_SIGMA, LARGEST_SIGMA = 1e-3, 1e6
 WIDEST = 1.0 / 16.0  # a cell of the Gaussian, in deviations

@@ -12,6 +12,7 @@ e^(-t^2/2)/2)-DP for every t >= 0, since its delta is at most Phi(-t).
 
 import math
 
+from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds.composing import advanced
 from shuffledp.literature.bounds.feldman import PAPER, closed_form
 from shuffledp.literature.bounds.published import Published, Setting, require
@@ -55,9 +56,9 @@ def _local(sigma: float, delta0: float) -> float:
 
 def _epsilon(setting: Setting, delta: float) -> float:
     randomizer = setting.randomizer
-    require(isinstance(randomizer, Gaussian), "it is about Gaussian noise", randomizer)
-    assert isinstance(randomizer, Gaussian)
-    return equation_12(setting.n, randomizer.sigma, delta)
+    if isinstance(randomizer, Gaussian):
+        return equation_12(setting.n, randomizer.sigma, delta)
+    raise DoesNotApply(f"does not apply here: it is about Gaussian noise, got {randomizer}.")
 
 
 PROP_5_3 = Published(
@@ -65,10 +66,7 @@ PROP_5_3 = Published(
     paper=PAPER,
     where="Prop 5.3, eq (12)",
     covers="Gaussian noise, also on vectors in a ball chosen adaptively in a secret random order",
-    conditions=(
-        "epsilon <= 1, and epsilon0 <= log(n / (16 log(4/delta))) for epsilon0 = 1/(2 sigma^2) + sqrt(2 log(6n/delta)) "
-        "/ sigma"
-    ),
+    conditions="epsilon <= 1; as Thm 3.1 at delta/2, for epsilon0 = 1/(2 sigma^2) + sqrt(2 log(6n/delta)) / sigma",
     status="proven",
     remark="our copy has lost the formula; proven again from Thm 3.8, so the constants are ours",
     epsilon_at=_epsilon,

@@ -20,9 +20,9 @@ dataset may differ in a whole batch.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,48 +38,22 @@ from shuffledp.errors import (
     check_rounds,
     check_users,
 )
+from shuffledp.protocols.sgd import passes
 from shuffledp.protocols.sgd.batches import BallsAndBins
-from shuffledp.protocols.sgd.data import Labelled, synthetic_clinic
+from shuffledp.protocols.sgd.data import Labelled
 from shuffledp.protocols.sgd.epochs import Allocation
 from shuffledp.protocols.sgd.grid_noise import FLAW, STEPS, grid_noise
-from shuffledp.protocols.sgd.passes import (
-    Account,
-    calibrated,
-    least_noise,
-    local_epsilon,
-    permuted,
-    sampled_epsilon,
-)
 from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.sampling.permutation import permutation
 
-__all__ = [
-    "Comparison",
-    "NoiseFrom",
-    "Order",
-    "ShuffledSGD",
-    "Step",
-    "Trained",
-    "accuracy_against_epsilon",
-    "logistic_gradient",
-]
+__all__ = ["Order", "ShuffledSGD", "Step", "Trained", "logistic_gradient"]
 
 Order = Literal["allocated", "permuted", "given"]
-NoiseFrom = Literal["user", "batch"]
 Gradient = Callable[[Floats, Floats, Floats], Floats]
 ORDERS: tuple[Order, ...] = ("allocated", "permuted", "given")
 INWARDS = 1.0 - 1e-12  # clipping in floating point may err by a few units in the last place
 FINEST = 1e-100  # so that products and squares stay in the range of floats
 LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches delta
-
-
-class _Shape(TypedDict):
-    """What all answers about passes over permuted data depend on, next to the noise."""
-
-    n: int
-    delta: float
-    epochs: int
-    flaw: float
 
 
 class Step(NamedTuple):
@@ -143,7 +117,7 @@ class ShuffledSGD:
     batch: int = 1
     order: Order = "permuted"
     epochs: int = 1
-    noise_from: NoiseFrom = "user"
+    noise_from: Literal["user", "batch"] = "user"
 
     def __post_init__(self) -> None:
         n, _ = check_users(self.n)
@@ -160,14 +134,10 @@ class ShuffledSGD:
                 f'"permuted" for none.'
             )
         self._set(epochs=check_rounds(self.epochs))
-        if self.noise_from not in ("user", "batch"):
+        if self.noise_from not in (("user",) if self.order == "allocated" else ("user", "batch")):
             raise InvalidInput(
-                f'noise_from must be user or batch, got {self.noise_from!r}. It says whose report gets noise: "user" '
-                f"is usual."
-            )
-        if self.noise_from == "batch" and self.order == "allocated":
-            raise InvalidInput(
-                'noise_from must be left out with order="allocated", got "batch". There the trainer adds the noise.'
+                f'noise_from must be "user" or, for an order that is permuted or given, "batch", got '
+                f"{self.noise_from!r}. Leave it out if every user, or a trainer, adds the noise."
             )
         if self.delta < LEAST * self._flaw:
             raise InvalidInput(
@@ -201,7 +171,7 @@ class ShuffledSGD:
                 )
         self._set(privacy=self._account())
 
-    privacy: Account = field(init=False, repr=False, compare=False)
+    privacy: passes.Account = field(init=False, repr=False, compare=False)
 
     @property
     def sensitivity(self) -> float:
@@ -212,9 +182,7 @@ class ShuffledSGD:
 
     @property
     def sigma(self) -> float:
-        """The deviation of the noise in every coordinate: of a user's report, of a batch's, or of a
-        step's sum.
-        """
+        """The deviation of the noise in every coordinate of a report."""
         return self.noise * self.sensitivity
 
     @property
@@ -232,45 +200,31 @@ class ShuffledSGD:
         """What holds even if the order is known: a user's data (or a batch's) go through one
         Gaussian mechanism an epoch.
         """
-        return local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
+        return passes.local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
 
     @property
     def sampled_epsilon(self) -> float:
         """What the same noise would give if each report came from a user (or batch) drawn at
         random, with replacement: for comparison, not what runs here.
         """
-        return sampled_epsilon(
-            noise=self.noise, n=self.elements, delta=self.delta, epochs=self.epochs, flaw=self.dimension * FLAW
-        )
+        return passes.sampled_epsilon(noise=self.noise, **self._passes)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the promise to hold."""
         if self.order == "allocated":
             return self._allocation(self.noise).assumptions
-        order = (
-            ("the parties that see the reports do not know the order, which is drawn afresh in every epoch",)
-            if self.order == "permuted"
-            else ()
-        )
-        adjacency, taken = (
-            (
-                f"replace-one adjacency: neighboring datasets differ in one batch of {self.batch} consecutive rows, "
-                f"the same rows in every epoch",
-                "every batch is taken once in every epoch, and its gradients depend on its rows and on the current "
-                "weights only; its owner sees them and adds the noise",
-            )
+        one, owner = (
+            (f"batch of {self.batch} consecutive rows", "the batch; its owner sees them and adds the noise")
             if self.noise_from == "batch"
-            else (
-                "replace-one adjacency: neighboring datasets differ in one user's data",
-                "every user is taken once in every epoch, and row i of the gradients depends on the data of user i and "
-                "on the current weights only",
-            )
+            else ("user", "the user, row by row")
         )
+        secret = "the parties that see the reports do not know the order, which is drawn afresh in every epoch"
         return (
-            adjacency,
-            *order,
-            taken,
+            f"replace-one adjacency: neighboring datasets differ in the data of one {one}",
+            *((secret,) if self.order == "permuted" else ()),
+            f"every {one} is taken once in every epoch, and its gradients depend on the current weights and on the "
+            f"data of {owner}",
             "every report's noise is fresh; reports may be published one by one, and later questions may depend on "
             "them",
         )
@@ -287,7 +241,7 @@ class ShuffledSGD:
         unit = self.sigma / STEPS
         clipped = scaled * (INWARDS * np.minimum(largest, self.clip / lengths))
         whole = np.trunc(clipped / unit)
-        if self._together:
+        if self.order == "allocated" or self.noise_from == "batch":
             whole = whole.sum(axis=0, keepdims=True)
         if self.noise_from == "batch":
             whole = np.trunc(whole / len(rows))
@@ -368,47 +322,40 @@ class ShuffledSGD:
         return Trained(np.mean(path[len(path) // 2 :], axis=0), source_of(rng).secure)
 
     @property
-    def _together(self) -> bool:
-        return self.order == "allocated" or self.noise_from == "batch"
-
-    @property
-    def _noisy(self) -> tuple[int, str]:
-        """How many reports are counted for one user (or batch), and the words for it."""
-        if self.order == "allocated":
-            return self.updates * self.epochs, "steps"
-        return self.epochs, "epochs"
+    def _noisy(self) -> int:
+        """How many reports are counted for one user, or for one batch."""
+        return self.epochs * (self.updates if self.order == "allocated" else 1)
 
     @property
     def _flaw(self) -> float:
-        return self.dimension * FLAW * self._noisy[0]
+        return self.dimension * FLAW * self._noisy
 
     @property
     def _times(self) -> str:
-        many, words = self._noisy
-        return f" of {many} {words}" if many > 1 else ""
+        return f" of {self._noisy} steps" if self._noisy > 1 else ""
 
     def _allocation(self, noise: float) -> Allocation:
         return Allocation(noise, self.updates, self.epochs, self._flaw)
 
     def _calibrated(self, epsilon: float) -> float:
         if self.order == "allocated":
-            return least_noise(lambda noise: self._allocation(noise).fits(epsilon, self.delta))
+            return passes.least_noise(lambda noise: self._allocation(noise).fits(epsilon, self.delta))
         if self.order == "permuted":
-            return calibrated(epsilon=epsilon, **self._passes)
-        alone = math.sqrt(self.epochs)
-        return least_noise(
-            lambda noise: local_epsilon(noise=noise / alone, delta=self.delta, flaw=self._flaw) <= epsilon
+            return passes.calibrated(epsilon=epsilon, **self._passes)
+        alone = passes.least_noise(
+            lambda noise: passes.local_epsilon(noise=noise, delta=self.delta, flaw=self._flaw) <= epsilon
         )
+        return alone * math.sqrt(self.epochs) / INWARDS
 
-    def _account(self) -> Account:
+    def _account(self) -> passes.Account:
         if self.order == "allocated":
             return self._allocation(self.noise).account(self.delta, self.local_epsilon)
         if self.order == "permuted":
-            return permuted(noise=self.noise, hint=self.epsilon, **self._passes)
-        return Account(self.local_epsilon, self.delta, self.local_epsilon)
+            return passes.permuted(noise=self.noise, hint=self.epsilon, **self._passes)
+        return passes.Account(self.local_epsilon, self.delta, self.local_epsilon)
 
     @property
-    def _passes(self) -> _Shape:
+    def _passes(self) -> dict[str, Any]:
         return {"n": self.elements, "delta": self.delta, "epochs": self.epochs, "flaw": self.dimension * FLAW}
 
     def _batches(self, source: Source) -> Iterator[NDArray[np.intp]]:
@@ -476,44 +423,3 @@ class ShuffledSGD:
 def logistic_gradient(weights: Floats, features: Floats, labels: Floats) -> Floats:
     """Each row's gradient of the logistic loss; at most as long as the row."""
     return np.asarray((expit(features @ weights) - labels)[:, None] * features)
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Noise and accuracy at one (epsilon, delta), in each order; and the epsilon that "permuted"
-    noise would have if users were drawn with replacement. The noise of "allocated" is added to a
-    step's sum, that of the others to every report.
-    """
-
-    epsilon: float
-    delta: float
-    noise: dict[Order, float]
-    accuracy: dict[Order, float]
-    sampled_epsilon: float
-    without_noise: float
-
-
-def accuracy_against_epsilon(
-    epsilons: Iterable[float], *, n: int = 20_000, delta: float = 1e-6, batch: int = 50, seed: int = 0
-) -> list[Comparison]:
-    """Train a logistic regression on the bundled synthetic data at every epsilon, and test it on
-    rows held out.
-
-    Seeded, so not for release. ``without_noise`` is the same pass with next to no noise.
-    """
-    train, held_out = synthetic_clinic(n)
-    shape = {"n": n, "dimension": train.features.shape[1], "batch": batch}
-
-    def trained(training: ShuffledSGD) -> float:
-        return training.fit(train.features, train.labels, rng=np.random.default_rng(seed)).accuracy(held_out)
-
-    plain = trained(ShuffledSGD(**shape, noise=0.01, delta=0.5, order="given"))
-    found = []
-    for epsilon in epsilons:
-        runs = {order: ShuffledSGD(**shape, epsilon=epsilon, delta=delta, order=order) for order in ORDERS}
-        noises, accuracies = (
-            {order: run.noise for order, run in runs.items()},
-            {order: trained(run) for order, run in runs.items()},
-        )
-        found.append(Comparison(epsilon, delta, noises, accuracies, runs["permuted"].sampled_epsilon, plain))
-    return found
