@@ -1,4 +1,4 @@
-"""CITATION.cff cites this version, under the licence that it has."""
+"""CITATION.cff cites this version, under the license that it has; it and README cite the four papers."""
 
 import tomllib
 from pathlib import Path
@@ -27,3 +27,12 @@ def test_the_four_papers_are_cited() -> None:
     }
     for paper in FOUR:
         assert paper.link.rpartition("/")[2] == titles[paper.title].removeprefix("arXiv:")
+
+
+def test_the_first_screen_of_the_readme_names_the_four_papers() -> None:
+    first = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:20])
+    for paper in FOUR:
+        name = f"{paper.name.partition('-')[0].capitalize()} et al. {paper.year}"
+        assert f"[{name}](docs/papers/{paper.name}.md)" in first
+        assert (ROOT / "docs" / "papers" / f"{paper.name}.md").is_file()
+    assert all(word in first for word in ("blanket", "clones", "Fourier", "k-ary randomized response"))
