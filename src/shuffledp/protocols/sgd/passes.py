@@ -62,7 +62,7 @@ def permuted(
 
     >>> answer = permuted(noise=2.0, n=20_000, delta=1e-6)
     >>> round(answer.epsilon, 4), round(answer.local, 2)
-    (0.0258, 2.25)
+    (0.0259, 2.25)
     """
     n, _ = check_users(n)
     delta = check_delta(delta)
