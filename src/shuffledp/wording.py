@@ -7,10 +7,11 @@ from __future__ import annotations
 import decimal
 import math
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "SENTENCES",
+    "algorithm",
     "brief",
     "exactly",
     "in_percent",
@@ -206,6 +207,25 @@ def shown_alone(family: str, epsilon0: float | None, k: int, *, number: bool = F
         return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"
     share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} answers seemed equally likely"
     return f"the best guess from a report is right with probability at most {share}, {before}"
+
+
+def algorithm(task: str, family: str, k: int | None, integers: Sequence[int | str]) -> str:
+    """The published algorithm that runs, where it is one: by the task and the law of the reports.
+
+    >>> algorithm("histogram", "krr", 4, [1 << 62])
+    'Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = 4, gamma = 0.25)'
+    >>> algorithm("sum", "krr", 5, [1 << 62])
+    'Algorithms 2 and 3 of Balle et al. 2019 (numbers scaled to [0, 1], k = 4, gamma = 0.25)'
+    """
+    if family != "krr" or k is None:
+        return ""
+    gamma = f"gamma = {short(int(integers[0]) / 2**64)}"
+    if task in ("histogram", "crosstab"):
+        return f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = {k}, {gamma})"
+    if task not in ("mean", "sum"):
+        return ""
+    divided = ", divided by the number of reports" if task == "mean" else ""
+    return f"Algorithms 2 and 3 of Balle et al. 2019 (numbers scaled to [0, 1], k = {k - 1}, {gamma}){divided}"
 
 
 def large_delta(delta: float, n: int) -> list[str]:

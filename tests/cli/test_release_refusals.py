@@ -12,9 +12,11 @@ from tests.cli.people import AGE, CITIES, CITY, PROMISE, done, listing, people, 
 from tests.collection.tables.tables import as_csv, as_parquet
 
 LIST = ("--categories", ",".join(CITIES))
+NOISE = ("--gamma", 0.2, "--delta", 1e-6)
 OUT = ("--out", "result")
 COUNT = ("histogram", "people.parquet", "--column", "city")
 MEAN = ("mean", "people.parquet", "--column", "age")
+ENDS = ("--lower", 0, "--upper", 100)
 QUANTILE = ("quantile", "people.parquet", "--column", "age", "--lower", 0, "--upper", 120)
 LEDGER = ("--ledger", "budget.sqlite", "--population", "people", "--limit-epsilon", 1.2, "--limit-delta", 1e-6)
 NOT_TEXT = os.fsdecode(b"\xff\xfe")
@@ -106,7 +108,19 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "epsilon below 0": ((*COUNT, *LIST, "--epsilon", -1, "--delta", 1e-6, *OUT), "epsilon must lie in"),
     "epsilon nan": ((*COUNT, *LIST, "--epsilon", "nan", "--delta", 1e-6, *OUT), "epsilon must be finite"),
     "epsilon without number": ((*COUNT, *LIST, "--epsilon", "one", "--delta", 1e-6, *OUT), "'one' is not a number"),
-    "no epsilon": ((*COUNT, *LIST, "--delta", 1e-6, *OUT), "Missing option '--epsilon'"),
+    "no epsilon": ((*COUNT, *LIST, "--delta", 1e-6, *OUT), "exactly one of --epsilon, --gamma and --epsilon0 must be"),
+    "epsilon and gamma": ((*COUNT, *LIST, *PROMISE, "--gamma", 0.2, *OUT), "got --epsilon and --gamma. With --epsilon"),
+    "gamma and epsilon0": ((*COUNT, *LIST, *NOISE, "--epsilon0", 2, *OUT), "got --gamma and --epsilon0"),
+    "gamma with dummies": ((*COUNT, *LIST, *NOISE, "--protocol", "dummies", *OUT), "got --protocol dummies. Promise"),
+    "gamma 1": ((*COUNT, *LIST, "--gamma", 1, "--delta", 1e-6, *OUT), "gamma must lie in (0, 1), got 1.0"),
+    "all noise": ((*COUNT, *LIST, "--gamma", 0.999999, "--delta", 0.01, *OUT), "got an epsilon of 0 at delta = 0.01"),
+    "gamma without k": ((*MEAN, *ENDS, *NOISE, *OUT), "a mean with --gamma or --epsilon0 needs --k"),
+    "k 0": ((*MEAN, *ENDS, *NOISE, "--k", 0, *OUT), "--k must be at least 1, got 0"),
+    "k with epsilon": ((*MEAN, *ENDS, *PROMISE, "--k", 4, *OUT), "got it with --epsilon. Leave it out"),
+    "gamma with messages": (
+        (*MEAN, *ENDS, *NOISE, "--k", 4, "--messages", 12, *OUT),
+        "single message, and must come without --messages",
+    ),
     "delta 0": ((*COUNT, *LIST, "--epsilon", 1, "--delta", 0, *OUT), "delta must lie in (0, 1)"),
     "delta 1": ((*COUNT, *LIST, "--epsilon", 1, "--delta", 1, *OUT), "delta must lie in (0, 1)"),
     "delta nan": ((*COUNT, *LIST, "--epsilon", 1, "--delta", "nan", *OUT), "delta must be finite"),

@@ -13,7 +13,7 @@ import pytest
 
 from pages import choosing, papers, prose, swap
 from shuffledp.literature.bounds.fourier import Grid
-from shuffledp.papers import FOUR, errata, koskela_curves
+from shuffledp.papers import FOUR, balle_figures, errata, koskela_curves
 from shuffledp.papers.experiment import Experiment, find
 from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.table import arranged, facts, read_table
@@ -40,8 +40,6 @@ AGAIN = {
     "feldman-fig3a": 1,
     "feldman-fig3b": 1,
     "feldman-fig4": 5,
-    "balle-fig3ii": 5,
-    "balle-fig3iii": 3,
     "balle-fig3iv": 3,
     "biswas-gap": 4,
     "bounds-by-users": 11,
@@ -83,13 +81,16 @@ def test_the_numbers_behind_a_figure_are_those_that_the_code_computes(
     experiment: Experiment, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(koskela_curves, "Grid", partial(Grid, m=400_000))  # 25 times coarser than in the figures
+    if not whole:
+        monkeypatch.setattr(balle_figures, "EVERY", 99)  # the first and the last of the paper's n: no curve is left out
     _, stored = read_table((FIGURES / f"{experiment.name}.csv").read_text(encoding="utf-8"))
     for now in islice(experiment.compute(), None if whole else AGAIN.get(experiment.name, experiment.count)):
         (now,) = arranged([now])
         kept = find(stored, now.label, now.kind, now.panel)
         coarse = experiment.name.startswith("koskela") and now.kind in ("published", "invalid")
-        np.testing.assert_allclose(kept.x, now.x, rtol=1e-12)
-        np.testing.assert_allclose(kept.y, now.y, rtol=0.02 if coarse else 1e-6, atol=1e-300)
+        few = slice(None) if len(now.x) == len(kept.x) else np.searchsorted(kept.x, now.x)
+        np.testing.assert_allclose(kept.x[few], now.x, rtol=1e-12)
+        np.testing.assert_allclose(kept.y[few], now.y, rtol=0.02 if coarse else 1e-6, atol=1e-300)
 
 
 def test_of_every_experiment_something_is_computed_again() -> None:

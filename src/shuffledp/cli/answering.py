@@ -40,6 +40,7 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     from shuffledp.collection.release.write import check_folder
 
     question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
+    question.check(asking.promise)
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
     with found(asking, question) as table:
@@ -169,7 +170,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 else []
             ),
         ],
-        [f"Proof: {certified.method}."],
+        [f"Proof: {certified.method}.", *show.algorithm(design)],
     )
     show.warnings(f"{each}." for each in remarks)
     if question.clip:

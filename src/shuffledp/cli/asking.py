@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from shuffledp.cli.engine_options import ENGINE_OPTIONS, Engine
 from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.options import ANSWER, AS_JSON
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, NOISE, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.table_options import MESSY_OPTIONS, TABLE_OPTIONS, Reading
 from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, LEARN, binned
@@ -94,7 +94,7 @@ class Asking:
         cls,
         *,
         title: str | None,
-        epsilon: float,
+        epsilon: float | None,
         delta: float,
         honest: int | Fraction | None,
         rounds: int | None,
@@ -113,10 +113,12 @@ class Asking:
         **table: Any,
     ) -> Self:
         """Sort the options."""
+        noise = {name: table.pop(name) for name in ("gamma", "epsilon0", "k") if name in table}
         runs = Engine.of(engine, master, work, table, learn=learn)
         first, *others = table["source"]
         table["source"] = first if not others else f"{first} and {len(others)} more"
-        promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
+        rounds = 1 if rounds is None else rounds
+        promise = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest, **noise)
         budget = budget_of(ledger, population, limit_epsilon, limit_delta)
         return cls(Reading.taken(table), title, promise, budget, Keeping(out, force, as_json), dry_run, runs)
 
@@ -158,10 +160,13 @@ ASKED = [
     ),
     AS_JSON,
 ]
-with_asking = sharing(dict(ASKED), Asking.of)
+OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]
+with_asking = sharing(dict(OR_NOISE), Asking.of)
 with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *HIDING_OPTIONS, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
 with_listing = sharing(
     dict([*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED]), Asking.listing
 )
-with_hiding = sharing(dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *ASKED]), Asking.hidden)
+with_hiding = sharing(
+    dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden
+)

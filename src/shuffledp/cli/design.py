@@ -11,7 +11,7 @@ from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import AS_JSON, QUESTION, OutFile, ReplaceFile
-from shuffledp.cli.promise_options import PROMISE_OPTIONS
+from shuffledp.cli.promise_options import NOISE, PROMISE_OPTIONS
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
 from shuffledp.cli.value_options import (
@@ -58,7 +58,7 @@ REACHING_OPTIONS = [
     ),
 ]
 ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *HIDING_OPTIONS]
-with_categories = sharing(dict([*ASKED_EARLY, *PROMISE_OPTIONS, AS_JSON]), dict)
+with_categories = sharing(dict([*ASKED_EARLY, *NOISE, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
 
 
 @app.command(
@@ -91,10 +91,8 @@ def design(
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
     promise = Promise(
-        epsilon=given["epsilon"],
-        delta=given["delta"],
-        honest=given["honest"],
         rounds=1 if given["rounds"] is None else given["rounds"],
+        **{name: given[name] for name in ("epsilon", "delta", "honest", "gamma", "epsilon0", "k")},
     )
     question = settled_question(task, given, lower=lower, upper=upper, method=method)
     with patiently("calibrating"):
@@ -121,7 +119,7 @@ def design(
             ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{protocol.bits}", "in a report"),
         ],
-        [f"Written to {out}."],
+        [*show.algorithm(made), f"Written to {out}."],
     )
     following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
     if protocol.epsilon0 == math.inf or protocol.randomizer.mixes:  # which plain files do not hide

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shuffledp.cli.numbers import read_number
+from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, HONEST, QUESTION, ROUNDS
 from shuffledp.cli.sharing import option
 from shuffledp.errors import InvalidInput
@@ -12,7 +12,7 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.release.budget import Budget
 
-__all__ = ["BUDGET_OPTIONS", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keeping", "budget_of"]
+__all__ = ["BUDGET_OPTIONS", "NOISE", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keeping", "budget_of"]
 
 BUDGET = "The budget"
 
@@ -35,6 +35,21 @@ PROMISE_OPTIONS = [
     ),
     HONEST,
     ROUNDS,
+]
+NUMBER: dict[str, Any] = {"parser": read_number, "metavar": "NUMBER"}
+# Of a histogram in place of --epsilon; of a sum or a mean with the last one.
+NOISE = [
+    option("epsilon", QUESTION, "The epsilon to promise, for all rounds; or give the noise by the next two.", **NUMBER),
+    option("gamma", QUESTION, "In place of --epsilon: the probability that a report is uniformly random.", **NUMBER),
+    option("epsilon0", QUESTION, "In place of --epsilon: the epsilon0 of one report.", **NUMBER),
+    option(
+        "k",
+        QUESTION,
+        "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to.",
+        annotation=int,
+        parser=read_count,
+        metavar="COUNT",
+    ),
 ]
 BUDGET_OPTIONS = [
     option(

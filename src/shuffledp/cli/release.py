@@ -28,6 +28,7 @@ ACCURACY = "How accurate, and at what cost"
     epilog=examples(
         f"histogram people.parquet --column city --categories cities.txt {PROMISED} --out result",
         f"histogram survey.csv --column answer --categories yes,no {PROMISED} --dry-run",
+        "histogram survey.csv --column answer --categories yes,no --gamma 0.25 --delta 1e-6 --out result",
         f"histogram 'visits/*.parquet' --column city --categories cities.txt {PROMISED} --out result --engine spark",
     ),
 )
@@ -130,7 +131,10 @@ def mean(
 @app.command(
     "sum",
     rich_help_panel=RUN,
-    epilog=examples(f"sum people.parquet --column hours --lower 0 --upper 60 {PROMISED} --messages 12 --out result"),
+    epilog=examples(
+        f"sum people.parquet --column hours --lower 0 --upper 60 {PROMISED} --messages 12 --out result",
+        "sum people.parquet --column hours --lower 0 --upper 60 --k 6 --gamma 0.1 --delta 1e-6 --out result",
+    ),
 )
 @with_asking
 def sum_(

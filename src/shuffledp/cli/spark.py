@@ -167,7 +167,8 @@ def _check_early(asking: Asking, engine: Engine) -> None:
     """What can be refused before a session is started, which takes a while."""
     from shuffledp.collection.engines.spark_folder import check_address
 
-    check_epsilon(asking.promise.epsilon)
+    if asking.promise.epsilon is not None:
+        check_epsilon(asking.promise.epsilon)
     check_delta(asking.promise.delta)
     check_rounds(asking.promise.rounds)
     if not asking.dry_run:

@@ -271,8 +271,8 @@ ERRATA: tuple[Erratum, ...] = (
         why=(
             "They agree with Lemma 11 as printed (erratum 7), as in the authors' first code. From left to right: as "
             "printed, a lower bound on the truth, "
-            "corrected. That Bennett is always better than Hoeffding, as the text says of this figure, is not true of "
-            "the corrected lemma either."
+            "corrected. The Laplace curve of (iii) allows too much as well, from 21,544 users on. That Bennett is always "
+            "better than Hoeffding, as the text says of this figure, is not true of the corrected lemma either."
         ),
         instead="`balle-2019-bennett-krr`, or `sdp.calibrate(sdp.KRR, k=100, n=100_000, epsilon=0.1, delta=1e-6)`",
         snippet="""\

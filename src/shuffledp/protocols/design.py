@@ -188,8 +188,8 @@ class Design:
     learned: bool = False
 
     @classmethod
-    def of(cls, protocol: Written, *, learned: bool = False) -> Self:
-        """Write a protocol down."""
+    def of(cls, protocol: Written, *, learned: bool = False, epsilon: float | None = None) -> Self:
+        """Write a protocol down, with what it promises, or else with ``epsilon``."""
         task = getattr(protocol, "task", None)
         if task is None:
             kinds = " or ".join(name.capitalize() for name in TASKS)
@@ -205,7 +205,7 @@ class Design:
             n=protocol.n,
             least=protocol.least,
             rounds=protocol.rounds,
-            epsilon=protocol.epsilon,
+            epsilon=epsilon if protocol.epsilon is None else protocol.epsilon,
             delta=protocol.delta,
             law=protocol.law,
             learned=learned,

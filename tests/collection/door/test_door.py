@@ -295,8 +295,8 @@ def test_a_frequency_names_its_own_arguments() -> None:
 
 def test_a_call_that_is_misspelt_is_answered_by_an_example() -> None:
     call: Any = sdp.histogram
-    with pytest.raises(sdp.InvalidInput, match=r'epsilon must be given to histogram.*sdp\.histogram\(frame, "city", '):
-        call(PEOPLE, categories=CITIES, delta=1e-5)
+    with pytest.raises(sdp.InvalidInput, match=r'delta must be given to histogram.*sdp\.histogram\(frame, "city", '):
+        call(PEOPLE, categories=CITIES, epsilon=1.0)
     with pytest.raises(sdp.InvalidInput, match="must be named in histogram"):
         call(PEOPLE, None, CITIES, **PROMISE)
     with pytest.raises(sdp.InvalidInput, match="got category="):
@@ -328,7 +328,8 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"data": "a\0b"}, r"data must be the path of a file, got 'a\x00b'"),
         ({"categories": "a\0b"}, r"categories must be the path of a file, got 'a\x00b'"),
         ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
-        ({"epsilon": None}, "epsilon must be a number, got None"),
+        ({"epsilon": None}, "exactly one of epsilon, gamma and epsilon0 must be given. With epsilon"),
+        ({"delta": None}, "delta must be a number, got None"),
         ({"learn_categories": PEOPLE}, "learn_categories must be True or False, got a list."),
         ({"ledger": np.array(PEOPLE)}, "ledger must be the path of a file, got an ndarray."),
     ],
@@ -388,3 +389,37 @@ def test_a_seeded_release_says_so_in_figures_and_when_verified(made: Release) ->
             assert ("not for release" in figure.get_suptitle()) is said
         checks = {check.what: check.how for check in verify(json.dumps(seen.facts), seconds=0.01).checks}
         assert ("not for release" in checks["secure randomness"]) is said
+
+
+def test_the_noise_of_algorithms_2_and_3_is_given_and_its_epsilon_is_certified() -> None:
+    hours = np.linspace(0.0, 60.0, 2000)
+    made = sdp.sum(hours, lower=0, upper=60, k=5, gamma=0.2, delta=1e-6, rng=seeded())
+    design, certified = made.record.design, made.record.certificate
+    theirs = sdp.Sum(n=2000, k=5, epsilon0=sdp.KRR.from_gamma(k=6, gamma=0.2).epsilon0, delta=1e-6, upper=60.0)
+    assert theirs.law.as_json() == design.law.as_json()
+    assert theirs.gamma == pytest.approx(0.2, abs=1e-15)
+    assert certified.epsilon.upper == theirs.guarantee.epsilon(delta=1e-6).upper
+    assert certified.epsilon.upper <= design.epsilon < certified.epsilon.upper * 1.001
+    (row,) = made.estimates
+    assert row.stderr <= theirs.theorem_2()
+    assert abs(row.estimate - hours.sum()) < 5 * row.stderr
+    whole = sdp.mean(hours, lower=0, upper=60, k=5, epsilon0=design.law.epsilon0, delta=1e-6, rng=seeded())
+    assert whole.record.design.epsilon == design.epsilon
+    assert next(iter(whole.estimates)).estimate == pytest.approx(row.estimate / 2000)
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"gamma": 0.2}, "a sum with gamma or epsilon0 needs k: "),
+        ({"epsilon": 1.0, "k": 5}, "k must come with gamma or epsilon0, got it with epsilon"),
+        (
+            {"gamma": 0.2, "k": 5, "error": 1.0},
+            "gamma and epsilon0 are the noise of a single message, and must come without error",
+        ),
+    ],
+)
+def test_half_of_a_noise_is_refused(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(sdp.InvalidInput) as caught:
+        sdp.sum([1.0, 2.0], lower=0, upper=60, delta=1e-6, **wrong)
+    assert said in str(caught.value)

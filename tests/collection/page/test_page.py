@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import shuffledp as sdp
 from shuffledp.collection import page as pages
 from shuffledp.collection.page.charts import curve
 from shuffledp.collection.page.markup import element
@@ -281,3 +282,23 @@ def test_a_mean_stands_on_its_scale_and_is_enlarged_if_narrow() -> None:
     text = text_of(made)
     assert "the part around the estimate, enlarged" not in text
     assert "60 to 140" in text
+
+
+def test_a_page_names_the_algorithm_of_a_paper_only_where_it_ran() -> None:
+    people, promise = ["x", "y"] * 500, {"epsilon": 1.0, "delta": 1e-6}
+    one = sdp.histogram(people, categories=["x", "y"], **promise)
+    mean = sdp.mean([0.0, 1.0] * 500, lower=0, upper=1, **promise)
+    others = [
+        sdp.histogram(people, categories=["x", "y"], protocol="dummies", **promise),
+        sdp.mean([0.0, 1.0] * 500, lower=0, upper=1, messages=30, **promise),
+        sdp.frequency(people, domain=["x", "y"], method="hadamard", **promise),
+    ]
+    gamma = int(one.record.design.law.integers[0]) / 2**64
+    assert f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = 2, gamma = {gamma:.6g})" in text_of(
+        one.record.as_json()
+    )
+    ours = sdp.Mean(n=1000, **promise)
+    said = f"scaled to [0, 1], k = {ours.k}, gamma = {ours.gamma:.6g}), divided by the number of reports"
+    assert f"Algorithms 2 and 3 of Balle et al. 2019 (numbers {said}" in text_of(mean.record.as_json())
+    assert not any("of Balle et al. 2019 (k" in text_of(each.record.as_json()) for each in others)
+    assert not any("Algorithm" in text_of(each.record.as_json()) for each in others)

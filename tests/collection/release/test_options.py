@@ -7,9 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+import shuffledp as sdp
+from shuffledp.collection.client import read_design
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Categories
+from shuffledp.protocols.settling import certify
 from tests.cli.people import (
     ABSENT,
     AGE,
@@ -297,3 +300,35 @@ def test_replacing_a_release_is_said_to_be_a_second_one_and_how_many_more_fit(
     assert "they are two releases" in (folder / "page.html").read_text(encoding="utf-8")
     notes = json.loads((released / "estimates.json").read_text(encoding="utf-8"))["notes"]
     assert not any("replaced" in note for note in notes), "there was nothing to replace"
+
+
+def test_a_noise_that_is_given_is_certified_charged_and_named(tmp_path: Path) -> None:
+    as_parquet(tmp_path / "people.parquet", people())
+    asked = ("histogram", tmp_path / "people.parquet", "--column", "city", "--categories", ",".join(CITIES))
+    noise, runs = ("--gamma", 0.25, "--delta", 1e-6), "Algorithm 1 of Balle et al. 2019"
+    plan = done(*asked, *noise, "--dry-run").out.replace("\n", " ")
+    assert f"It runs {runs} (k-ary randomized response, k = 4, gamma = 0.25)." in " ".join(plan.split())
+    ledger, out = tmp_path / "budget.sqlite", tmp_path / "result"
+    made = done(*asked, *noise, "--ledger", ledger, *BUDGET, "--out", out, "--json").facts
+    certified = made["certificate"]["epsilon"]["upper"]
+    law = sdp.KRR.from_gamma(k=4, gamma=0.25)
+    assert certified == sdp.shuffle(law, n=PEOPLE).epsilon(delta=1e-6).upper
+    assert made["design"]["epsilon"] == pytest.approx(certified, rel=1e-3)
+    assert made["ledger"]["total"]["upper"] == pytest.approx(certified, rel=1e-3)
+    page = (out / "page.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    assert f"{runs} (k-ary randomized response, k = 4, gamma = 0.25)" in page
+    assert done("verify", out / "page.html", "--ledger", ledger, "--json").facts["verdict"] == "pass"
+    again = done(*asked, "--epsilon0", law.epsilon0, "--delta", 1e-6, "--dry-run", "--json").facts
+    assert again["design"] == made["design"]
+
+
+def test_a_design_of_given_noise_promises_what_is_certified(tmp_path: Path) -> None:
+    out = tmp_path / "age.json"
+    bounds = ("--lower", 0, "--upper", 100, "--n", 3000, "--honest", "90%", "--rounds", 2)
+    said = done("design", "mean", *bounds, "--k", 4, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--json").facts
+    assert said["upper"] <= said["design"]["epsilon"] < said["upper"] * 1.001
+    assert certify(read_design(out)).design.epsilon == said["design"]["epsilon"], "and clients take it"
+    for task, more in (("count", ("--value", "x")), ("histogram", ("--domain", 4, "--protocol", "fakes"))):
+        run("design", task, *more, "--n", 3000, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--force").refused(
+            "Promise --epsilon instead."
+        )

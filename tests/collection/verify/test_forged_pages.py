@@ -280,3 +280,18 @@ def test_a_page_says_beside_epsilon0_how_often_a_report_is_true() -> None:
     }
     for name, words in said.items():
         assert as_page(rehashed(collected(facts(name)))).replace("\u00a0", " ").count(words) == 2
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Algorithm 1 of Balle", "Algorithm 2 of Balle"),
+        ("gamma\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.", "gamma\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.9"),
+        ("(k-ary", "(unary"),
+    ],
+)
+def test_a_forged_algorithm_fails(old: str, new: str) -> None:
+    page = as_page(told("tiny"))
+    found = verify(page.replace(old, new, 1))
+    assert [check.what for check in found.failed] == ["the page"]
+    assert found.verdict == "FAIL"

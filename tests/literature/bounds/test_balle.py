@@ -4,13 +4,14 @@ authors' two notebooks, and at extreme inputs.
 
 import math
 from functools import partial
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import DoesNotApply
-from shuffledp.literature.bounds import balle
+from shuffledp.literature.bounds import LITERATURE, balle
 from shuffledp.literature.bounds.published import Published, Setting
 from shuffledp.literature.exact import hockey_stick, krr, worst_delta
 from tests.literature.bounds.warner import exact_delta, is_number_or_reason
@@ -225,3 +226,74 @@ def test_bounds_refuse_other_randomizers_and_more_rounds() -> None:
         balle.BENNETT.delta(Setting(sdp.Gaussian(sigma=1.0), 100), epsilon=0.1)
     with pytest.raises(DoesNotApply, match="epsilon must be at most 1"):
         balle.THEOREM_1.epsilon(Setting(sdp.RR(epsilon0=4.0), 100), delta=1e-6)
+
+
+def rows_of_a_random_randomizer(seed: int) -> list[list[float]]:
+    """A randomizer on a few inputs whose laws have nothing in common but their support."""
+    draws = np.random.default_rng(seed)
+    rows = draws.uniform(0.1, 1.0, (draws.integers(2, 6), draws.integers(2, 7))) ** draws.uniform(0.5, 3.0)
+    return [[each / sum(row) for each in row] for row in rows.tolist()]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_lemmas_7_and_9_hold_as_printed(seed: int) -> None:
+    rows = rows_of_a_random_randomizer(seed)
+    columns = list(zip(*rows, strict=True))
+    epsilon0 = max(math.log(max(column) / min(column)) for column in columns)
+    gamma = sum(map(min, columns))
+    assert gamma == pytest.approx(sdp.FromMatrix(rows).gamma, abs=1e-12)
+    assert gamma >= math.exp(-epsilon0), "Lemma 7"
+    for epsilon in (0.0, 0.3 * epsilon0, epsilon0):
+        x, E = math.exp(epsilon), math.exp(epsilon0)
+        for mu, other in permutations(rows, 2):
+            loss = [(a - x * b) * gamma / min(column) for a, b, column in zip(mu, other, columns, strict=True)]
+            mean, second = (
+                sum(each**power * min(column) / gamma for each, column in zip(loss, columns, strict=True))
+                for power in (1, 2)
+            )
+            assert mean == pytest.approx(1.0 - x, abs=1e-12)
+            assert (
+                gamma / E * (1.0 - x * E**2) - 1e-12 <= min(loss) <= max(loss) <= gamma * E * (1.0 - x / E**2) + 1e-12
+            )
+            assert second <= gamma * E * (x**2 + 1.0) - 2.0 * gamma**2 * x / E**2 + 1e-12
+
+
+def test_lemma_7_cannot_be_improved() -> None:
+    gammas = [sdp.SubsetSelection(k=k, size=k - 1, epsilon0=1.0).gamma for k in (2, 10, 10_000)]
+    assert gammas == sorted(gammas, reverse=True)
+    assert math.exp(-1.0) < gammas[-1] < math.exp(-1.0) * 1.0002
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_theorem_5_the_divergence_is_the_largest_gap_over_all_events(epsilon: float) -> None:
+    """Every bag of three reports and every event, both counted here."""
+    law, n, worst = krr(3, 1.0), 3, 0.0
+    for others in product(range(3), repeat=n - 1):
+        bags: list[dict[tuple[int, ...], float]] = []
+        for mine in range(3):
+            bags.append({})
+            for reports in product(range(3), repeat=n):
+                held = zip((mine, *others), reports, strict=True)
+                bag = tuple(sorted(reports))
+                bags[-1][bag] = bags[-1].get(bag, 0.0) + math.prod(float(law[x][y]) for x, y in held)
+        for P, Q in permutations(bags, 2):
+            gaps = np.array([P[bag] - math.exp(epsilon) * Q[bag] for bag in P])
+            events = np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps)) & 1
+            largest = float((events @ gaps).max())
+            assert largest == pytest.approx(hockey_stick(P, Q, epsilon), abs=1e-14)
+            worst = max(worst, largest)
+    assert worst == pytest.approx(worst_delta(law, n, epsilon)[0], abs=1e-14)
+    certified = sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=n).delta(epsilon=epsilon)
+    assert certified.lower <= worst * (1.0 + 1e-9)
+    assert worst <= certified.upper * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_lemma_8_is_what_its_sum_says_with_the_factor_that_is_meant(n: int) -> None:
+    law, x = sdp.KRR(k=3, epsilon0=1.0), math.exp(0.5)
+    loss = [law.gamma * (math.e - x), law.gamma * (1.0 - x * math.e), law.gamma * (1.0 - x)]
+    means = [sum(max(sum(drawn), 0.0) for drawn in product(loss, repeat=m)) / 3**m for m in range(n + 1)]
+    total = sum(math.comb(n, m) * law.gamma**m * (1.0 - law.gamma) ** (n - m) * means[m] for m in range(1, n + 1))
+    bound = next(each for each in LITERATURE if each.name == "balle-2019-blanket-exact")
+    assert bound.delta(Setting(law, n), epsilon=0.5) == pytest.approx(total / (law.gamma * n), rel=1e-9)
+    assert n == 1 or total / law.gamma**n > 2.0 * total / (law.gamma * n), "as printed"

@@ -42,6 +42,7 @@ def opened(question: Open, rng: Rng) -> Iterator[tuple[Open, Values]]:
 
 def answered(question: Question, promise: Promise, budget: Budget | None, rng: Rng) -> Release:
     """The release that answers a question of one round of reports."""
+    question.check(promise)
     with opened(question.settled(), rng) as (settled, values):
         design = settled.design(values.count, promise)
         return release(settled, values, design, budget=budget, rng=rng)

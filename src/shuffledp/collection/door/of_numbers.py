@@ -40,8 +40,11 @@ def mean(
     lower: float,
     upper: float,
     clip: bool = False,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float,
+    gamma: float | None = None,
+    epsilon0: float | None = None,
+    k: int | None = None,
     rounds: int = 1,
     least: float | None = None,
     ledger: PathLike | None = None,
@@ -72,6 +75,9 @@ def mean(
     ``SplitMean``), and the answer is as accurate as a curator's. They need more trust: all messages
     must be sealed to the analyst, and one malicious person can move the answer anywhere.
 
+    ``gamma`` or ``epsilon0`` may stand in place of ``epsilon``, as for ``histogram``, with ``k``:
+    the steps of the grid that numbers are rounded to (Balle et al. 2019, Algorithms 2 and 3).
+
     >>> age = mean([30.0, 40.0] * 2000, lower=0, upper=120, epsilon=1.0, delta=1e-6)
     >>> (row,) = age.estimates
     >>> abs(row.estimate - 35.0) < 6 * row.stderr
@@ -89,7 +95,7 @@ def mean(
             messages=messages,
             error=error,
         )
-        promise = promised(epsilon, delta, rounds, least)
+        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
@@ -101,8 +107,11 @@ def sum(
     lower: float,
     upper: float,
     clip: bool = False,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float,
+    gamma: float | None = None,
+    epsilon0: float | None = None,
+    k: int | None = None,
     rounds: int = 1,
     least: float | None = None,
     ledger: PathLike | None = None,
@@ -143,7 +152,7 @@ def sum(
             messages=messages,
             error=error,
         )
-        promise = promised(epsilon, delta, rounds, least)
+        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 

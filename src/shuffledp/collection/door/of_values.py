@@ -36,8 +36,10 @@ def histogram(
     column: str | None = None,
     *,
     categories: Listed | None = None,
-    epsilon: float,
+    epsilon: float | None = None,
     delta: float,
+    gamma: float | None = None,
+    epsilon0: float | None = None,
     rounds: int = 1,
     least: float | None = None,
     ledger: PathLike | None = None,
@@ -85,6 +87,10 @@ def histogram(
     less where values are many or frequent; ``kind`` is the law of the fakes, and ``light_epsilon0``
     has true values randomized a little as well.
 
+    In place of ``epsilon`` the noise may be given, as in Balle et al. 2019: ``gamma``, the
+    probability that a report is uniformly random, or ``epsilon0`` of one report. Then the epsilon
+    that is certified of it is what is promised.
+
     >>> answers = ["tea"] * 600 + ["coffee"] * 400
     >>> drinks = histogram(
     ...     answers, categories=["tea", "coffee", "water"], epsilon=1.0, delta=1e-6
@@ -105,7 +111,7 @@ def histogram(
             cleaning=text_cleaning(strip, ignore_case, na),
             hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
         )
-        promise = promised(epsilon, delta, rounds, least)
+        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 

@@ -10,7 +10,7 @@ from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, factor_of, many, scientific, sentence, tied
 from shuffledp.collection.page.parts import facts_list, figure, section
 from shuffledp.collection.record import DeltaBound, EpsilonBound, Record
-from shuffledp.wording import reserved
+from shuffledp.wording import algorithm, reserved
 
 __all__ = ["certificate", "profile"]
 
@@ -98,9 +98,11 @@ def _terms(record: Record) -> list[tuple[str, object]]:
         ("A report alone", _alone(record, each)),
         ("Theorem", label(certified.method)),
         ("Numerical error", _numerical(record)),
-        ("Randomizer", _law(record)),
     ]
-    return rows
+    law = record.design.law
+    if known := algorithm(record.design.task, law.randomizer, law.k, law.integers):
+        rows.append(("Algorithm", known))
+    return [*rows, ("Randomizer", _law(record))]
 
 
 def _alone(record: Record, each: str) -> str:

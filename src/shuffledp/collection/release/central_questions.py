@@ -13,7 +13,7 @@ from shuffledp.collection.record import Asked
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words
 from shuffledp.collection.tables import Column, OneValue, Places, Values, read
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
@@ -34,6 +34,22 @@ class SumQuestion(Question):
 
     messages: int | None = None
     error: float | None = None
+
+    def check(self, promise: Promise) -> None:
+        """Refuse noise that is not all that Algorithms 2 and 3 of Balle et al. 2019 take."""
+        if promise.epsilon is not None:
+            return
+        if promise.k is None:
+            raise InvalidInput(
+                f"a {self.task} with --gamma or --epsilon0 needs --k: the steps of the grid that numbers are rounded "
+                f"to. Add it, such as --k 6."
+            )
+        check_count("--k", promise.k, least=1, remedy="It counts the steps of the grid that numbers are rounded to.")
+        if reaching := [f"--{name}" for name in ("messages", "error") if getattr(self, name) is not None]:
+            raise InvalidInput(
+                f"--gamma and --epsilon0 are the noise of a single message, and must come without "
+                f"{' and '.join(reaching)}. Leave one or the other out."
+            )
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The one with the fewest messages that reaches the error; without one, that errs least

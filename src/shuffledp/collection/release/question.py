@@ -47,6 +47,7 @@ from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
 from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
+from shuffledp.wording import exactly, rounded
 
 __all__ = ["Question", "check_common"]
 
@@ -172,9 +173,21 @@ class Question:
             self.categories.labels, other=self.categories.other, missing=self.categories.missing, cleaning=self.cleaning
         )
 
+    def check(self, promise: Promise) -> None:
+        """Refuse noise that is given in place of epsilon where the reports take other noise."""
+        if promise.epsilon is None and (self.task != "histogram" or self.hiding.family is not None):
+            other = f"a {self.task}" if self.hiding.family is None else f"--protocol {self.hiding.protocol}"
+            raise InvalidInput(
+                f"--gamma and --epsilon0 must be of a histogram by krr, or of a mean or sum of one message, got "
+                f"{other}. Promise --epsilon instead."
+            )
+        if promise.k is not None:
+            raise InvalidInput(f"--k must be of a mean or a sum, got a {self.task}. Leave it out.")
+
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
-        return answering(self._task(), self.hiding.family, **promise.terms(n), **self.hiding.terms())
+        task = self._task()
+        return answering(task, self.hiding.family, **promise.terms(n, task.size), **self.hiding.terms())
 
     def _task(self) -> Task:
         """What is asked, without the table."""
@@ -188,8 +201,20 @@ class Question:
         return task(**{name: own[name] for name in task.field_names()})
 
     def design(self, n: int, promise: Promise) -> Design:
-        """The protocol, written down."""
-        return Design.of(self.protocol(n, promise), learned=self.learned)
+        """The protocol, written down. Where the noise was given, it promises the epsilon that is
+        certified, rounded up.
+        """
+        self.check(promise)
+        protocol = self.protocol(n, promise)
+        if protocol.epsilon is not None:
+            return Design.of(protocol, learned=self.learned)
+        certified = protocol.guarantee.epsilon(delta=promise.delta).upper
+        if certified == 0.0:
+            raise InvalidInput(
+                f"the noise must leave something to promise, got an epsilon of 0 at delta = {exactly(promise.delta)}. "
+                f"Lower --gamma, raise --epsilon0, or lower --delta."
+            )
+        return Design.of(protocol, learned=self.learned, epsilon=float(rounded(certified, up=True)))
 
     def asked(self) -> Asked:
         """The question in words, for the record."""

@@ -102,17 +102,44 @@ def given_bins(
 class Promise:
     """What is to be guaranteed for all rounds together, as long as ``honest`` of the people, or
     that share of them, follow the protocol.
+
+    The noise may be given in place of ``epsilon``: ``epsilon0`` of one report, or the probability
+    ``gamma`` that a report is uniformly random; and of a mean or a sum the ``k`` steps of its grid.
+    The promise is then what is certified of it.
     """
 
-    epsilon: float
+    epsilon: float | None
     delta: float
     rounds: int = 1
     honest: int | Fraction | None = None
+    epsilon0: float | None = None
+    gamma: float | None = None
+    k: int | None = None
 
-    def terms(self, n: int) -> dict[str, Any]:
-        """The promise to ``n`` people, as a protocol takes it."""
+    def __post_init__(self) -> None:
+        given = [f"--{name}" for name in ("epsilon", "gamma", "epsilon0") if getattr(self, name) is not None]
+        if len(given) != 1:
+            several = f", got {' and '.join(given)}" if given else ""
+            raise InvalidInput(
+                f"exactly one of --epsilon, --gamma and --epsilon0 must be given{several}. With --epsilon the noise "
+                f"is chosen; with --gamma or --epsilon0, epsilon is computed for that noise."
+            )
+        if self.k is not None and self.epsilon is not None:
+            raise InvalidInput("--k must come with --gamma or --epsilon0, got it with --epsilon. Leave it out.")
+
+    def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
+        """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
+        of ``size`` values, or one of the k + 1 points of a grid.
+        """
         least = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
-        return {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+        terms = {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+        if self.k is not None:
+            terms["k"], size = self.k, self.k + 1
+        if self.gamma is not None and size is not None:
+            from shuffledp.randomizers import KRR  # and NumPy, which no help needs
+
+            return terms | {"epsilon0": KRR.from_gamma(k=size, gamma=self.gamma).epsilon0}
+        return terms if self.epsilon0 is None else terms | {"epsilon0": self.epsilon0}
 
 
 PROTOCOLS = {"krr": (), "fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}

@@ -78,6 +78,7 @@ class TopQuestion:
             )
         honest = promise.honest
         least = max(1, floor(people * honest)) if isinstance(honest, Fraction) else honest
+        assert promise.epsilon is not None
         return planned_search(
             people=people,
             least=least,
