@@ -55,6 +55,12 @@ def test_one_user_gets_the_local_guarantee() -> None:
     assert permuted(noise=1.0, n=100, delta=1e-6).epsilon < 0.9 * answer.local
 
 
+def test_an_epsilon_above_the_first_try_is_found_even_if_the_local_one_is_out_of_reach() -> None:
+    answer = permuted(noise=1.0, n=1000, delta=1e-6, epochs=100, flaw=2e-24)
+    assert answer.local == math.inf
+    assert 5.0 < answer.epsilon < 15.0
+
+
 def test_epochs_cost_about_their_root_and_no_more_than_their_sum() -> None:
     one, nine = (permuted(noise=2.0, n=20_000, delta=1e-6, epochs=epochs) for epochs in (1, 9))
     assert 2.5 * one.epsilon < nine.epsilon < 4.5 * one.epsilon

@@ -20,13 +20,22 @@ from shuffledp.accounting.bisection import geometric, halve, mean, within
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.pld import Composition, pessimistic
 from shuffledp.accounting.training.permuted import PermutedPass, spill
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_delta, check_epsilon, check_promised, check_users
+from shuffledp.errors import (
+    LARGEST_EPSILON,
+    InvalidInput,
+    check_delta,
+    check_epsilon,
+    check_promised,
+    check_rounds,
+    check_users,
+)
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 
 __all__ = ["Account", "calibrated", "despite", "least_noise", "local_epsilon", "permuted", "sampled_epsilon"]
 
 LOCAL = "analytic Gaussian mechanism (Balle and Wang 2018, Thm 8), without amplification"
-FIRST, WORTH = 1.0, 0.85  # the epsilon to try first, and how much lighter spills are worth another try
+FIRST, ROOM, TRIES = 1.0, 1.3, 20  # the epsilon to try first, and what to try if it is exceeded
+WORTH = 0.85  # spills so much lighter are worth another try
 NOISES = (0.05, 1e6)
 RARE, RAREST = 1e-2, 1e-14  # of delta, sampling with replacement: losses this rare are counted as infinite
 FINE, POINTS, STRETCH = (25.0, 2.5, 0.25), 1 << 20, 0.01
@@ -65,19 +74,23 @@ def permuted(
     (0.0259, 2.25)
     """
     n, _ = check_users(n)
-    delta = check_delta(delta)
-
+    delta, epochs = check_delta(delta), check_rounds(epochs)
     local = local_epsilon(noise=noise / math.sqrt(epochs), delta=delta, flaw=epochs * flaw)
     best, passes = Account(local, delta, local), _Passes(noise, n, epochs, flaw)
-    for most in (min(hint or FIRST, local), local) if local > 0.0 else ():
+    most = min(hint or FIRST, local)
+    for _ in range(TRIES if local > 0.0 else 0):
         # An epsilon is valid if it is at most the one that the spills were weighed with; the
         # smaller that is, the more hay they allow.
-        while (found := passes.account(most, delta, local)).epsilon < min(most, best.epsilon):
-            worth, best, most = _weight(found.epsilon) < WORTH * _weight(most), found, found.epsilon
-            if not worth:
+        found = passes.account(most, delta, local)
+        if found.epsilon <= most:
+            best, lighter = min(best, found, key=lambda each: each.epsilon), _weight(found.epsilon) / _weight(most)
+            if lighter > WORTH:
                 break
-        if best.epsilon < local:
+            most = found.epsilon
+        elif best.epsilon < local or found.epsilon >= local:
             break
+        else:
+            most = min(ROOM * found.epsilon, local)
     return best
 
 
@@ -88,7 +101,7 @@ def calibrated(*, n: int, epsilon: float, delta: float, epochs: int = 1, flaw: f
     0.643
     """
     n, _ = check_users(n)
-    epsilon, delta = check_epsilon(epsilon), check_promised(delta)
+    epsilon, delta, epochs = check_epsilon(epsilon), check_promised(delta), check_rounds(epochs)
 
     def fits(noise: float) -> bool:
         if local_epsilon(noise=noise / math.sqrt(epochs), delta=delta, flaw=epochs * flaw) <= epsilon:
@@ -129,7 +142,7 @@ class _Passes:
             return self.epochs * spilt <= total
 
         deepest = math.log(self.n)
-        if not allowed(deepest):
+        if self.n == 1 or not allowed(deepest):
             return None
         depth, _ = (0.0, 0.0) if allowed(0.0) else halve(allowed, deepest, 0.0, middle=mean, steps=40)
         return PermutedPass(self.noise, self.n, math.exp(-depth))
