@@ -63,7 +63,13 @@ def test_refusals(capsys: Capture, tmp_path: Path) -> None:
     assert "no figure of cheu-2019 is computed here" in refusal(capsys, "reproduce", "cheu-2019")
     assert "name a paper, a figure or a table, or pass --all" in refusal(capsys, "reproduce")
     assert "either names or --all, got both" in refusal(capsys, "reproduce", "biswas-table1", "--all")
+    for missing in (str(tmp_path / "nothing.txt"), 300 * "a", "", str(tmp_path)):
+        said = refusal(capsys, "reproduce", "biswas-2023", "--gowalla", missing)
+        assert "the check-ins must be in a file" in said
+        assert "loc-gowalla_totalCheckins.txt" in said
     (tmp_path / "file").write_text("", encoding="utf-8")
+    said = refusal(capsys, "reproduce", "biswas-table1", "biswas-table4", "--gowalla", str(tmp_path / "file"))
+    assert "none of these figures and tables is about check-ins" in said
     assert "must be writable" in refusal(capsys, "reproduce", "biswas-table1", "--out", str(tmp_path / "file"))
     assert "--out must name a folder, got ''. Write . for the current one" in refusal(
         capsys, "reproduce", "biswas-table1", "--out", ""

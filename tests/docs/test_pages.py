@@ -23,6 +23,7 @@ FIGURES = DOCS / "figures"
 WITHOUT_ENDS = {
     "balle-fig2",
     "biswas-gap",
+    "biswas-fig1",
     "biswas-map",
 }  # densities; and a gap that is measured from the certified end
 # How many lines of an experiment are computed again, where all of them would take too long.

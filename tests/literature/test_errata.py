@@ -92,7 +92,10 @@ def test_2_biswas_corrected_is_no_guarantee_of_the_histogram_and_a_lower_bound()
     for epsilon in (0.1, 0.5, 0.9):
         exact = worst_delta(krr(3, 1.0), 6, [epsilon])[0]
         one_bin = max(biswas.delta_corrected(6, 3, 1.0, n0, epsilon) for n0 in range(6))
-        assert one_bin < exact
+        if epsilon < 0.9:
+            assert one_bin < 0.9 * exact
+        else:  # only the histogram with all reports in one bin counts, which one bin shows
+            assert one_bin == pytest.approx(exact, rel=1e-12)
         assert BOUND["biswas-2023-one-bin"].delta(Setting(sdp.KRR(k=3, epsilon0=1.0), 6), epsilon=epsilon) <= exact
 
 

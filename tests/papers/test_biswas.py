@@ -2,12 +2,15 @@
 follows from the lines.
 """
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from shuffledp.errors import InvalidInput
 from shuffledp.papers.biswas_tables import COLUMNS, CORRECTED, EXPERIMENTS, GAP, ROWS, TABLE_1, TABLE_3, THEOREM, TRUTH
+from shuffledp.papers.biswas_utility import community_utility, individual_utility
 from shuffledp.papers.experiment import Experiment, Kind, Line, find
 
 
@@ -66,3 +69,20 @@ def test_the_gap_is_never_negative() -> None:
         known = line.y[np.isfinite(line.y)]
         assert known.size >= 3
         assert (known >= -1e-6).all()  # as far apart as the certified ends may be
+
+
+def test_utilities_are_the_distances_of_the_paper() -> None:
+    truth, estimates = np.array([3, 0, 2]), np.array([[0.0, 5.0, 0.0], [3.0, 0.0, 2.0], [4.0, -1.0, 2.0]])
+    assert individual_utility(truth, estimates).tolist() == [[3, 5, 2], [0, 0, 0], [1, 1, 0]]
+    assert community_utility(truth, estimates).tolist() == [1.0, 0.0, 0.2]
+    assert community_utility([3, 0, 2], [4, -1, 2]) == 0.2
+
+
+def test_no_utility_of_what_is_no_histogram() -> None:
+    for formula in (individual_utility, community_utility):
+        with pytest.raises(InvalidInput, match=r"must have one count for every value, got shapes \(3,\) and \(2,\)"):
+            formula([1, 2, 3], [1, 2])
+        with pytest.raises(InvalidInput, match="must be finite"):
+            formula([1, 2], [1.0, math.nan])
+    with pytest.raises(InvalidInput, match="truth must count at least one user, got 0"):
+        community_utility([0, 0], [1, 2])

@@ -14,9 +14,9 @@ import pytest
 
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.bounds import biswas
 from shuffledp.literature.bounds.biswas import delta_corrected, delta_printed
 from shuffledp.papers import biswas_utility as utility
+from shuffledp.papers.boxes import box_plots
 from shuffledp.papers.cities import CITIES, Box, City, Unreadable, read_gowalla, synthetic_city
 from shuffledp.papers.draw import draw
 from shuffledp.papers.experiment import Experiment, Line
@@ -28,7 +28,7 @@ from shuffledp.randomizers import KRR
 pytestmark = pytest.mark.long
 
 EXPERIMENTS = {experiment.name: experiment for experiment in utility.experiments(None)}
-MAPS = ["biswas-table5", "biswas-fig3", "biswas-map"]
+MAPS = ["biswas-fig1", "biswas-table5", "biswas-fig3", "biswas-map"]
 BOX = Box(37.72, 37.81, -122.52, -122.38, rows=2, columns=2)
 GOOD = (
     "0\t2010-10-19T23:55:27Z\t37.73\t-122.50\t22847\n"
@@ -78,22 +78,6 @@ def test_at_the_papers_epsilon_delta_is_zero_so_that_no_gaussian_fits() -> None:
         assert max(formula(1000, 15, 4.0, n0, 4.0) for n0 in (0, 50, 500, 999)) == 0.0
 
 
-@pytest.mark.parametrize(
-    "n, n0, epsilon", [(60, 10, 1.0), (200, 20, 0.4), (300, 0, 0.5), (300, 240, 0.3), (500, 50, 0.2)]
-)
-def test_the_bound_on_the_misprint_holds(n: int, n0: int, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = utility.misprinted_delta(n, 5, 2.0, n0, epsilon)
-    monkeypatch.setattr(biswas, "MOST_USERS", 50)
-    bound = utility.misprinted_delta(n, 5, 2.0, n0, epsilon)
-    assert exact <= bound
-    assert math.log(bound) < 0.7 * math.log(exact) < 0.0
-
-
-def test_total_variation_of_disjoint_histograms_is_one() -> None:
-    truth = np.array([[3, 0, 2], [0, 4, 0]])
-    assert utility.total_variation(np.array([[0, 5, 0], [0, 4, 0]]), truth).tolist() == [1.0, 0.0]
-
-
 # The figures
 
 
@@ -117,7 +101,7 @@ def test_the_same_numbers_every_time(name: str, computed: dict[str, list[Line]])
 
 
 def test_names_are_those_of_the_catalogue_and_all_say_that_they_are_not_for_release() -> None:
-    assert [*EXPERIMENTS] == ["biswas-table4", "biswas-table5", "biswas-fig3", "biswas-map"]
+    assert [*EXPERIMENTS] == ["biswas-table4", "biswas-fig1", "biswas-table5", "biswas-fig3", "biswas-map"]
     assert all("seeded, not for release" in experiment.parameters for experiment in EXPERIMENTS.values())
 
 
@@ -164,6 +148,32 @@ def test_inversion_helps_and_ten_runs_are_kept(computed: dict[str, list[Line]]) 
 
 
 # The drawing
+
+
+def test_ten_runs_are_drawn_as_boxes_and_central_noise_as_a_line(computed: dict[str, list[Line]]) -> None:
+    lines = computed["biswas-fig3"]
+    drawn = box_plots(EXPERIMENTS["biswas-fig3"], lines)
+    assert [axes.get_title(loc="left").partition(",")[0] for axes in drawn.axes] == 2 * [
+        "San Francisco (synthetic)"
+    ] + 2 * ["Paris (synthetic)"]
+    for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in lines), strict=True):
+        runs = utility._found(lines, panel, utility.INVERTED)
+        boxes = [drawing.get_xydata() for drawing in axes.lines if len(drawing.get_xydata()) == 5]
+        for x in np.unique(runs.x):
+            quarters = np.quantile(runs.y[runs.x == x], [0.25, 0.75])
+            assert any(
+                abs(box[:, 0].mean() - x) < 0.1 * x and np.allclose([box[:, 1].min(), box[:, 1].max()], quarters)
+                for box in boxes
+            )
+        assert len(boxes) == 12  # shuffle and shuffle+INV
+
+
+def test_two_maps_of_one_figure_are_next_to_each_other(computed: dict[str, list[Line]]) -> None:
+    drawn = heat_maps(EXPERIMENTS["biswas-fig1"], computed["biswas-fig1"])
+    first, second = (axes.get_position() for axes in drawn.axes if axes.images)
+    assert first.x1 < second.x0
+    assert first.y0 < second.y1
+    assert second.y0 < first.y1
 
 
 def test_maps_of_a_row_share_one_scale_and_name_their_axes(computed: dict[str, list[Line]]) -> None:
@@ -278,35 +288,52 @@ def test_the_users_file_takes_the_place_of_the_synthetic_cities(gowalla: Path) -
     assert "Gowalla check-ins" in experiment.title
 
 
-def test_the_environment_names_the_users_file(gowalla: Path) -> None:
-    program = (
-        "from shuffledp.papers.experiments import EXPERIMENTS\nprint(*(e.parameters for e in EXPERIMENTS if e.name == "
-        "'biswas-map'))"
-    )
-    environment = os.environ | {utility.GOWALLA: str(gowalla), "PYTHONPATH": os.pathsep.join(sys.path)}
-    said = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    ).stdout
-    assert "check-ins of checkins.txt" in said
+def test_a_table_of_a_made_up_city_is_not_taken_for_one_of_check_ins(gowalla: Path, tmp_path: Path) -> None:
+    packed, out = tmp_path / "checkins.txt.gz", tmp_path / "out"
+    packed.write_bytes(gzip.compress(gowalla.read_bytes()))
+
+    def made(file: Path | None) -> tuple[str, str]:
+        (outcome,) = reproduce(["biswas-fig1"], out, gowalla=None if file is None else str(file), workers=1)
+        return outcome.state, (out / "biswas-fig1.csv").read_text(encoding="utf-8")
+
+    state, text = made(None)
+    assert state == "computed"
+    assert "where the check-ins are, synthetic cities" in text
+    for file in (gowalla, packed):
+        state, text = made(file)
+        assert state == "computed"
+        assert f"check-ins of {file.name} ({file.stat().st_size} bytes)" in text
+        assert "San Francisco, n = 500" in text
+        assert "synthetic" not in text
+    assert made(packed) == ("kept", text)
+    gowalla.write_text(gowalla.read_text(encoding="utf-8") + GOOD, encoding="utf-8")
+    assert made(gowalla)[0] == "computed"
+    assert made(None)[0] == "computed"
 
 
-@pytest.mark.parametrize("name", ["nothing.txt", 300 * "a"])
-def test_a_users_file_that_is_missing_is_the_users_to_put_right(name: str, tmp_path: Path) -> None:
-    environment = os.environ | {utility.GOWALLA: str(tmp_path / name), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "shuffledp", "papers", "reproduce", "biswas-map", "--out", str(tmp_path / "out")]
+def test_a_command_reproduces_the_paper_on_check_ins(gowalla: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    chosen = ["biswas-table1", "biswas-map", "--gowalla", str(gowalla), "--out", str(out)]
+    command = [sys.executable, "-m", "shuffledp", "papers", "reproduce", *chosen]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ended.returncode == 2
-    assert "the check-ins must be in a file" in ended.stderr
-    assert "bug" not in ended.stderr + ended.stdout
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "San Francisco, n = 100000" in ended.stdout
+    assert "check-ins of checkins.txt" in (out / "biswas-map.csv").read_text(encoding="utf-8")
 
 
-def test_a_file_of_another_kind_ends_a_reproduction_as_the_users_mistake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file.txt").write_text("no check-in\n", encoding="utf-8")
-    monkeypatch.setenv(utility.GOWALLA, str(tmp_path / "file.txt"))
-    with pytest.raises(Unreadable, match=r"line 1 of 'file\.txt' must be user"):
-        reproduce(["biswas-map"], tmp_path / "out", force=True, workers=1)
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("no check-in\n", "line 1 of 'file.txt' must be user"),
+        ("0\t2010-10-19T23:55:27Z\t48.86\t2.34\t1\n", "must have check-ins in the box"),
+    ],
+)
+def test_a_file_of_another_kind_ends_a_reproduction_as_the_users_mistake(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Unreadable, match=words):
+        reproduce(["biswas-map"], tmp_path / "out", force=True, gowalla=str(path), workers=1)
 
 
 def test_eight_numbers_give_a_range_of_sigma_and_two_cities_no_trend(computed: dict[str, list[Line]]) -> None:

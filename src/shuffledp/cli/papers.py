@@ -145,6 +145,7 @@ def _describe(bound: "Published") -> None:
         "papers reproduce --list",
         "papers reproduce koskela-fig1 biswas-table1",
         "papers reproduce balle-2019 --out figures",
+        "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
     ),
 )
 def reproduce(
@@ -163,6 +164,17 @@ def reproduce(
     force: Annotated[
         bool, typer.Option("--force", help="Recompute what is already there, too.", rich_help_panel=QUESTION)
     ] = False,
+    gowalla: Annotated[
+        str | None,
+        typer.Option(
+            "--gowalla",
+            metavar="FILE",
+            help="The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
+            "Without it the cities are made up.",
+            rich_help_panel=QUESTION,
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         str,
         typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER),
@@ -178,7 +190,7 @@ def reproduce(
 
     if names and everything:
         raise InvalidInput(f"either names or --all, got both --all and {names[0]!r}. Leave one out.")
-    chosen = select(names or None)
+    chosen = select(names or None, gowalla=gowalla)
     if listing:
         return _list(chosen, as_json)
     if not names and not everything:
@@ -191,7 +203,9 @@ def reproduce(
         )
     try:
         with _watching(chosen) as progress:
-            outcomes = computed([each.name for each in chosen], Path(out), force=force, progress=progress)
+            outcomes = computed(
+                [each.name for each in chosen], Path(out), force=force, gowalla=gowalla, progress=progress
+            )
     except ReproductionError as error:
         _show(error.outcomes, out, as_json)
         raise

@@ -11,6 +11,7 @@ table            lines as a CSV file, and back
 looks            what tells one curve from another
 draw             lines as a figure
 heat             maps side by side
+boxes            box plots of runs
 make             the files of one experiment
 reproduction     many experiments, in a few processes
 balle_figures    Balle et al. 2019

@@ -167,8 +167,12 @@ def _verdict_1(lines: Sequence[Line]) -> str:
     )
     upper = find(lines, TRUTH, "upper").y
     least = float(np.log10(np.min([find(lines, label, "printed").y for label in COLUMNS], axis=0) / upper).min())
+    printed, corrected = (
+        ", ".join(f"{y:.3e}" for y in line.y) for line in (find(lines, THEOREM, "invalid"), find(lines, CORRECTED))
+    )
     return (
-        f"{_compared(lines)}\n\nThe other columns are not those papers' bounds either: [10] is a theorem that needs n "
+        f"Theorem 1 gives {printed} as printed, and {corrected} corrected. {_compared(lines)}\n\n"
+        f"The other columns are not those papers' bounds either: [10] is a theorem that needs n "
         f">= 1000, [3] and [11] recompute "
         f"as asymptotic forms with the constant 1 (within {100 * off:.1f} % at epsilon = 0.1), [14] could not be "
         f"identified. Here they happen to lie at least {least:.1f} orders of magnitude above the certified upper end."

@@ -1,5 +1,5 @@
-"""Tables 4 and 5 and Figure 3 of Biswas, Jung and Palamidessi 2023: how well shuffled k-RR
-estimates a histogram, beside a central mechanism.
+"""Tables 4 and 5 and Figures 1 to 3 of Biswas, Jung and Palamidessi 2023: how well shuffled k-RR
+estimates a histogram, next to a central mechanism.
 
 The paper compares both at epsilon = epsilon0. There delta is 0: one report alone is epsilon0-DP,
 and its Theorem 1 has no term left, misprinted or not. No Gaussian mechanism is (epsilon, 0)-DP;
@@ -15,30 +15,28 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import chdtri, gammaln, ndtr
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtri, ndtr
 
 from shuffledp._types import Floats
-from shuffledp.accounting.bisection import halve, whole
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.errors import LEAST_DELTA
+from shuffledp.errors import LEAST_DELTA, InvalidInput
 from shuffledp.literature.bounds import biswas
-from shuffledp.papers.cities import CITIES, City
+from shuffledp.papers.boxes import box_plots
+from shuffledp.papers.cities import CITIES, City, described
 from shuffledp.papers.experiment import Axis, Experiment, Line
 from shuffledp.papers.heat import heat_maps
 from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.estimators import inversion
+from shuffledp.protocols.histogram import check_held
 from shuffledp.randomizers import KRR
 
-__all__ = ["EXPERIMENTS", "GOWALLA", "experiments", "inverted", "misprinted_delta", "reports", "total_variation"]
+__all__ = ["EXPERIMENTS", "community_utility", "experiments", "individual_utility", "inverted", "reports"]
 
 PAPER = "Biswas et al. 2023"
-GOWALLA = "SHUFFLEDP_GOWALLA"  # the environment variable that names the user's file
 DELTA, DELTA_WORD = 1e-6, "1e-6"  # ours
 SENSITIVITY = math.sqrt(2.0)  # one user moves from one bin to another
 RUNS = 400  # of the tables; Figure 3 has the paper's 10
@@ -62,7 +60,39 @@ TABLE_5 = {
 }
 USERS = {"San Francisco": 100_000, "Paris": 10_000}  # the most in Figure 3
 EPSILON, BINS = 4.0, 15
+CELL, SHARE = Axis("cell, from the south-west, row after row"), Axis("share of the check-ins in a cell")
 EDGES = np.linspace(-6.0, 6.0, BINS + 1)[1:-1]
+
+
+def individual_utility(truth: ArrayLike, estimate: ArrayLike) -> Floats:
+    """The paper's individual specific utility of every value: |estimate - truth|, in users, so that
+    0 is best. ``estimate`` is one histogram, or one in each row.
+
+    >>> individual_utility([70, 20, 10], [64.5, 22.0, 13.5]).tolist()
+    [5.5, 2.0, 3.5]
+    """
+    counts, found = check_held(truth), check_held(estimate)
+    if not counts.ndim or counts.shape[-1:] != found.shape[-1:]:
+        raise InvalidInput(
+            f"truth and estimate must have one count for every value, got shapes {counts.shape} and {found.shape}. "
+            f"Pass the counts of the same values in the same order."
+        )
+    return np.abs(found - counts)
+
+
+def community_utility(truth: ArrayLike, estimate: ArrayLike) -> Floats:
+    """Equations (13) and (14), the community level utility: the total variation distance between
+    two histograms, half the sum of |estimate - truth| / n, also where an estimate is below 0. Of
+    one estimate it is one number, of several rows one of each; 0 is best.
+
+    >>> print(community_utility([70, 20, 10], [64.5, 22.0, 13.5]))
+    0.055
+    """
+    errors, n = individual_utility(truth, estimate).sum(axis=-1), np.sum(truth, axis=-1)
+    if not np.all(n > 0):
+        raise InvalidInput(f"truth must count at least one user, got {n} in all. Pass the counts of all values.")
+    found: Floats = errors / (2.0 * n)
+    return found
 
 
 def reports(truth: Counts, krr: KRR, rng: np.random.Generator, runs: int) -> Counts:
@@ -103,37 +133,6 @@ def _equal(krr: KRR, n: int) -> tuple[Bound, tuple[float, float]]:
     return bound, (more, less)
 
 
-def misprinted_delta(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
-    """Theorem 1 as printed; beyond the n of its double sum, a number that it certainly does not
-    exceed. At least LEAST_DELTA.
-
-    Its terms are P(s | x_0) <= e^eps0 P(s | x_1) from the first s on whose misprinted loss exceeds
-    epsilon, so Chernoff's inequality bounds their sum. The loss grows with s, as the law of Y given
-    R + Y = s does (see ``bounds.biswas``).
-    """
-    if n <= biswas.MOST_USERS:
-        return max(biswas.delta_printed(n, k, epsilon0, n0, epsilon), LEAST_DELTA)
-    m, E = n - n0, math.exp(epsilon0)
-    truth, lie = E / (E + k - 1), 1.0 / (E + k - 1)
-    kappa = (k - 1) / (E + k - 2)
-    wanted = (math.exp(epsilon) - kappa) / (E - kappa)
-
-    def exceeds(s: int) -> bool:
-        y = np.arange(max(0, s - n0), min(s, m) + 1)
-        logs = y * (math.log(lie / truth) + math.log((1.0 - truth) / (1.0 - lie)))
-        logs -= gammaln(s - y + 1) + gammaln(n0 - s + y + 1) + gammaln(y + 1) + gammaln(m - y + 1)
-        weights = np.exp(logs - logs.max())
-        return float(weights @ (y / m) ** 2) > wanted * float(weights.sum())
-
-    first, _ = halve(exceeds, n, -1, middle=whole)  # the first count whose loss is above epsilon
-
-    def chernoff(t: float) -> float:
-        return n0 * math.log1p(truth * math.expm1(t)) + m * math.log1p(lie * math.expm1(t)) - t * first
-
-    found = minimize_scalar(chernoff, bounds=(0.0, 20.0), method="bounded")
-    return max(math.exp(min(0.0, epsilon0 + found.fun)), LEAST_DELTA)
-
-
 def _errors(panel: str, truth: Counts, epsilon0: float, at: Sequence[int], rng: np.random.Generator) -> Iterator[Line]:
     """Individual-specific utility: the mean of |estimate - truth| / n at some values, five lines;
     values are numbered from 1.
@@ -144,7 +143,7 @@ def _errors(panel: str, truth: Counts, epsilon0: float, at: Sequence[int], rng: 
     panel = f"{panel}, epsilon({DELTA_WORD}) = {bound.upper:.3g}"
     seen = reports(truth, krr, rng, RUNS)
     for label, estimate in ((SHUFFLE, seen), (INVERTED, inverted(seen, krr))):
-        yield Line(label, "law", x, np.abs(estimate - truth)[:, chosen].mean(axis=0) / n, panel)
+        yield Line(label, "law", x, individual_utility(truth, estimate)[:, chosen].mean(axis=0) / n, panel)
     yield Line(PURE, "law", x, np.full(x.size, _geometric(epsilon0) / n), panel)
     for kind, sigma in zip(("upper", "lower"), noise, strict=True):
         yield Line(EQUAL, kind, x, np.full(x.size, _gaussian(sigma) / n), panel)  # type: ignore[arg-type]
@@ -163,7 +162,8 @@ def _table_4() -> Iterator[Line]:
         lines = list(_errors(f"n = {n}", truth, EPSILON, X0, rng))
         yield from lines
         panel, epsilon = lines[0].panel, shuffle(KRR(k=BINS, epsilon0=EPSILON), n=n).epsilon_at_most(delta=DELTA)
-        deltas = [misprinted_delta(n, BINS, EPSILON, max(0, int(truth[x - 1]) - 1), epsilon) for x in X0]
+        deltas = [biswas.delta_printed(n, BINS, EPSILON, max(0, int(truth[x - 1]) - 1), epsilon) for x in X0]
+        deltas = [max(delta, LEAST_DELTA) for delta in deltas]  # no Gaussian has 0; a larger delta needs less noise
         noise = [gaussian.sigma(epsilon=epsilon, delta=delta, sensitivity=SENSITIVITY) for delta in deltas]
         yield Line(MISPRINT, "invalid", lines[0].x, np.array([_gaussian(sigma) / n for sigma in noise]), panel)
         yield from _printed(panel, X0, *columns)
@@ -195,7 +195,7 @@ def _figure_3(gowalla: str | None) -> Iterator[Line]:
                 truth = rng.multinomial(n, city.shares(gowalla), size=10)
                 seen = np.concatenate([reports(each, krr, rng, 1) for each in truth])
                 for label, estimate in ((SHUFFLE, seen), (INVERTED, inverted(seen, krr))):
-                    found[label].append(total_variation(estimate, truth))
+                    found[label].append(community_utility(truth, estimate))
             for label, distances in found.items():
                 yield Line(label, "law", np.repeat(users, 10), np.concatenate(distances), panel)
             yield Line(PURE, "law", users, k * _geometric(epsilon0) / (2.0 * users), panel)
@@ -205,11 +205,10 @@ def _figure_3(gowalla: str | None) -> Iterator[Line]:
                 yield Line(EQUAL, kind, users, k * _gaussian(1.0) * np.array(sigma) / (2.0 * users), panel)  # type: ignore[arg-type]
 
 
-def total_variation(estimate: NDArray[np.float64] | Counts, truth: Counts) -> Floats:
-    """Half the sum of |estimate - truth| / n over the bins: the paper's distance, also where an
-    estimate is below 0.
-    """
-    return np.asarray(np.abs(estimate - truth).sum(axis=-1) / (2.0 * truth.sum(axis=-1)))
+def _check_ins(gowalla: str | None) -> Iterator[Line]:
+    for city in CITIES:
+        shares, n = city.shares(gowalla), int(city.check_ins(gowalla).sum()) if gowalla else None
+        yield Line(TRUE, "law", np.arange(1.0, shares.size + 1.0), shares, _named(city, gowalla, n))
 
 
 def _map(gowalla: str | None) -> Iterator[Line]:
@@ -351,6 +350,18 @@ def _verdict_3(lines: Sequence[Line]) -> str:
     )
 
 
+def _verdict_1(lines: Sequence[Line]) -> str:
+    cells = [
+        f"{line.panel}: the busiest of the {line.y.size} cells has {100.0 * line.y.max():.1f} % of them, and "
+        f"{np.sum(line.y == 0.0)} cells have none"
+        for line in lines
+    ]
+    return (
+        'The paper: "Location data from Gowalla check-ins from a northern part of San Francisco and a part of Paris". '
+        f"Check-ins are counted in cells, so the points of its panels (a) and (b) are not drawn. {'; '.join(cells)}."
+    )
+
+
 def _verdict_map(lines: Sequence[Line]) -> str:
     rows = []
     for panel, n in _panels(lines).items():
@@ -372,12 +383,12 @@ def _verdict_map(lines: Sequence[Line]) -> str:
 
 
 def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...]:
-    """Both tables, the figure and the maps: of the check-ins in the file ``gowalla``, or of
+    """Both tables, the box plots and the maps: of the check-ins in the file ``gowalla``, or of
     synthetic cities.
     """
     file = None if gowalla is None else os.fspath(gowalla)
     whose = "Gowalla check-ins" if file else "synthetic cities"
-    source = _described(Path(file)) if file else "synthetic cities, not the paper's Gowalla check-ins"
+    source = described(file) if file is not None else "synthetic cities, not the paper's Gowalla check-ins"
     grids = " and ".join(f"{city.box.rows} x {city.box.columns}" for city in CITIES)
     ours = f"{source}; {grids} cells, ours, as the text of the paper gives none; seeded, not for release"
     n = f"n = {USERS['San Francisco']} and {USERS['Paris']}"
@@ -399,6 +410,18 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
             verdict=_verdict_4,
         ),
         Experiment(
+            name="biswas-fig1",
+            paper=PAPER,
+            title=f"Figure 1: where the check-ins are, {whose}",
+            parameters=ours,
+            x=CELL,
+            y=SHARE,
+            count=2,
+            compute=lambda: _check_ins(file),
+            verdict=_verdict_1,
+            figure=heat_maps,
+        ),
+        Experiment(
             name="biswas-table5",
             paper=PAPER,
             title=f"Table 5: error at one cell of the map, {whose}",
@@ -414,21 +437,23 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
             paper=PAPER,
             title=f"Figure 3: total variation distance against n, {whose}",
             parameters=(
-                f"epsilon0 = 4, 6, 10 runs, n (the paper's); central noise in the mean, delta = {DELTA_WORD}; {ours}"
+                f"epsilon0 = 4, 6, boxes of 10 runs, n (the paper's); central noise in the mean, delta = {DELTA_WORD}; "
+                f"{ours}"
             ),
             x=Axis("n"),
-            y=Axis("total variation distance", log=True),
+            y=Axis("total variation distance", own=True),
             count=20,
             compute=lambda: _figure_3(file),
             verdict=_verdict_3,
+            figure=box_plots,
         ),
         Experiment(
             name="biswas-map",
             paper=PAPER,
             title=f"Figure 2: the map and three estimates of it, {whose}",
             parameters=f"epsilon0 = 4 (the paper's); {n}, delta = {DELTA_WORD}; {ours}",
-            x=Axis("cell, from the south-west, row after row"),
-            y=Axis("share of the check-ins in a cell"),
+            x=CELL,
+            y=SHARE,
             count=8,
             compute=lambda: _map(file),
             verdict=_verdict_map,
@@ -437,15 +462,4 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
     )
 
 
-def _described(path: Path) -> str:
-    """The file by name and size, so that figures of another file are not taken for those of this
-    one.
-    """
-    try:
-        size = f"{path.stat().st_size} bytes" if os.path.isfile(path) else "missing"
-    except OSError:
-        size = "missing"  # removed this moment
-    return f"check-ins of {path.name} ({size})"
-
-
-EXPERIMENTS: tuple[Experiment, ...] = experiments(os.environ.get(GOWALLA) or None)
+EXPERIMENTS: tuple[Experiment, ...] = experiments(None)

@@ -7,6 +7,7 @@ copy has neither boxes nor cells nor counts: those are ours.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import math
 import os
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count, check_finite
 
-__all__ = ["CITIES", "Box", "City", "Unreadable", "read_gowalla", "synthetic_city"]
+__all__ = ["CITIES", "Box", "City", "Unreadable", "described", "read_gowalla", "synthetic_city"]
 
 FIELDS = "user, check-in time, latitude, longitude and location id, separated by tabs"
 CHUNK = 1 << 24  # bytes of the file at a time
@@ -95,13 +96,22 @@ def read_gowalla(path: str | os.PathLike[str], box: Box) -> NDArray[np.int64]:
     return _read(Path(path), [box])[0]
 
 
+def described(path: str | os.PathLike[str]) -> str:
+    """The user's file by name and size, so that figures of another file are not taken for those of
+    this one.
+    """
+    with contextlib.suppress(OSError):  # removed this moment
+        if os.path.isfile(path):  # False also for a name too long, which Path.is_file raises
+            return f"check-ins of {os.path.basename(path)} ({os.path.getsize(path)} bytes)"
+    raise Unreadable(
+        f"the check-ins must be in a file, got {os.fspath(path)!r}. Name the SNAP collection's "
+        f"loc-gowalla_totalCheckins.txt, or its .gz."
+    )
+
+
 def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:
     """The counts of several boxes in one pass."""
-    if not os.path.isfile(path):  # False also for a name too long, which Path.is_file raises
-        raise Unreadable(
-            f"the check-ins must be in a file, got {str(path)!r}. Name the SNAP collection's "
-            f"loc-gowalla_totalCheckins.txt, or its .gz."
-        )
+    described(path)
     found = [np.zeros((box.rows, box.columns), dtype=np.int64) for box in boxes]
     try:
         for first, lines in _chunks(path):
@@ -197,14 +207,19 @@ class City:
         """
         if gowalla is None:
             return synthetic_city(self.box, seed=self.seed, water=self.water).ravel()
+        counts = self.check_ins(gowalla)
+        return np.asarray(counts / counts.sum())
+
+    def check_ins(self, gowalla: str) -> NDArray[np.int64]:
+        """The check-ins of the file in each cell, row after row."""
         path = Path(gowalla)
-        return _file_shares(path, path.stat().st_mtime_ns if os.path.isfile(path) else 0)[self.name]
+        return _file_counts(path, path.stat().st_mtime_ns if os.path.isfile(path) else 0)[self.name].ravel()
 
 
 @lru_cache(maxsize=1)
-def _file_shares(path: Path, changed: int) -> dict[str, Floats]:  # noqa: ARG001 - a file that changed is read again
+def _file_counts(path: Path, changed: int) -> dict[str, NDArray[np.int64]]:  # noqa: ARG001 - a file that changed is read again
     found = _read(path, [city.box for city in CITIES])
-    return {city.name: (counts / counts.sum()).ravel() for city, counts in zip(CITIES, found, strict=True)}
+    return {city.name: counts for city, counts in zip(CITIES, found, strict=True)}
 
 
 CITIES = (

@@ -26,7 +26,7 @@ SCALE = ("#ffffff", "#d8e8fa", PALE, BLUE, DARK, "#081521")  # darkness alone or
 
 def heat_maps(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     """Every line as a map of its panel's city, which the panel's name starts with; the first line
-    of a panel is the truth.
+    of a panel is the truth. Panels of one map each are next to each other.
 
     The colours grow with the square root of a cell, so that quiet streets show beside busy ones;
     what is below 0 is white, as 0 is.
@@ -40,11 +40,13 @@ def heat_maps(experiment: Experiment, lines: Sequence[Line]) -> Figure:
         panel: [line for line in lines if line.panel == panel] for panel in dict.fromkeys(line.panel for line in lines)
     }
     head, write_heading = heading(experiment, WIDTH)
-    height = head + ROW * len(panels)
+    columns = max(len(mine) for mine in panels.values())
+    height = head + (ROW * len(panels) if columns > 1 else 1.5 * ROW)
     layout = ConstrainedLayoutEngine(rect=(0.0, 0.0, 1.0, 1.0 - head / height), w_pad=0.08, h_pad=0.06)
     drawn = Figure(figsize=(WIDTH, height), layout=layout)
     colours = LinearSegmentedColormap.from_list("ink", SCALE)
-    grid = drawn.subplots(len(panels), max(len(mine) for mine in panels.values()), squeeze=False)
+    shape = (len(panels), columns) if columns > 1 else (1, len(panels))
+    grid = drawn.subplots(*shape, squeeze=False).reshape(len(panels), columns)
     for axes_row, (panel, mine) in zip(grid, panels.items(), strict=True):
         box = next(city.box for city in CITIES if panel.startswith(city.name))
         truth = mine[0]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.papers import biswas_utility
 from shuffledp.papers.cities import Unreadable
 from shuffledp.papers.draw import draw
 from shuffledp.papers.experiment import Experiment, Line
@@ -92,9 +93,14 @@ def make(experiment: Experiment, out: Path, *, force: bool, report: Callable[[in
     return state, time.perf_counter() - start
 
 
-def catalogue(module: str) -> dict[str, Experiment]:
-    """The experiments that a module offers, by name."""
-    return {experiment.name: experiment for experiment in import_module(module).EXPERIMENTS}
+def catalogue(module: str, gowalla: str | None = None) -> dict[str, Experiment]:
+    """The experiments that a module offers, by name; those on check-ins with the ones in the file
+    ``gowalla``, if there is one.
+    """
+    known = {experiment.name: experiment for experiment in import_module(module).EXPERIMENTS}
+    if gowalla is not None:
+        known |= {real.name: real for real in biswas_utility.experiments(gowalla) if real.name in known}
+    return known
 
 
 def _stored(experiment: Experiment, out: Path) -> tuple[Line, ...] | None:
@@ -130,7 +136,7 @@ def _serve(requests: Iterable[str], tell: Callable[[dict[str, Any]], None]) -> N
         asked = json.loads(request)
         name = asked["name"]
         try:
-            experiment = catalogue(asked["catalogue"])[name]
+            experiment = catalogue(asked["catalogue"], asked["gowalla"])[name]
             state, seconds = make(
                 experiment,
                 Path(asked["out"]),

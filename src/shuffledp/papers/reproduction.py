@@ -20,6 +20,7 @@ from shuffledp.errors import InvalidInput, ShuffledpError, check_count
 from shuffledp.papers import PAPERS
 from shuffledp.papers.experiment import Experiment
 from shuffledp.papers.make import REFUSALS, Unwritable, catalogue, files, finished
+from shuffledp.papers.table import facts
 
 __all__ = ["Outcome", "ReproductionError", "reproduce", "select"]
 
@@ -65,13 +66,23 @@ class ReproductionError(ShuffledpError):
         )
 
 
-def select(names: Sequence[str] | None, *, source: str = CATALOGUE) -> tuple[Experiment, ...]:
+def select(
+    names: Sequence[str] | None, *, source: str = CATALOGUE, gowalla: str | None = None
+) -> tuple[Experiment, ...]:
     """The experiments of these names, or of the papers of these names, each once; all of them for
-    None.
+    None. Those on check-ins use the ones in the file ``gowalla``, if there is one.
     """
-    known = catalogue(source)
-    if names is None:
-        return tuple(known.values())
+    known, without = catalogue(source, gowalla), catalogue(source)
+    chosen = tuple(known.values()) if names is None else _named(names, known)
+    if gowalla is not None and all(facts(each) == facts(without[each.name]) for each in chosen):
+        raise InvalidInput(
+            "none of these figures and tables is about check-ins, so there is no use for their file. Leave it out, or "
+            "name biswas-2023."
+        )
+    return chosen
+
+
+def _named(names: Sequence[str], known: dict[str, Experiment]) -> tuple[Experiment, ...]:
     cited = {paper.name: paper.cited for paper in PAPERS}
     groups = {name: [each for each in known.values() if each.paper == of] for name, of in cited.items()}
     groups |= {name: [experiment] for name, experiment in known.items()}
@@ -94,12 +105,14 @@ def reproduce(
     out: str | os.PathLike[str],
     *,
     force: bool = False,
+    gowalla: str | None = None,
     workers: int = 2,
     progress: Callable[[str, int, int], None] | None = None,
     source: str = CATALOGUE,
 ) -> tuple[Outcome, ...]:
     """Write table, figures and summary of every experiment named (all, for None) into the folder
-    ``out``, and say what was done.
+    ``out``, and say what was done. Those on check-ins use the ones in the file ``gowalla``, or a
+    city that is made up.
 
     What is already there, of the same description and version, is kept unless ``force``; a missing
     figure is drawn from the table. A file appears whole or not at all, so a run may be ended at any
@@ -109,7 +122,7 @@ def reproduce(
     ``InvalidInput`` ends the run.
     """
     workers = check_count("workers", workers, least=1, remedy="workers counts the processes.")
-    chosen = select(names, source=source)
+    chosen = select(names, source=source, gowalla=gowalla)
     folder = _folder(Path(out))
     report = progress or _silent
     outcomes: dict[str, Outcome] = {}
@@ -122,7 +135,8 @@ def reproduce(
             todo.append(experiment)
     counts = {experiment.name: experiment.count for experiment in todo}
     _check_room(folder, [path for name in counts for path in files(name, folder)])
-    requests = [{"name": name, "catalogue": source, "out": str(folder.resolve()), "force": force} for name in counts]
+    asked = {"catalogue": source, "gowalla": gowalla, "out": str(folder.resolve()), "force": force}
+    requests = [asked | {"name": name} for name in counts]
     with contextlib.closing(_events(requests, min(workers, len(requests)))) as events:
         for event in events:
             name = event["name"]

@@ -1,6 +1,8 @@
 """Biswas et al. 2023: the misprint, the scope, and what is left of Theorem 1."""
 
+import itertools
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -16,7 +18,9 @@ from shuffledp.literature.bounds.biswas import (
     MOST_USERS,
     ONE_BIN,
     PRINTED,
+    ROUNDING,
     delta_corrected,
+    delta_of_dataset,
     delta_printed,
 )
 from shuffledp.literature.bounds.published import Setting
@@ -30,6 +34,24 @@ def one_bin(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
     others = np.convolve(binom.pmf(np.arange(n0 + 1), n0, p), binom.pmf(np.arange(n - n0), n - 1 - n0, q))
     P, Q = (np.convolve(others, [1.0 - one, one]) for one in (p, q))
     return exact.hockey_stick(P, Q, epsilon)
+
+
+def in_balls(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> tuple[Any, Any]:
+    """Theorem 1 corrected and as printed, from powers of polynomials in Arb."""
+    flint = pytest.importorskip("flint")
+    flint.ctx.prec = 3000
+    arb, poly, m = flint.arb, flint.arb_poly, n - n0
+    E, x = arb(epsilon0).exp(), arb(epsilon).exp()
+    p, q, kappa = E / (E + k - 1), 1 / (E + k - 1), (k - 1) / (E + k - 2)
+    fewest = poly([1 - p, p]) ** n0 * poly([1 - q, q]) ** (m - 2)
+    others = fewest * poly([1 - q, q])
+    P, Q = others * poly([1 - p, p]), others * poly([1 - q, q])
+    corrected = printed = arb(0)
+    for s in range(n + 1):
+        corrected += max(P[s] - x * Q[s], arb(0))
+        squares = q * (others[s - 1] if s else 0) + (m - 1) * q**2 * (fewest[s - 2] if s > 1 else 0)
+        printed += max(P[s] * (1 - x / (kappa + (E - kappa) / m * squares / Q[s])), arb(0))
+    return corrected, printed
 
 
 def theorem_as_printed(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
@@ -81,6 +103,70 @@ def test_both_formulas_agree_with_their_definitions(n: int, k: int, epsilon0: fl
         )
 
 
+@pytest.mark.parametrize(
+    "n, k, epsilon0, n0",
+    [(300, 10, 2.0, 240), (300, 2, 0.5, 0), (300, 1000, 8.0, 150), (250, 3, 1e-3, 248), (1500, 15, 4.0, 100)],
+)
+def test_both_formulas_agree_with_balls_to_the_tiniest_delta(n: int, k: int, epsilon0: float, n0: int) -> None:
+    positive = 0
+    for share in (0.003, 0.05, 0.3, 0.6, 0.95):
+        found = [formula(n, k, epsilon0, n0, share * epsilon0) for formula in (delta_corrected, delta_printed)]
+        for mine, ball in zip(found, in_balls(n, k, epsilon0, n0, share * epsilon0), strict=True):
+            if mine > 0.0:
+                assert abs(float(mine / ball) - 1.0) < ROUNDING * n
+                positive += 1
+            else:
+                assert float(ball) < 2.3e-308
+    assert positive >= 4
+
+
+@pytest.mark.parametrize(
+    "k, epsilon0, n0, epsilon, exact",
+    [
+        (10, 2.0, 80_000, 0.001, 6.484740869913313e-4),
+        (10, 2.0, 80_000, 0.01, 7.215057852484233e-8),
+        (10, 2.0, 80_000, 0.05, 1.996532148868541e-77),
+        (2, 1.0, 0, 0.1, 1.0825227103419780e-220),
+        (15, 4.0, 0, 0.5, 5.598990081989106e-179),
+        (15, 4.0, 99_999, 0.03, 7.875398226800029e-10),
+        (5, 0.1, 50_000, 0.003, 9.744122251140430e-81),
+        (1000, 8.0, 20_000, 0.5, 1.324823534450349e-259),
+        (3, 50.0, 99_990, 49.0, 4.839829938438069e-65),
+    ],
+)
+def test_at_a_hundred_thousand_users_it_agrees_with_balls(
+    k: int, epsilon0: float, n0: int, epsilon: float, exact: float
+) -> None:
+    """The exact values are those of ``in_balls``, which takes minutes for as many users."""
+    error = ROUNDING * 100_000
+    assert delta_corrected(100_000, k, epsilon0, n0, epsilon) == pytest.approx(exact, rel=1e-12)
+    assert (1.0 - error) * delta_corrected(100_000, k, epsilon0, n0, epsilon + error * epsilon0) < exact
+
+
+@pytest.mark.parametrize("counts", [(6,), (3, 2), (4, 0, 1), (2, 2, 1), (1, 0, 3, 1)])
+def test_delta_of_a_dataset_is_the_largest_of_its_bins_by_enumeration(counts: tuple[int, ...]) -> None:
+    k, epsilon0 = max(2, len(counts)), 1.2
+    counts = counts + (0,) * (k - len(counts))
+    dataset, rows = [x for x, count in enumerate(counts) for _ in range(count)], exact.krr(k, epsilon0)
+    for epsilon in (0.0, 0.1, 0.7):
+        worst = 0.0
+        for x, other in itertools.permutations(range(k), 2):
+            if counts[x]:
+                neighbor = dataset.copy()
+                neighbor[dataset.index(x)] = other
+                laws: list[dict[tuple[int, ...], float]] = [{}, {}]
+                for law, users in zip(laws, (dataset, neighbor), strict=True):
+                    for histogram, chance in exact.shuffled_law(rows, users).items():
+                        bin_ = (histogram[x],)
+                        law[bin_] = law.get(bin_, 0.0) + chance
+                worst = max(worst, exact.hockey_stick(laws[0], laws[1], epsilon))
+        assert delta_of_dataset(counts, epsilon0, epsilon) == pytest.approx(worst, rel=1e-9)
+        assert worst <= exact.worst_delta(rows, len(dataset), [epsilon])[0] * (1.0 + 1e-12)
+        assert delta_of_dataset(counts, epsilon0, epsilon, printed=True) == max(
+            delta_printed(len(dataset), k, epsilon0, count - 1, epsilon) for count in counts if count
+        )
+
+
 def test_erratum_2_one_bin_is_not_what_is_released() -> None:
     truth = exact.worst_delta(exact.krr(3, 1.0), n=6, epsilons=[0.5])[0]
     everything = max(delta_corrected(6, 3, 1.0, n0, 0.5) for n0 in range(6))
@@ -106,16 +192,14 @@ def test_as_upper_bounds_both_versions_are_refuted() -> None:
     assert ONE_BIN.side == "lower"
 
 
-def test_as_a_lower_bound_it_stays_below_the_certified_interval() -> None:
-    setting = Setting(sdp.KRR(k=10, epsilon0=2.0), 500)
-    assert (
-        0.1
-        < ONE_BIN.epsilon(setting, delta=1e-6)
-        < sdp.shuffle(sdp.KRR(k=10, epsilon0=2.0), n=500).epsilon(delta=1e-6).lower
-    )
+@pytest.mark.parametrize("n, least", [(500, 0.1), (100_000, 0.005)])
+def test_as_a_lower_bound_it_stays_below_the_certified_interval(n: int, least: float) -> None:
+    setting = Setting(sdp.KRR(k=10, epsilon0=2.0), n)
+    survey = sdp.shuffle(sdp.KRR(k=10, epsilon0=2.0), n=n)
+    assert least < ONE_BIN.epsilon(setting, delta=1e-6) < survey.epsilon(delta=1e-6).lower
 
 
-@pytest.mark.parametrize("n", [1, 2, 300])
+@pytest.mark.parametrize("n", [1, 2, 300, 10_000])
 @pytest.mark.parametrize("k", [2, 3, 10**6])
 @pytest.mark.parametrize("epsilon0", [1e-12, 1e-3, 1.0, 50.0])
 def test_extremes_give_probabilities(n: int, k: int, epsilon0: float) -> None:
@@ -134,3 +218,11 @@ def test_outside_its_conditions_it_says_nothing() -> None:
         delta_printed(50, 10, 2.0, 80, 0.1)
     with pytest.raises(InvalidInput, match="n0 must be at least 0"):
         delta_corrected(50, 10, 2.0, -1, 0.1)
+    with pytest.raises(InvalidInput, match="epsilon0 must be at most 50"):
+        delta_corrected(50, 10, 60.0, 1, 0.1)
+    with pytest.raises(InvalidInput, match="counts must count at least one user, got "):
+        delta_of_dataset([0, 0], 1.0, 0.1)
+    with pytest.raises(InvalidInput, match="counts must be at least 0"):
+        delta_of_dataset([3, -1], 1.0, 0.1)
+    with pytest.raises(InvalidInput, match="k must be at least 2"):
+        delta_of_dataset([3], 1.0, 0.1)

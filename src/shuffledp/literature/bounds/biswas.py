@@ -13,24 +13,41 @@ out far too small (erratum 1). The tables of the paper are the misprint's values
 the exact delta of one bin's count, for one dataset, in one order. The released histogram has k
 bins, and other datasets are worse: it is not a guarantee (erratum 2), but it does bound the worst
 case from below.
+
+The paper's double sums over s and r are coefficients t_s of (1 + az)^n0 (1 + bz)^m, and those have
+a recurrence of three terms,
+
+    (s+1) t_{s+1} = (a (n0-s) + b (m-s)) t_s + a b (n0+m-s+1) t_{s-1}.
+
+It is used upwards from s = 0 while its first factor is not negative, and for the reversed
+polynomial, a and b inverted, from the other end; the two runs meet. Nothing is ever subtracted from
+a t. The factor itself may be a difference, but (s+1) t_{s+1} / t_s = a E[n0-R | s] + b E[m-Y | s]
+is at least half of a |n0-s| + b |m-s| on the way up. So a step costs at most 8 u, u = 2^-53, and
+the errors of a and b cost 4 u more; with both runs and the sum that they are divided by, a
+probability is off by at most 48 n u, relatively. So is Y's share, and the loss by at most 96 n u
+eps0. ``ROUNDING`` is above both.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
+from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.errors import LARGEST_EPSILON, check_count, check_epsilon, check_positive
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_count, check_epsilon
 from shuffledp.literature.bounds.published import Published, Setting, require
+from shuffledp.randomizers.parameters import check_epsilon0
 
-__all__ = ["BOUNDS", "CORRECTED", "ONE_BIN", "PRINTED", "delta_corrected", "delta_printed"]
+__all__ = ["BOUNDS", "CORRECTED", "ONE_BIN", "PRINTED", "delta_corrected", "delta_of_dataset", "delta_printed"]
 
-MOST_USERS = 2000  # the formula is a double sum
-ROUNDING = 1e-10  # far above the error of the sums at MOST_USERS, so that a lower bound stays below
+MOST_USERS = 10**6  # each costs a microsecond
+ROUNDING = 2.0**-46  # per user: 128 units of rounding, of a probability and, times eps0, of a loss
+TINY = float(np.finfo(np.float64).tiny)  # below it numbers have fewer digits
+UNIT = 300  # probabilities are in units of 2^-300, so that a delta near TINY has all its terms
 
 
 def delta_printed(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
@@ -41,8 +58,7 @@ def delta_printed(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> f
     ... )  # the paper's Table 3 has 3.25E-22
     3.245e-22
     """
-    log_law, _, misprinted = _bin(*_checked(n, k, epsilon0, n0))
-    return _delta(log_law, misprinted, check_epsilon(epsilon))
+    return _delta(*_bin(*_checked(n, k, epsilon0, n0), printed=True), check_epsilon(epsilon))
 
 
 def delta_corrected(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
@@ -52,68 +68,94 @@ def delta_corrected(n: int, k: int, epsilon0: float, n0: int, epsilon: float) ->
     >>> delta_corrected(n=100, k=10, epsilon0=2.0, n0=80, epsilon=0.5)
     2.606e-08
     """
-    log_law, loss, _ = _bin(*_checked(n, k, epsilon0, n0))
-    return _delta(log_law, loss, check_epsilon(epsilon))
+    return _delta(*_bin(*_checked(n, k, epsilon0, n0), printed=False), check_epsilon(epsilon))
+
+
+def delta_of_dataset(counts: Sequence[int], epsilon0: float, epsilon: float, *, printed: bool = False) -> float:
+    """Equation (15), delta-hat of the dataset with these counts: the largest delta of Theorem 1,
+    corrected or as printed, over the values that occur. One of those who have the value is the
+    target, the others are its n0.
+
+    It is a property of one dataset, not a guarantee: it compares one bin's count, in one order, and
+    other datasets leak more. Corrected, it bounds the worst case from below.
+
+    >>> delta_of_dataset([80, 15, 5], epsilon0=2.0, epsilon=0.5)
+    0.000439
+    """
+    held = [check_count("counts", each, least=0, remedy="Each counts the holders of one value.") for each in counts]
+    if not any(held):
+        raise InvalidInput(f"counts must count at least one user, got {held!r}. Pass the counts of all values.")
+    delta = delta_printed if printed else delta_corrected
+    return max(delta(sum(held), len(held), epsilon0, each - 1, epsilon) for each in {*held} - {0})
 
 
 def _checked(n: int, k: int, epsilon0: float, n0: int) -> tuple[int, int, float, int]:
     n = check_count("n", n, least=1, remedy="n counts the users.")
-    require(n <= MOST_USERS, f"n must be at most {MOST_USERS}, as it is a double sum over the users", n)
+    require(n <= MOST_USERS, f"n must be at most {MOST_USERS}, as every user is a step of a sum", n)
     n0 = check_count("n0", n0, least=0, remedy="n0 counts those of the others who hold x_0.")
     require(n0 < n, "n0 must be below n, as it counts others than the target", n0)
-    return (
-        n,
-        check_count("k", k, least=2, remedy="k counts the categories."),
-        check_positive("epsilon0", epsilon0, remedy="epsilon0 is one report's."),
-        n0,
-    )
+    return n, check_count("k", k, least=2, remedy="k counts the categories."), check_epsilon0(epsilon0), n0
 
 
 @lru_cache(maxsize=64)
-def _bin(n: int, k: int, epsilon0: float, n0: int) -> tuple[Floats, Floats, Floats]:
-    """For s = 0..n: log P(s | x_0), the privacy loss, and the loss as misprinted. Losses below 0
-    are shown as 0: they never count.
+def _bin(n: int, k: int, epsilon0: float, n0: int, *, printed: bool) -> tuple[Floats, Floats]:
+    """P(s | x_0), in units, for every s where it is at least TINY, and the privacy loss there, as
+    misprinted if ``printed``. Losses below 0 are shown as 0: they never count.
     """
-    m = n - n0
-    log_truth = -math.log1p((k - 1) * math.exp(-epsilon0))
-    log_lie = log_truth - epsilon0
-    holders = _log_binomial(n0, log_truth, log_lie + math.log(k - 1))
-    rest = _log_binomial(m, log_lie, math.log1p(-math.exp(log_lie)))
-    share = np.arange(m + 1) / m
-    moments = np.empty((3, n + 1))  # log P(s | x_1), E[Y/m | s], E[(Y/m)^2 | s]
-    for s in range(n + 1):
-        y = np.arange(max(0, s - n0), min(s, m) + 1)
-        logs = holders[s - y] + rest[y]
-        top = logs.max()
-        weights = np.exp(logs - top)
-        total = weights.sum()
-        moments[:, s] = top + math.log(total), weights @ share[y] / total, weights @ share[y] ** 2 / total
-    log_law = moments[0] + np.log(_ratio(k, epsilon0, moments[1], floor=False))
-    loss, misprinted = (np.log1p(_ratio(k, epsilon0, moment, floor=True)) for moment in moments[1:])
-    return log_law, loss, misprinted
+    m, E = n - n0, math.exp(epsilon0)
+    others, share = _others(n0, m - 1, k, epsilon0)
+    truth = E / (E + k - 1)
+    chances = truth * np.append(0.0, others) + (k - 1) / (E + k - 1) * np.append(others, 0.0)
+    if printed:  # E[(Y/m)^2 | s]: if one of the m is among the s reports, the others share s-1 reports
+        pairs = (m - 1) * np.append(0.0, _others(n0, m - 2, k, epsilon0)[1]) if m > 1 else 0.0
+        share = share * (1.0 + pairs) / m
+    # the ratio less 1; as 1 - kappa = (E-1)/(E+k-2), nothing cancels where epsilon0 is small
+    gain = math.expm1(epsilon0) * (share - (1.0 - share) / (E + (k - 2)))
+    kept = chances >= TINY
+    return chances[kept], np.log1p(np.maximum(gain[kept], 0.0))
 
 
-def _ratio(k: int, epsilon0: float, share: Floats, *, floor: bool) -> Floats:
-    """kappa + (E - kappa) share; with ``floor``, the same less 1, at least 0, and without the
-    cancellation that a small epsilon0 would bring.
+def _others(n0: int, m: int, k: int, epsilon0: float) -> tuple[Floats, Floats]:
+    """P(R + Y = s), in units, s = 0..n0+m, with m users in Y; and, with one more user in Y,
+    E[Y | R + Y = s] / (m+1), s = 0..n0+m+1: the probability that this one reported x_0.
     """
-    # 1 - kappa = (E-1)/(E+k-2), all of it in units of E - 1
-    growth, other = math.expm1(epsilon0), math.exp(epsilon0) + (k - 2)
-    if floor:
-        return np.maximum(growth * (share - (1.0 - share) / other), 0.0)
-    return (k - 1) / other * (1.0 - share) + math.exp(epsilon0) * share
+    n, E = n0 + m, math.exp(epsilon0)
+    up, powers = _climb(n0, m, E / (k - 1), 1.0 / (E + (k - 2)))
+    down, falls = _climb(n0, m, (k - 1) / E, E + (k - 2))
+    rest = n + 1 - up.size  # the two runs share the point before
+    terms = np.concatenate([up, up[-1] / down[rest] * down[:rest][::-1]])
+    powers = np.concatenate([powers, powers[-1] - falls[rest] + falls[:rest][::-1]])
+    law = np.ldexp(terms, powers - powers.max() + UNIT)
+    odds = np.ldexp(terms[1:] / terms[:-1], np.diff(powers)) * (E + (k - 2))
+    return law / math.ldexp(law.sum(), -UNIT), np.concatenate([[0.0], 1.0 / (1.0 + odds), [1.0]])
 
 
-def _log_binomial(n: int, log_p: float, log_other: float) -> Floats:
-    x = np.arange(n + 1)
-    return np.asarray(gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1) + x * log_p + (n - x) * log_other)
+def _climb(n0: int, m: int, a: float, b: float) -> tuple[Floats, NDArray[np.int64]]:
+    """Coefficients of (1 + az)^n0 (1 + bz)^m from the first on, up to where the recurrence would
+    subtract: numbers near 1, and the powers of 2 to multiply them by.
+    """
+    before, now, power = 0.0, 1.0, 0
+    terms, powers = [now], [power]
+    for s in range(n0 + m):
+        factor = a * (n0 - s) + b * (m - s)
+        if factor < 0.0:
+            break
+        before, now = now, (factor * now + a * b * (n0 + m - s + 1) * before) / (s + 1)
+        if not 1e-100 < now < 1e100:
+            now, shift = math.frexp(now)
+            before, power = math.ldexp(before, -shift), power + shift
+        terms.append(now)
+        powers.append(power)
+    found, shifts = np.frexp(terms)
+    return found, np.array(powers) + shifts
 
 
-def _delta(log_law: Floats, loss: Floats, epsilon: float) -> float:
+def _delta(chances: Floats, loss: Floats, epsilon: float) -> float:
     """Sum over s with loss > epsilon of P(s | x_0) (1 - e^(epsilon - loss))."""
     counts = loss > epsilon
-    terms = log_law[counts] + np.log(-np.expm1(epsilon - loss[counts]))
-    return min(1.0, math.fsum(np.exp(terms))) if terms.size else 0.0
+    terms = chances[counts] * -np.expm1(epsilon - loss[counts])
+    delta = math.ldexp(math.fsum(terms[terms >= TINY]), -UNIT)
+    return min(1.0, delta) if delta >= TINY else 0.0
 
 
 def _datasets(n: int) -> list[int]:
@@ -134,11 +176,12 @@ def _corrected(setting: Setting, epsilon: float) -> float:
 
 
 def _one_bin(setting: Setting, epsilon: float) -> float:
-    return (1.0 - ROUNDING) * _corrected(setting, min(epsilon + ROUNDING * setting.krr.epsilon0, LARGEST_EPSILON))
+    error = ROUNDING * setting.n
+    return (1.0 - error) * _corrected(setting, min(epsilon + error * setting.krr.epsilon0, LARGEST_EPSILON))
 
 
 def _seconds(setting: Setting) -> float:
-    return 1e-4 * min(setting.n, MOST_USERS)
+    return 2e-4 + 4e-6 * min(setting.n, MOST_USERS)
 
 
 PRINTED = Published(
@@ -176,7 +219,7 @@ ONE_BIN = Published(
     covers="k-ary randomized response; the worst of a few n0",
     conditions=f"n <= {MOST_USERS}",
     status="proven",
-    remark="exact for one bin's count on one dataset, which nobody who sees the whole histogram can know less than",
+    remark="exact for one bin's count on one dataset, and the whole histogram shows that count, too",
     side="lower",
     delta_at=_one_bin,
     cost=_seconds,
