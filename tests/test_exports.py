@@ -12,6 +12,7 @@ from shuffledp.collection import network
 EXPORTS = [
     "Accountant",
     "AllOf",
+    "AnyDeletionLDP",
     "AnyLDP",
     "Audit",
     "BLH",

@@ -23,10 +23,11 @@ def upper(randomizer: Randomizer, n: int, rounds: int = 1, **how: object) -> flo
         (sdp.KRR, {"k": 2}, 10_000, 1),
         (sdp.RR, {}, 500, 1),
         (sdp.AnyLDP, {}, 10_000, 1),
+        (sdp.AnyDeletionLDP, {}, 10_000, 1),
         (sdp.OUE, {"k": 50}, 10_000, 4),
         (sdp.Laplace, {}, 5_000, 1),
     ],
-    ids=["krr", "krr-2", "rr", "any", "oue-rounds", "laplace"],
+    ids=["krr", "krr-2", "rr", "any", "deletion", "oue-rounds", "laplace"],
 )
 def test_the_largest_epsilon0(family: type[Randomizer], parameters: dict[str, object], n: int, rounds: int) -> None:
     plan = sdp.calibrate(family, n=n, rounds=rounds, **parameters, **TARGET)  # type: ignore[arg-type]

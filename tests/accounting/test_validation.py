@@ -46,6 +46,11 @@ BAD: list[tuple[Callable[[], object], str]] = [
         lambda: shuffle(n=10, randomizer=sdp.AnyLDP(epsilon0=1.0, delta0=0.1), adversary="weak").delta(epsilon=0.1),
         'the adversary "weak" is defined by',
     ),
+    (
+        lambda: shuffle(n=10, randomizer=sdp.AnyDeletionLDP(epsilon0=1.0), adversary="strong").delta(epsilon=0.1),
+        'the adversary "strong" is defined by',
+    ),
+    (lambda: sdp.AnyDeletionLDP(epsilon0=1.0).randomize([1]), "the randomizer must name a law to draw from"),
     (lambda: sdp.KRR(k=3, epsilon0=-1.0), "epsilon0 must be positive, got -1.0"),
     (lambda: sdp.KRR(k=3, epsilon0=0.0), "epsilon0 must be positive, got 0.0"),
     (lambda: sdp.KRR(k=3, epsilon0=math.nan), "epsilon0 must be finite, got nan"),

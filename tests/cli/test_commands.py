@@ -108,6 +108,7 @@ RANDOMIZERS = {
     "any --epsilon0 1": sdp.AnyLDP(epsilon0=1.0),
     "static --epsilon0 1": sdp.AnyLDP(epsilon0=1.0, adaptive=False),
     "any --epsilon0 1 --delta0 1e-12": sdp.AnyLDP(epsilon0=1.0, delta0=1e-12),
+    "deletion --epsilon0 1 --delta0 1e-12": sdp.AnyDeletionLDP(epsilon0=1.0, delta0=1e-12),
     "laplace --epsilon0 1": sdp.Laplace(epsilon0=1.0),
     "laplace --scale 0.5": sdp.Laplace(epsilon0=2.0),
     "gaussian --sigma 2": sdp.Gaussian(sigma=2.0),

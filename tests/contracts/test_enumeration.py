@@ -202,3 +202,84 @@ def test_leaky_randomizers_stay_below_any_ldp(e0: float, delta0: float) -> None:
         exact = [enumeration.worst_delta(rows, n, epsilons) for rows in leaky]
         assert np.all(np.maximum(*exact) <= upper * (1.0 + 1e-12) + ABSOLUTE)
         assert_between(lower, exact[1], upper)
+
+
+@pytest.mark.parametrize("e0", [0.1, 0.5, 1.0, 2.5])
+@pytest.mark.parametrize("n", [1, 2, 4, 7])
+def test_no_deletion_matrix_exceeds_any_deletion_randomizer(e0: float, n: int) -> None:
+    """Random references and vertices around them; and the datasets of the lower end, which are such
+    matrices, attain it.
+    """
+    anything = sdp.AnyDeletionLDP(epsilon0=e0)
+    epsilons = 2.0 * e0 * SHARES
+    lower, upper = ends(sdp.shuffle(anything, n=n), epsilons)
+    rng = np.random.default_rng(round(100 * e0) + n)
+    for k, outputs in ((2, 2), (2, 3), (3, 3), (2, 4), (3, 5)) if n < 7 else ((2, 3), (3, 3)):
+        for _ in range(5):
+            rows = adaptive.deletion_matrix(rng, k, outputs, e0)
+            assert np.all(enumeration.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + ABSOLUTE)
+    for atoms in anything.datasets():
+        held = np.stack([atoms.hay, atoms.needle0, atoms.needle1])
+        assert held.sum(axis=1) == pytest.approx(1.0)
+        least, most = held.max(axis=0) * math.exp(-e0), held.min(axis=0) * math.exp(e0)  # of their reference
+        assert np.all(least <= most * (1.0 + 1e-12))
+        assert least.sum() - 1e-12 <= 1.0 <= most.sum() + 1e-12
+        assert np.all(enumeration.worst_delta(held[1:], n, epsilons) <= upper * (1.0 + 1e-12) + ABSOLUTE)
+    attained = [
+        [enumeration.haystack_delta(atoms.hay, atoms.needle0, atoms.needle1, n, epsilon) for epsilon in epsilons]
+        for atoms in anything.datasets()
+    ]
+    assert_between(lower, np.max(attained, axis=0), upper)
+    weak = ends(sdp.shuffle(anything, n=n, adversary="weak"), epsilons)
+    x0, x1 = anything.clones().needle0, anything.clones().needle1
+    assert_between(
+        weak[0], [enumeration.weak_delta(np.stack([x0, x1]), n, (0, 1), epsilon) for epsilon in epsilons], weak[1]
+    )
+
+
+@pytest.mark.parametrize("n, outputs", [(1, 3), (2, 2), (2, 4), (3, 2), (3, 3)])
+@pytest.mark.parametrize("e0", [0.5, 1.5])
+def test_no_adaptive_tree_with_references_exceeds_any_deletion_randomizer(n: int, outputs: int, e0: float) -> None:
+    epsilons = 2.0 * e0 * np.array([0.0, 0.1, 0.3, 0.6, 0.9])
+    _, upper = ends(sdp.shuffle(sdp.AnyDeletionLDP(epsilon0=e0), n=n), epsilons)
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        tree = adaptive.random_tree(rng, n, outputs, e0, adaptive.deletion_matrix)
+        found = [adaptive.adaptive_delta(tree, float(epsilon)) for epsilon in epsilons]
+        assert np.all(found <= upper * (1.0 + 1e-12) + ABSOLUTE)
+
+
+@pytest.mark.parametrize("e0", [0.1, 0.6, 2.0])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_approximate_deletion_costs_at_most_the_distance(n: int, e0: float) -> None:
+    """A few outputs of every row moved anywhere; delta0 is what the rows then have."""
+    epsilons = 2.0 * e0 * np.array([0.0, 0.1, 0.4, 0.8, 1.0, 1.5])
+    rng, growth = np.random.default_rng(round(10 * e0) + n), math.exp(e0)
+    for outputs, moved in ((2, 0.3), (3, 0.1), (3, 1e-2), (4, 1e-4)):
+        pure = adaptive.deletion_matrix(rng, 3, outputs, e0)
+        reference = pure.mean(axis=0)  # not that of the rows, and as good as any
+        rows = (1.0 - moved) * pure + moved * rng.dirichlet(np.full(outputs, 0.2), size=3)
+        gaps = [np.maximum(rows - growth * reference, 0.0), np.maximum(reference - growth * rows, 0.0)]
+        delta0 = max(float(gap.sum(axis=1).max()) for gap in gaps)
+        randomizer = sdp.AnyDeletionLDP(epsilon0=e0, delta0=delta0)
+        lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
+        assert np.all(lower <= upper)
+        assert np.all(enumeration.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + ABSOLUTE)
+        largest, delta = randomizer.replaced
+        assert enumeration.worst_delta(rows, 1, [largest])[0] <= delta + ABSOLUTE
+        assert randomizer.local_delta(epsilon=largest) == delta
+
+
+def test_two_rounds_of_a_deletion_matrix_stay_below_any_deletion_randomizer() -> None:
+    epsilons = np.array([0.1, 0.4, 0.8, 1.5])
+    for e0, n in ((0.3, 3), (1.0, 2)):
+        anything = sdp.AnyDeletionLDP(epsilon0=e0)
+        rows = np.stack([anything.clones().needle0, anything.clones().needle1])
+        _, upper = ends(sdp.shuffle(anything, n=n).compose(2), epsilons)
+        assert np.all(enumeration.two_round_delta(rows, n, epsilons) <= upper)
+
+
+def test_a_local_delta_is_never_below_what_one_report_has() -> None:
+    assert sdp.AnyLDP(epsilon0=1.0, delta0=1e-3).local_delta(epsilon=1.0) == 1e-3
+    assert sdp.AnyDeletionLDP(epsilon0=1.0).local_delta(epsilon=1.5) == 1.0
+    assert sdp.AnyDeletionLDP(epsilon0=1.0).local_delta(epsilon=2.0) == 0.0

@@ -150,6 +150,7 @@ def test_order_and_grouping_of_rounds_do_not_matter() -> None:
         (sdp.RR(epsilon0=1.0), 1000),
         (sdp.KRR(k=8, epsilon0=3.0), 10**4),
         (sdp.AnyLDP(epsilon0=1.0), 10**5),
+        (sdp.AnyDeletionLDP(epsilon0=1.0), 10**4),
         (sdp.Gaussian(sigma=2.0), 10**4),
     ],
     ids=str,

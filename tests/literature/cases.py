@@ -15,9 +15,10 @@ from itertools import permutations
 
 import numpy as np
 
-from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
+from shuffledp import KRR, RR, AnyDeletionLDP, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.literature.bounds import Setting
 from shuffledp.literature.exact import krr
+from shuffledp.randomizers.any_ldp import AnyRandomizer
 from shuffledp.testing import merged
 from tests.contracts.enclosure import family, names_at
 from tests.literature.truth import (
@@ -30,7 +31,7 @@ from tests.literature.truth import (
     binary_datasets,
     blanket_views,
 )
-from tests.oracle.adaptive import adaptive_laws, bad_ldp_matrix, random_tree
+from tests.oracle.adaptive import adaptive_laws, bad_ldp_matrix, deletion_matrix, random_tree
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Case:
         """The largest loss, or what stands for it where there is none: epsilons are chosen relative
         to it.
         """
-        epsilon0 = self.setting.randomizer.epsilon0
+        epsilon0, _ = self.setting.randomizer.replaced
         if self.setting.adversary == "strong":  # who sees the data-dependent report compares two counts of at most n
             epsilon0 = max(epsilon0, math.log(self.setting.n))
         return self.setting.rounds * (epsilon0 if math.isfinite(epsilon0) else 4.0)
@@ -70,7 +71,7 @@ class Case:
         epsilon0 = self.setting.randomizer.epsilon0
         if (
             self.setting.adversary != "shuffled"
-            or isinstance(self.setting.randomizer, AnyLDP)
+            or isinstance(self.setting.randomizer, AnyRandomizer)
             or not math.isfinite(epsilon0)
         ):
             return (self.setting,)
@@ -180,6 +181,20 @@ def adaptive(n: int, epsilon0: float, count: int, seed: int) -> list[Case]:
     ]
 
 
+def deletion(n: int, epsilon0: float, count: int, seed: int, rounds: int = 1) -> list[Case]:
+    """Random matrices whose rows are extreme around a random reference."""
+    rng = np.random.default_rng(seed)
+    return [
+        Case(
+            f"deletion matrix {seed}.{i}, n={n}, epsilon0={epsilon0:g}, rounds={rounds}",
+            Setting(AnyDeletionLDP(epsilon0=epsilon0), n, rounds),
+            partial(all_datasets, deletion_matrix(rng, 2, 3 + i % 2, epsilon0), n, rounds=rounds),
+            complete=False,
+        )
+        for i in range(count)
+    ]
+
+
 def leaky(n: int, epsilon0: float, delta0: float) -> Case:
     """Binary randomized response that sends the truth in the clear with probability delta0; all
     others hold 0, and who leaks a 1 is the target.
@@ -253,6 +268,9 @@ def quick() -> list[Case]:
         *random_matrices(5, 1.0, 3, seed=1),
         *random_matrices(4, 3.0, 2, seed=2),
         *adaptive(4, 1.0, 3, seed=3),
+        *deletion(5, 1.0, 2, seed=4),
+        *deletion(3, 0.3, 2, seed=5),
+        *deletion(2, 0.8, 1, seed=6, rounds=2),
     ]
     listed += [leaky(500, 1.0, 1e-7), leaky(2000, 0.3, 1e-5)]
     listed += [located(Laplace(epsilon0=1.0), 5), located(Laplace(epsilon0=3.0), 4), located(Gaussian(sigma=1.0), 5)]
@@ -312,6 +330,9 @@ def thorough() -> list[Case]:
     ]
     listed += [
         case for n in (2, 3, 4) for i, e0 in enumerate((0.3, 1.0, 2.5)) for case in adaptive(n, e0, 6, seed=100 * n + i)
+    ]
+    listed += [
+        case for n in (2, 4, 7) for i, e0 in enumerate((0.1, 0.6, 2.0)) for case in deletion(n, e0, 4, seed=20 * n + i)
     ]
     listed += [
         leaky(n, e0, delta0) for n in (200, 1000, 3000) for e0 in (0.1, 1.0, 2.5) for delta0 in (1e-10, 1e-6, 1e-4)

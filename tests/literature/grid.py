@@ -44,6 +44,7 @@ MEASURED = {
     "shuffledp-strong": 0.3,
     "feldman-2020-clones-exact": 0.15,
     "feldman-2020-thm-3.8-exact": 0.2,
+    "feldman-2020-thm-4.1-exact": 0.2,
     "local": 0.05,
     "wang-2023-variation-ratio-krr": 0.05,
     "feldman-2020-2rr-lower": 0.02,

@@ -10,6 +10,7 @@ released.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import permutations, product
 
 import numpy as np
@@ -20,6 +21,7 @@ from shuffledp.literature.exact.enumeration import hockey_stick, worst_delta
 
 Array = NDArray[np.float64]
 Tree = list[Array]
+Make = Callable[[np.random.Generator, int, int, float], Array]
 
 
 def _solve_weights(patterns: Array, rng: np.random.Generator) -> Array | None:
@@ -132,13 +134,32 @@ def ldp_level(rows: Array) -> float:
     return math.inf if (low == 0).any() else float(np.log(used.max(axis=0) / low).max())
 
 
-def random_tree(rng: np.random.Generator, n: int, outputs: int, eps0: float) -> Tree:
+def deletion_matrix(rng: np.random.Generator, inputs: int, outputs: int, eps_d: float) -> Array:
+    """A random reference distribution, or the one of the deletion theorem; every row is a vertex of
+    {e^-eps_d ref <= r <= e^eps_d ref, sum r = 1}.
+    """
+    e = math.exp(eps_d)
+    reference = rng.dirichlet(np.full(outputs, rng.choice([0.3, 1.0, 4.0])))
+    if outputs > 2 and rng.random() < 0.5:
+        reference = np.array([1.0, 1.0, *[(e - 1.0) / (outputs - 2)] * (outputs - 2)]) / (e + 1.0)
+    rows = np.tile(reference / e, (inputs, 1))
+    for row in rows:
+        missing = 1.0 - 1.0 / e
+        for y in rng.permutation(outputs):
+            step = min(missing, (e - 1.0 / e) * reference[y])
+            row[y] += step
+            missing -= step
+    rows /= rows.sum(axis=1, keepdims=True)
+    return rows
+
+
+def random_tree(rng: np.random.Generator, n: int, outputs: int, eps0: float, make: Make = pattern_matrix) -> Tree:
     """Independent extreme matrices at every node."""
     tree = []
     for depth in range(n):
         level = np.empty((outputs,) * depth + (n + 1, outputs))
         for prefix in product(range(outputs), repeat=depth):
-            level[prefix] = pattern_matrix(rng, n + 1, outputs, eps0)
+            level[prefix] = make(rng, n + 1, outputs, eps0)
         tree.append(level)
     return tree
 

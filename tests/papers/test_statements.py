@@ -26,7 +26,11 @@ FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 STATEMENTS = [pytest.param(paper, each, id=f"{paper.name} {each.names[0]}") for paper in FOUR for each in paper]
 NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 REPRODUCE = "shuffledp papers reproduce "
-WHOLE: tuple[Paper, ...] = (sdp.papers.balle_2019, sdp.papers.biswas_2023)  # every bound and figure has its statement
+WHOLE: tuple[Paper, ...] = (
+    sdp.papers.balle_2019,
+    sdp.papers.feldman_2020,
+    sdp.papers.biswas_2023,
+)  # bounds and figures
 
 
 def output_of(run: str, folder: Path) -> str:

@@ -16,6 +16,7 @@ from shuffledp.randomizers import (
     OUE,
     RAPPOR,
     RR,
+    AnyDeletionLDP,
     AnyLDP,
     FromMatrix,
     Gaussian,
@@ -35,6 +36,7 @@ EVERY: list[Randomizer] = [
     Laplace(epsilon0=2.0),
     Gaussian(sigma=2.0),
     AnyLDP(epsilon0=2.0),
+    AnyDeletionLDP(epsilon0=2.0),
     FromMatrix([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]),
 ]
 NAMES = [
@@ -51,6 +53,7 @@ NAMES = [
     "laplace",
     "gaussian",
     "any",
+    "deletion",
     "matrix",
 ]
 

@@ -24,7 +24,7 @@ from shuffledp.randomizers.written_law import from_law, law_of
 
 CONCRETE = (
     *(sdp.KRR, sdp.Hadamard, sdp.LocalHash, sdp.SubsetSelection, sdp.OUE, sdp.RAPPOR, sdp.Unary),
-    *(sdp.Laplace, sdp.Gaussian, sdp.AnyLDP, sdp.FromMatrix, sdp.CheckIn),
+    *(sdp.Laplace, sdp.Gaussian, sdp.AnyLDP, sdp.AnyDeletionLDP, sdp.FromMatrix, sdp.CheckIn),
     *(sdp.UserFakes, sdp.ShufflerDummies, sdp.TreeDummies),
     *(sdp.SignedUnits, sdp.SplitShares),
 )

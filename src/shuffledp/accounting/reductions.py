@@ -17,21 +17,34 @@ from shuffledp.accounting.haystack import BinaryDataset, BinaryScan, FirstClone,
 from shuffledp.accounting.haystack.location_swap import LocationSwap
 from shuffledp.accounting.swapping import any_static_swap, support_swaps
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import AnyLDP
+from shuffledp.randomizers import AnyDeletionLDP, AnyLDP
+from shuffledp.randomizers.any_ldp import AnyRandomizer
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.scaled_noise import ScaledNoise
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = ["ADVERSARIES", "SILENT", "Curve", "Reduction", "Scanned", "Theorem", "reduce", "swaps", "worthwhile"]
+__all__ = [
+    "ADVERSARIES",
+    "SILENT",
+    "Curve",
+    "Reduction",
+    "Scanned",
+    "Theorem",
+    "reduce",
+    "swaps",
+    "worthwhile",
+]
 
 ADVERSARIES: tuple[Adversary, ...] = ("shuffled", "weak", "strong")
 
 MODEL = (statement("replace one"), statement("shuffler"), statement("fresh randomness"))
 BLANKET = statement("blanket")
 THEOREM = "any-randomizer theorem (docs/theory.md)"
+DELETION = "deletion theorem (docs/theory.md)"
 THM_3_8 = "clones with approximate local privacy (Feldman et al. 2020, Thms 3.2 and 3.8)"
+LEMMA_3_7 = "deletion theorem with approximate local privacy (docs/theory.md; Feldman et al. 2020, Lemma 3.7)"
 SCAN = statement("scan")
 SWAP = statement("swap")
 WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019, Lemma 8)"
@@ -40,6 +53,11 @@ STRONG = "exact view of the strong adversary (docs/theory.md)"
 ADAPTIVE = (
     "every user applies an epsilon0-LDP randomizer: the same for all or, where a secret, uniformly random order of the "
     "users is drawn first, one that belongs to the position and may depend on earlier reports"
+)
+REFERENCE = (
+    "every report's distribution, whatever its input, is (epsilon0, delta0)-close to one reference distribution: the "
+    "randomizer and its reference are the same for all users or, where a secret, uniformly random order of the users "
+    "is drawn first, belong to the position and may depend on earlier reports"
 )
 STATIC = (
     "every user applies an epsilon0-LDP randomizer that is fixed in advance: the same for all, or such that any two "
@@ -118,7 +136,7 @@ class Reduction:
 def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
     """The best proven reduction for ``n`` honest users (the target among them)."""
     assumptions = MODEL + randomizer.assumptions
-    if isinstance(randomizer, AnyLDP):
+    if isinstance(randomizer, AnyRandomizer):
         return _any(randomizer, n, adversary, assumptions)
     ceiling = randomizer.epsilon0 if randomizer.delta0 == 0.0 else math.inf
     if ceiling == 0.0:
@@ -203,45 +221,50 @@ def _blanket_view(
     return Reduction((Theorem(method, uppers),), assumptions, lowers, ceiling)
 
 
-def _any(randomizer: AnyLDP, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
+def _any(randomizer: AnyRandomizer, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
     if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
         raise InvalidInput(
             f'the adversary "{adversary}" is defined by the blanket of a known randomizer, got '
             f"{type(randomizer).__name__}. "
             'Name the randomizer, or use adversary="shuffled".'
         )
-    assumptions = (*assumptions[:-1], ADAPTIVE if randomizer.adaptive else STATIC)
-    epsilon0, delta0 = randomizer.epsilon0, randomizer.delta0
+    deletion = isinstance(randomizer, AnyDeletionLDP)
+    static = isinstance(randomizer, AnyLDP) and not randomizer.adaptive
+    assumptions = (*assumptions[:-1], REFERENCE if deletion else STATIC if static else ADAPTIVE)
+    ceiling = randomizer.replaced[0]
     uppers = tuple(Haystack.of(atoms, n) for atoms in randomizer.blankets("upper"))
-    if adversary == "weak":  # binary RR attains the theorem's bound in the weak view
-        return Reduction((Theorem(THEOREM, uppers),), assumptions, uppers, epsilon0)
-    binary = tuple(BinaryDataset(epsilon0, n - 1 - ones, ones) for ones in sorted({0, (n - 1) // 2, n - 1}))
-    lowers: tuple[Curve, ...] = (*binary, *(Haystack.of(atoms, n) for atoms in randomizer.datasets()))
-    if delta0 == 0.0:
-        swap = () if randomizer.adaptive or n == 1 else (Theorem(SWAP, (any_static_swap(epsilon0, n),)),)
-        return Reduction((Theorem(THEOREM, uppers), *swap), assumptions, lowers, epsilon0)
-    clones = _LeakyClones(Haystack.of(randomizer.clones(), n), epsilon0, delta0)
-    *_, third = randomizer.datasets()  # all others hold a value that the target cannot have
-    leaky = _Leaky(Haystack.of(third, n), delta0)
-    return Reduction((Theorem(THM_3_8, (clones,)),), assumptions, (leaky,), math.inf)
+    theorem = Theorem(DELETION if deletion else THEOREM, uppers)
+    if adversary == "weak":  # there is a randomizer that attains the theorem's bound in the weak view
+        return Reduction((theorem,), assumptions, uppers, ceiling)
+    lowers: tuple[Curve, ...] = tuple(Haystack.of(atoms, n) for atoms in randomizer.datasets())
+    if randomizer.delta0 > 0.0:
+        name, clones = LEMMA_3_7 if deletion else THM_3_8, Haystack.of(randomizer.clones(), n)
+        leaking = _LeakyClones(name, clones, *randomizer.replaced, randomizer.distance(n))
+        *_, third = randomizer.datasets()  # all others hold a value that the target cannot have
+        leaky = _Leaky(Haystack.of(third, n), randomizer.delta0)
+        return Reduction((Theorem(name, (leaking,)),), assumptions, (leaky,), math.inf)
+    if not deletion:
+        binary = (BinaryDataset(ceiling, n - 1 - ones, ones) for ones in sorted({0, (n - 1) // 2, n - 1}))
+        lowers = (*binary, *lowers)
+    swap = (Theorem(SWAP, (any_static_swap(ceiling, n),)),) if static and n > 1 else ()
+    return Reduction((theorem, *swap), assumptions, lowers, ceiling)
 
 
 @dataclass(frozen=True, slots=True)
 class _LeakyClones:
-    """Feldman et al. 2020, Thm 3.8 over the clones curve, never worse than the local guarantee.
+    """Clones of reports that are only within a ``distance``, in total variation, of those that make
+    them; never worse than the local guarantee.
 
-    delta(eps) <= clones(eps') + (e^eps' + 1)(1 + e^-eps0 / 2) n delta0 for every eps' <= eps. The
-    local guarantee of the target's own report is the dominating pair of (eps0, delta0)-DP: delta0 +
-    (1 - delta0) (e^eps0 - e^eps)_+ / (e^eps0 + 1).
+    delta(eps) <= clones(eps') + (e^eps' + 1) distance for every eps' <= eps. The local guarantee of
+    the target's own report is the dominating pair of (eps0, delta0)-DP: delta0 + (1 - delta0)
+    (e^eps0 - e^eps)_+ / (e^eps0 + 1).
     """
 
+    name: str
     clones: Haystack
     epsilon0: float
     delta0: float
-
-    @property
-    def name(self) -> str:
-        return THM_3_8
+    distance: float
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
         # The bound is convex in e^eps', so it is used up to about where it is least and kept from
@@ -256,9 +279,7 @@ class _LeakyClones:
         return np.minimum(lower + self._leak(at), local), np.minimum(upper + self._leak(at), local)
 
     def _leak(self, epsilons: Floats) -> Floats:
-        return np.asarray(
-            (np.exp(epsilons) + 1.0) * (1.0 + 0.5 * math.exp(-self.epsilon0)) * self.clones.n * self.delta0
-        )
+        return np.asarray((np.exp(epsilons) + 1.0) * self.distance)
 
     def swapped(self) -> _LeakyClones:
         return self

@@ -12,7 +12,8 @@ the integral from above, the polygon of ``profile.minorant`` from below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from scipy.special import logsumexp
@@ -24,12 +25,12 @@ from shuffledp.accounting.pld import knot_indices
 
 __all__ = [
     "ORDERS",
+    "any_order",
     "best_delta",
     "best_epsilon",
     "divergence",
     "divergence_at_least",
     "divergence_at_most",
-    "divergences_at_most",
     "to_delta",
     "to_epsilon",
 ]
@@ -56,6 +57,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 FINE = 1200  # intervals where the integrand matters
 SHORT = 4.0  # up to this rate times width the eight nodes are exact to 1e-10
 SHARED = 3  # orders whose knots serve many
+HALVINGS = 8  # of the distance to the best order, on a logarithmic scale
 QUADRATURE = 1e-7  # relative slack for all of it
 Band2 = Callable[[Floats], tuple[Floats, Floats]]
 
@@ -76,19 +78,17 @@ def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order:
     return divergence(knots, values, values, order) * (1.0 + QUADRATURE)
 
 
-def divergences_at_most(
-    curve: Callable[[Floats], Floats], ceiling: float, orders: Sequence[float]
-) -> dict[float, float]:
-    """The same for many orders at once, with the curve evaluated at the knots of a few of them.
-    ``ceiling`` is finite.
+def any_order(curve: Callable[[Floats], Floats], ceiling: float) -> Callable[[float], float]:
+    """The same as a function of the order, with the curve evaluated once, at the knots of a few
+    orders. ``ceiling`` is finite.
 
     Chords of upper values bound the integral whatever the knots are, so every order may use all of
     them.
     """
-    few = sorted(orders)[:: max(1, (len(orders) - 1) // (SHARED - 1))]
+    few = ORDERS[:: (len(ORDERS) - 1) // (SHARED - 1)]
     knots = np.unique(np.concatenate([_knots(curve, ceiling, order)[0] for order in few]))
     values = curve(knots)
-    return {order: divergence(knots, values, values, order) * (1.0 + QUADRATURE) for order in orders}
+    return cache(lambda order: divergence(knots, values, values, order) * (1.0 + QUADRATURE))
 
 
 def divergence_at_least(band: Band2, swapped: Band2, ceiling: float, order: float) -> float:
@@ -130,14 +130,39 @@ def to_delta(divergence: float, order: float, epsilon: float) -> float:
     return max(math.exp(min(log, 0.0)), math.ulp(0.0))
 
 
-def best_epsilon(divergence: Callable[[float], float], delta: float, orders: Iterable[float] = ORDERS) -> float:
-    """The smallest epsilon at ``delta`` over some orders."""
-    return min(to_epsilon(divergence(order), order, delta) for order in orders)
+def best_epsilon(
+    divergence: Callable[[float], float],
+    delta: float,
+    orders: Sequence[float] = ORDERS,
+    between: Callable[[float], float] | None = None,
+) -> float:
+    """The smallest epsilon at ``delta`` over some orders and, if ``between`` makes an order of a
+    number, others near the best of them.
+    """
+    return _least(lambda order: to_epsilon(divergence(order), order, delta), orders, between)
 
 
-def best_delta(divergence: Callable[[float], float], epsilon: float, orders: Iterable[float] = ORDERS) -> float:
-    """The smallest delta at ``epsilon`` over some orders."""
-    return min(to_delta(divergence(order), order, epsilon) for order in orders)
+def best_delta(
+    divergence: Callable[[float], float],
+    epsilon: float,
+    orders: Sequence[float] = ORDERS,
+    between: Callable[[float], float] | None = None,
+) -> float:
+    """The smallest delta at ``epsilon``, likewise."""
+    return _least(lambda order: to_delta(divergence(order), order, epsilon), orders, between)
+
+
+def _least(value: Callable[[float], float], orders: Sequence[float], between: Callable[[float], float] | None) -> float:
+    tried = {order: value(order) for order in orders}
+    for _ in range(0 if between is None else HALVINGS):
+        known = sorted(tried)
+        place = known.index(min(known, key=tried.__getitem__))
+        best, farther = known[place] - 1.0, [1.0 + (known[0] - 1.0) / 16.0, *known, 1.0 + (known[-1] - 1.0) * 16.0]
+        for other in (farther[place], farther[place + 2]):
+            order = between(1.0 + math.sqrt(best * (other - 1.0)))  # type: ignore[misc]
+            if order not in tried:
+                tried[order] = value(order)
+    return min(tried.values())
 
 
 def _log_integrals(epsilons: Floats, values: Floats, rate: float) -> Floats:

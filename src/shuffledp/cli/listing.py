@@ -205,6 +205,7 @@ RANDOMIZERS = (
     ("rr", "--epsilon0 or --gamma", "binary randomized response"),
     ("any", "--epsilon0 [--delta0]", "any randomizer with that epsilon0, also adaptive in a secret random order"),
     ("static", "--epsilon0 [--delta0]", "any randomizer with that epsilon0, fixed in advance"),
+    ("deletion", "--epsilon0 [--delta0]", "any deletion epsilon0-DP randomizer: close to one reference distribution"),
     ("laplace", "--epsilon0 or --scale", "Laplace noise on [0, 1]"),
     ("gaussian", "--sigma", "Gaussian noise on [0, 1]"),
     ("hadamard", "--k --epsilon0", "Hadamard response"),

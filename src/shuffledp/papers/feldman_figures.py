@@ -1,5 +1,5 @@
-"""Figures 2, 3 and 4 of Feldman, McMillan and Talwar 2020, with our certified ends beside the
-paper's curves.
+"""Table 1 and Figures 2, 3 and 4 of Feldman, McMillan and Talwar 2020, with our certified ends next
+to the paper's curves.
 
 The captions of our copy are lost, and n, epsilon0 and delta with them: the curves are those the
 text names, at parameters of ours.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.accounting.pld import CurveBand
 from shuffledp.accounting.reductions import Curve, reduce
 from shuffledp.errors import DoesNotApply
-from shuffledp.literature.bounds import balle, certified, checkins, cheu, clones_renyi, feldman, girgis
+from shuffledp.literature.bounds import balle, certified, checkins, cheu, clones_renyi, erlingsson, feldman, girgis
 from shuffledp.literature.bounds.composing import composed
 from shuffledp.literature.bounds.published import Published, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, kind_of
-from shuffledp.randomizers import RR, AnyLDP
+from shuffledp.randomizers import KRR, RR, AnyLDP
 from shuffledp.randomizers.randomizer import Randomizer
 
 __all__ = ["EXPERIMENTS"]
@@ -39,6 +40,27 @@ BKMTT, CSUZZ, GDDSK = "BKMTT'20 (from memory)", "CSUZZ'19, 2RR (from memory)", "
 BY_DP, BY_RDP = "Clones, via approximate DP", "Clones, via RDP"
 NO_CLONES = "probability of no clone"
 
+UPPER, LEAST_1 = "certified, at most", "certified, at least"
+USERS_1, LOCALS_1 = 1_000_000, np.array([0.25, 0.45, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+TABLE_1: tuple[tuple[str, Callable[..., Randomizer], tuple[tuple[str, Published], ...]], ...] = (
+    ("binary randomized response", RR, ((CSUZZ, cheu.CHEU), ("Thm 3.1", feldman.THM_3_1))),
+    (
+        "non-adaptive shuffle",
+        partial(AnyLDP, adaptive=False),
+        ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1)),
+    ),
+    (
+        "adaptive shuffle",
+        AnyLDP,
+        (("EFMRTT'19", erlingsson.ERLINGSSON), (BKMTT, checkins.CHECKINS), ("Thm 3.1", feldman.THM_3_1)),
+    ),
+    ("adaptive shuffle, delta0 = 1e-14", partial(AnyLDP, delta0=1e-14), (("Thm 3.8", feldman.THM_3_8),)),
+    (
+        "16-ary randomized response",
+        partial(KRR, k=16),
+        (("BBGN'19, Thm 1", balle.THEOREM_1), ("Cor 4.2", feldman.COR_4_2)),
+    ),
+)
 USERS_2, LOCALS_2 = (10_000, 100_000, 1_000_000), np.linspace(0.5, 8.0, 11)
 USERS_3, LOCAL_3 = 1000, 2.0
 ORDERS_3 = np.unique(np.geomspace(2.0, 1024.0, 24).round())
@@ -74,17 +96,29 @@ def amplification() -> Iterator[Line]:
     for n in USERS_2:
         panel = f"n = {n:,}"
         for label, bound, build in curves:
-            yield line(
-                label,
-                kind_of(bound),
-                LOCALS_2,
-                lambda e, b=bound, r=build, n=n: _useful(b.epsilon(Setting(r(epsilon0=e), n), delta=DELTA), e),  # type: ignore[misc]
-                panel,
-            )
+            yield line(label, kind_of(bound), LOCALS_2, partial(_amplified, bound, build, n), panel)
         yield line(CLOSED, "outside", LOCALS_2, lambda e, n=n: _useful(_beyond(n, e), e), panel)  # type: ignore[misc]
-        ends = {float(e): shuffle(AnyLDP(epsilon0=float(e)), n=n).epsilon(delta=DELTA) for e in LOCALS_2}
-        yield line(OURS, "upper", LOCALS_2, lambda e, ends=ends: ends[e].upper, panel)  # type: ignore[misc]
-        yield line(LEAST, "lower", LOCALS_2, lambda e, ends=ends: ends[e].lower, panel)  # type: ignore[misc]
+        yield from _ends(OURS, LEAST, LOCALS_2, AnyLDP, n, panel)
+
+
+def settings() -> Iterator[Line]:
+    """Table 1: in each of its settings what was known before, and this work's."""
+    for panel, build, bounds in TABLE_1:
+        for label, bound in bounds:
+            yield line(label, kind_of(bound), LOCALS_1, partial(_amplified, bound, build, USERS_1), panel)
+        yield from _ends(UPPER, LEAST_1, LOCALS_1, build, USERS_1, panel)
+
+
+def _amplified(bound: Published, build: Callable[..., Randomizer], n: int, epsilon0: float) -> float:
+    return _useful(bound.epsilon(Setting(build(epsilon0=epsilon0), n), delta=DELTA), epsilon0)
+
+
+def _ends(
+    above: str, below: str, xs: Floats, build: Callable[..., Randomizer], n: int, panel: str
+) -> tuple[Line, Line]:
+    ends = {float(e): shuffle(build(epsilon0=float(e)), n=n).epsilon(delta=DELTA) for e in xs}
+    upper = line(above, "upper", xs, lambda e: ends[e].upper, panel)
+    return upper, line(below, "lower", xs, lambda e: ends[e].lower, panel)
 
 
 def _useful(epsilon: float, epsilon0: float) -> float:
@@ -177,6 +211,22 @@ def _span(ratios: Floats) -> str:
     return f"{ratios.min():.3g} to {ratios.max():.3g}"
 
 
+def judge_settings(lines: Sequence[Line]) -> str:
+    said = []
+    for panel, _, bounds in TABLE_1:
+        curves = _by_label(lines, panel)
+        *older, (work, _) = bounds
+        factors = [f"{label} is {_span(_both(curves[label], curves[work]))} times {work}" for label, _ in older]
+        factors.append(f"{work} is {_span(_both(curves[work], curves[UPPER]))} times the certified upper end")
+        said.append(f"**{panel}**: {', and '.join(factors)}")
+    return (
+        "The entries of Table 1 are lost in our copy, and were not found. By what others quote of them, BBGN'19 grows "
+        "like e^epsilon0 and EFMRTT'19 like e^(3 epsilon0), where this work grows like e^(epsilon0/2). Here are bounds "
+        f"that can be evaluated, at n = {USERS_1:,}, wherever they apply and are below epsilon0. {'; '.join(said)}.\n\n"
+        "The earlier bound for approximate local privacy, by BKMTT'20, is lost altogether."
+    )
+
+
 def judge_amplification(lines: Sequence[Line]) -> str:
     panels = [_by_label(lines, f"n = {n:,}") for n in USERS_2]
 
@@ -267,10 +317,24 @@ def judge_tails(lines: Sequence[Line]) -> str:
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
+        name="feldman-table1",
+        paper=PAPER,
+        title="Table 1: what was known before, and this work",
+        parameters=f"parameters: ours (the table's entries are lost): n = {USERS_1:,}, delta = {DELTA:g}",
+        x=Axis("epsilon0 of one report"),
+        y=Axis("epsilon after shuffling", log=True),
+        count=sum(len(bounds) + 2 for _, _, bounds in TABLE_1),
+        compute=settings,
+        verdict=judge_settings,
+    ),
+    Experiment(
         name="feldman-fig2",
         paper=PAPER,
         title="Figure 2: privacy amplification by shuffling",
-        parameters=f"parameters: ours (the paper's are lost): delta = {DELTA:g}; n = 1e4, 1e5 and 1e6; epsilon0 to 8",
+        parameters=(
+            f"parameters: ours (the paper's are lost): delta = {DELTA:g}; n = 1e4, 1e5 and 1e6; epsilon0 to 8. The "
+            "paper's panels (a) and (b) may have another axis: its text speaks of epsilon0 only for (c)"
+        ),
         x=Axis("epsilon0 of one report"),
         y=Axis("epsilon after shuffling", log=True),
         count=10 * len(USERS_2),

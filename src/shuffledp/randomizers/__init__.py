@@ -31,7 +31,7 @@ messages        several messages of each person, or dummies of the shuffler
 
 from __future__ import annotations
 
-from shuffledp.randomizers.any_ldp import AnyLDP
+from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP
 from shuffledp.randomizers.finite import FiniteRandomizer
 from shuffledp.randomizers.gaussian import Gaussian
 from shuffledp.randomizers.hadamard import Hadamard
@@ -55,6 +55,7 @@ __all__ = [
     "RAPPOR",
     "RR",
     "AllOf",
+    "AnyDeletionLDP",
     "AnyLDP",
     "Atoms",
     "CheckIn",

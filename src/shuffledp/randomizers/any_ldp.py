@@ -1,8 +1,9 @@
-"""Any randomizer at all: only its local privacy parameter is known."""
+"""Any randomizer at all: only its local privacy is known."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
@@ -10,7 +11,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp._types import End
+from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
 from shuffledp.randomizers.krr import KRR
@@ -18,7 +19,7 @@ from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 
-__all__ = ["AnyLDP"]
+__all__ = ["AnyDeletionLDP", "AnyLDP", "AnyRandomizer"]
 
 CHANCE = "delta0 is the chance that one report's guarantee fails; leave it out for a pure guarantee."
 
@@ -33,7 +34,47 @@ def _check_adaptive(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnyLDP(Randomizer):
+class AnyRandomizer(Randomizer):
+    """No law, and only a bound on it: there is nothing to draw from."""
+
+    epsilon0: float = field(metadata=checked(check_epsilon0))
+    delta0: float = field(metadata=checked(partial(check_probability, "delta0", zero=True, remedy=CHANCE)), default=0.0)
+
+    @abstractmethod
+    def clones(self) -> Atoms:
+        """A haystack that dominates purely private reports with clones in them, also with delta0 >
+        0.
+        """
+
+    @abstractmethod
+    def distance(self, n: int) -> float:
+        """How far all reports are at most, in total variation, from such ones."""
+
+    @property
+    def known(self) -> bool:
+        """Only epsilon0 and delta0 are known."""
+        return False
+
+    @property
+    def worst_pair(self) -> tuple[object, object]:
+        """Nothing is known of the inputs."""
+        return ("any", "any")
+
+    @property
+    def realised(self) -> NoReturn:
+        """Nothing runs."""
+        self.randomize(())
+
+    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NoReturn:
+        """Refused, as there is no law."""
+        raise InvalidInput(
+            f"the randomizer must name a law to draw from, got {type(self).__name__}. Choose one, such as KRR(k=16, "
+            f"epsilon0=4.0), or FromMatrix(rows)."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyLDP(AnyRandomizer):
     """Any (epsilon0, delta0)-LDP randomizer, shared by all users or chosen adaptively; with
     ``adaptive=False`` one that is fixed in advance.
 
@@ -58,25 +99,12 @@ class AnyLDP(Randomizer):
     {'randomizer': 'static', 'epsilon0': 4.0, 'delta0': 0.0}
     """
 
-    epsilon0: float = field(metadata=checked(check_epsilon0))
-    delta0: float = field(metadata=checked(partial(check_probability, "delta0", zero=True, remedy=CHANCE)), default=0.0)
-
     adaptive: bool = field(metadata=checked(_check_adaptive), default=True)
-
-    @property
-    def known(self) -> bool:
-        """Only epsilon0 and delta0 are known."""
-        return False
 
     @property
     def gamma(self) -> float:
         """2 / (E + 1); e^-epsilon0, that of the clones, if delta0 > 0."""
         return 2.0 / (math.exp(self.epsilon0) + 1.0) if self.delta0 == 0.0 else math.exp(-self.epsilon0)
-
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        """Nothing is known of the inputs."""
-        return ("any", "any")
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
         """The dominating haystack of the pure case, binary randomized response with its own
@@ -97,6 +125,10 @@ class AnyLDP(Randomizer):
         """
         return self._two_classes("clones", math.exp(-self.epsilon0))
 
+    def distance(self, n: int) -> float:
+        """Of n reports (Feldman et al. 2020, Thm 3.8)."""
+        return (1.0 + 0.5 * math.exp(-self.epsilon0)) * n * self.delta0
+
     def datasets(self) -> tuple[Atoms, ...]:
         """Those of 3-RR: what one epsilon0-LDP randomizer leaks, "any" must allow for (also with
         delta0 > 0).
@@ -107,19 +139,80 @@ class AnyLDP(Randomizer):
         name = "any" if self.adaptive else "static"
         return {"randomizer": name, "epsilon0": self.epsilon0, "delta0": self.delta0}
 
-    @property
-    def realised(self) -> NoReturn:
-        """Nothing runs: "any" names no law."""
-        raise _no_law()
-
-    def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NoReturn:
-        """Refused: "any" names no law."""
-        raise _no_law()
-
     def _two_classes(self, name: str, gamma: float) -> Atoms:
         rare = 1.0 / (math.exp(self.epsilon0) + 1.0)
         common = 1.0 / (math.exp(-self.epsilon0) + 1.0)
         return Atoms(name, np.full(2, gamma / 2.0), np.array([common, rare]), np.array([rare, common]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnyDeletionLDP(AnyRandomizer):
+    """Any deletion (epsilon0, delta0)-DP randomizer (Feldman, McMillan and Talwar 2020, Def. 3.6):
+    whatever the input, a report's distribution is (epsilon0, delta0)-close, in both directions, to
+    one reference distribution.
+
+    Two inputs are then up to 2 epsilon0 apart (``replaced``), and published bounds about
+    epsilon0-LDP are asked with that. The reference hides more: with probability e^-epsilon0 every
+    report is drawn from it (theory, "Deletion"). It is shared by all users; randomizers that are
+    chosen adaptively in a secret random order may each have their own.
+
+    >>> AnyDeletionLDP(epsilon0=1.0).describe()
+    {'randomizer': 'deletion', 'epsilon0': 1.0, 'delta0': 0.0}
+    """
+
+    @property
+    def replaced(self) -> tuple[float, float]:
+        """2 epsilon0 and (1 + e^epsilon0) delta0: by way of the reference."""
+        return 2.0 * self.epsilon0, min((1.0 + math.exp(self.epsilon0)) * self.delta0, 1.0)
+
+    @property
+    def gamma(self) -> float:
+        """e^-epsilon0."""
+        return math.exp(-self.epsilon0)
+
+    def blankets(self, end: End) -> tuple[Atoms, ...]:
+        """The dominating haystack of the pure case; none if delta0 > 0."""
+        return (self.clones(),) if self.delta0 == 0.0 else ()
+
+    def clones(self) -> Atoms:
+        """e^-epsilon0 of the reference as hay, in three classes: one is likely for each input, and
+        the third for neither.
+
+        >>> AnyDeletionLDP(epsilon0=math.log(3)).clones().needle0.round(3).tolist()
+        [0.75, 0.083, 0.167]
+        """
+        reference, x0, x1 = self._classes()
+        return Atoms("deletion", self.gamma * reference, x0, x1)
+
+    def distance(self, n: int) -> float:
+        """delta0 for the target (Lemma 3.7), and e^-epsilon0 delta0 for everyone else, of whose
+        reports only what they have of the reference counts.
+        """
+        return (1.0 + (n - 1) * self.gamma) * self.delta0
+
+    def datasets(self) -> tuple[Atoms, ...]:
+        """Two inputs that leak what ``clones`` says; all others hold one of them, or a third value
+        whose reports are likely where those of the two are not.
+        """
+        reference, x0, x1 = self._classes()
+        near = max(0.5 * (2.0 - math.exp(self.epsilon0)), 0.0)  # what is likely for it, in the two classes
+        likely = np.array([near, near, min(reference[0] / reference[2], 1.0)])
+        share = np.concatenate([likely, 1.0 - likely])
+        some = share > 0.0
+        split = [(np.tile(each, 2) * share)[some] for each in (reference, x0, x1)]
+        times = np.exp(np.repeat([self.epsilon0, -self.epsilon0], 3))[some]
+        third = Atoms("all others hold a third value", split[0] * times, split[1], split[2])
+        return Atoms("all others hold x0", x0, x0, x1), Atoms("all others hold x1", x1, x0, x1), third
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": "deletion", "epsilon0": self.epsilon0, "delta0": self.delta0}
+
+    def _classes(self) -> tuple[Floats, Floats, Floats]:
+        """The reference distribution, and those of two inputs."""
+        growth = math.exp(self.epsilon0)
+        likely, rest = 1.0 / (growth + 1.0), math.tanh(0.5 * self.epsilon0)
+        x0 = np.array([growth * likely, likely / growth, rest / growth])
+        return np.array([likely, likely, rest]), x0, x0[[1, 0, 2]]
 
 
 DELTA0 = Parameter("delta0", "number", "1e-12", "the local delta, if a report is only (epsilon0, delta0)-private")
@@ -142,10 +235,10 @@ register(
         ),
     )
 )
-
-
-def _no_law() -> InvalidInput:
-    return InvalidInput(
-        "the randomizer must name a law to draw from, got AnyLDP. Choose one, such as KRR(k=16, epsilon0=4.0), or "
-        "FromMatrix(rows)."
+DELETION = "any deletion epsilon0-DP randomizer: close to one reference distribution"
+register(
+    Family(
+        make=AnyDeletionLDP,
+        names=(Named(name="deletion", title=DELETION, ways=(Way((EPSILON0,), AnyDeletionLDP),), optional=(DELTA0,)),),
     )
+)

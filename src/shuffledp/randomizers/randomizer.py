@@ -172,6 +172,13 @@ class Randomizer(ABC):
         return 0.0
 
     @property
+    def replaced(self) -> tuple[float, float]:
+        """The epsilon and delta at which the reports of any two inputs are close: epsilon0 and
+        delta0, unless those are about something else.
+        """
+        return self.epsilon0, self.delta0
+
+    @property
     def known(self) -> bool:
         """Whether there is one law, and not only a bound on it."""
         return True
@@ -192,7 +199,8 @@ class Randomizer(ABC):
 
     def local_delta(self, *, epsilon: float) -> float:
         """The delta of one report at ``epsilon``, or more."""
-        return 0.0 if epsilon >= self.epsilon0 else 1.0
+        largest, delta = self.replaced
+        return delta if epsilon >= largest else 1.0
 
     def local_rdp(self, *, order: float) -> float:
         """The Renyi divergence of one report, or more."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.any_ldp import AnyLDP
+from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP, AnyRandomizer
 from shuffledp.randomizers.family import FAMILIES, family_of
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
@@ -22,7 +22,10 @@ __all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
 REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
 MOST_NESTED = 32  # a file may say anything
 WRAPPERS = ("check-in", "one of", "all of")
-ANY = "any"  # nobody draws by it: it stands for what a ledger knows no more of
+ANY: Mapping[str, type[AnyRandomizer]] = {  # nobody draws by them: they stand for what a ledger knows no more of
+    "any": AnyLDP,
+    "deletion": AnyDeletionLDP,
+}
 
 
 def law_of(randomizer: Randomizer) -> dict[str, Any]:
@@ -45,8 +48,8 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
         return _wrapped("one of", randomizer, {"weights": list(randomizer.shares), "questions": questions})
     if isinstance(randomizer, AllOf):
         return _wrapped("all of", randomizer, {"questions": [law_of(each) for each in randomizer.parts]})
-    if isinstance(randomizer, AnyLDP) and randomizer.adaptive:
-        return {"randomizer": ANY, "epsilon0": randomizer.epsilon0, "delta0": randomizer.delta0, "integers": []}
+    if isinstance(randomizer, AnyRandomizer) and randomizer.describe()["randomizer"] in ANY:
+        return {**randomizer.describe(), "integers": []}
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
@@ -78,10 +81,10 @@ def randomizer_of(law: object) -> Randomizer:
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
     name = law.get("randomizer") if isinstance(law, Mapping) else None
-    if isinstance(law, Mapping) and name == ANY:
-        made = AnyLDP(epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
+    if isinstance(law, Mapping) and name is not None and name in ANY:
+        made = ANY[name](epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
         if law_of(made) != law:
-            raise InvalidInput(f"the law of {ANY} must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")
+            raise InvalidInput(f"the law of {name} must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")
         return made
     return _read(law, 0) if name in WRAPPERS else from_law(law)
 

@@ -78,7 +78,9 @@ def test_the_bound_for_krr_is_the_formula_of_the_corollary() -> None:
     n, k, epsilon0, delta = 10_000, 16, 3.0, 1e-6
     e = math.exp(epsilon0)
     inner = 4.0 * math.sqrt(2.0 * (k + 1) * math.log(4.0 / delta) / ((e + k - 1) * k * n)) + 4.0 * (k + 1) / (k * n)
-    assert feldman.krr_closed_form(n, k, epsilon0, delta) == pytest.approx(math.log(1.0 + (e - 1.0) * inner), rel=1e-13)
+    value = feldman.COR_4_2.epsilon(Setting(sdp.KRR(k=k, epsilon0=epsilon0), n), delta=delta)
+    assert value == pytest.approx(math.log(1.0 + (e - 1.0) * inner), rel=1e-7)
+    assert value >= math.log(1.0 + (e - 1.0) * inner)
 
 
 @pytest.mark.parametrize(("n", "k", "epsilon0"), [(6, 3, 1.0), (7, 3, 2.0), (5, 4, 1.5), (6, 3, 0.3)])
@@ -110,7 +112,7 @@ def test_approximate_privacy_costs_what_theorem_3_8_says(epsilon0: float, delta0
 def test_theorem_3_8_refuses_pure_randomizers_and_a_delta_that_cannot_pay() -> None:
     with pytest.raises(DoesNotApply, match="delta0 > 0"):
         feldman.THM_3_8.epsilon(Setting(sdp.AnyLDP(epsilon0=1.0), 10_000), delta=1e-6)
-    with pytest.raises(DoesNotApply, match="pay for delta0"):
+    with pytest.raises(DoesNotApply, match="n delta0 must stay below delta, got n delta0 = 1e-05"):
         feldman.THM_3_8.epsilon(Setting(sdp.AnyLDP(epsilon0=1.0, delta0=1e-9), 10_000), delta=1e-6)
 
 

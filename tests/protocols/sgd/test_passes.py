@@ -22,6 +22,12 @@ def test_hay_around_the_center_beats_theorem_3_8_at_its_best_point(noise: float,
             survey = sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0, delta0=delta0), n=n)
             others.append(survey.epsilon_at_most(delta=delta))
     assert answer.epsilon < 0.15 * min(others)
+    deletion = []
+    for epsilon_d in np.geomspace(0.02, 5.0, 30):
+        report = sdp.AnyDeletionLDP(epsilon0=epsilon_d, delta0=gaussian.delta(sigma=2.0 * noise, epsilon=epsilon_d))
+        if report.distance(n) < 0.2 * delta:
+            deletion.append(sdp.shuffle(report, n=n).epsilon_at_most(delta=delta))
+    assert answer.epsilon < 0.3 * min(deletion)
     assert answer.epsilon < answer.local == gaussian.epsilon(sigma=noise, delta=delta)
 
 

@@ -17,6 +17,7 @@ from shuffledp.accounting.mechanism import shuffle
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import AnyLDP, Randomizer
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
 __all__ = [
     "ANY_RANDOMIZER",
@@ -29,6 +30,7 @@ __all__ = [
     "SCAN",
     "STRONG",
     "clones_curve",
+    "declared",
     "slowness",
 ]
 
@@ -76,8 +78,10 @@ def _scan(setting: Setting) -> Guarantee:
 
 def _leaky(setting: Setting) -> Guarantee:
     randomizer = setting.randomizer
-    require(not randomizer.known and randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0", randomizer)
-    return _rounds(randomizer, setting)
+    epsilon0, delta0 = randomizer.replaced
+    require(not randomizer.known and 0.0 < delta0 < 1.0, "it is about AnyLDP with delta0 > 0", randomizer)
+    require(epsilon0 <= LARGEST_EPSILON0, f"epsilon0 must be at most {LARGEST_EPSILON0:g}", f"{epsilon0:g}")
+    return _rounds(AnyLDP(epsilon0=epsilon0, delta0=delta0), setting)
 
 
 def clones_curve(n: int, epsilon0: float) -> Envelope:
@@ -102,7 +106,7 @@ def _seconds(one: float, many: float) -> Callable[[Setting], float]:
     return lambda setting: slowness(setting) * (one if setting.rounds == 1 else many)
 
 
-def _certified(
+def declared(
     name: str,
     where: str,
     covers: str,
@@ -113,6 +117,7 @@ def _certified(
     side: End = "upper",
     adversary: Adversary = "shuffled",
 ) -> Published:
+    """The bound that one end of a guarantee is, for any number of rounds."""
     epsilon_at, delta_at = _described(describe, side)
     return Published(
         name=name,
@@ -130,7 +135,7 @@ def _certified(
     )
 
 
-ANY_RANDOMIZER = _certified(
+ANY_RANDOMIZER = declared(
     "shuffledp-any",
     "docs/theory.md, any-randomizer theorem; rounds as privacy loss distributions",
     "any epsilon0-LDP randomizers, also adaptive in a secret random order",
@@ -150,14 +155,14 @@ CLONES = Published(
     delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
     cost=_seconds(0.03, 0.03),
 )
-LEAKY_CLONES = _certified(
+LEAKY_CLONES = declared(
     "feldman-2020-thm-3.8-exact",
     "Thms 3.2 and 3.8, evaluated by this package",
     "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order",
     _leaky,
     paper="Feldman, McMillan and Talwar 2020",
 )
-BLANKET = _certified(
+BLANKET = declared(
     "balle-2019-blanket-exact",
     "Lemma 8, evaluated by this package; rounds as privacy loss distributions",
     "a known randomizer",
@@ -166,13 +171,13 @@ BLANKET = _certified(
     paper="Balle et al. 2019",
     adversary="weak",
 )
-SCAN = _certified(
+SCAN = declared(
     "shuffledp-binary",
     "docs/theory.md, scan over all datasets; rounds as privacy loss distributions",
     "binary randomized response",
     _scan,
 )
-STRONG = _certified(
+STRONG = declared(
     "shuffledp-strong",
     "docs/theory.md, exact view of the strong adversary",
     "a known randomizer",
@@ -180,14 +185,14 @@ STRONG = _certified(
     remark="for a bound that holds against every adversary; looser than the blanket for the others",
     adversary="strong",
 )
-LOCAL = _certified(
+LOCAL = declared(
     "local",
     "one report without a shuffler, exactly; rounds as privacy loss distributions",
     "any randomizer",
     lambda setting: _rounds(setting.randomizer, setting, n=1),
     adversary="weak",
 )
-LOWER = _certified(
+LOWER = declared(
     "shuffledp-lower",
     "explicit datasets, or the exact view of an adversary who sees more; rounds over one of them",
     "any randomizer",

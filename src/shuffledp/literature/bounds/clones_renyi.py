@@ -7,6 +7,7 @@ grow with n. Divergences add up over rounds, adaptive ones too (Mironov 2017), a
 (epsilon, delta) by Canonne, Kamath and Steinke 2020, Prop. 12.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from shuffledp.accounting import renyi
@@ -26,19 +27,19 @@ def divergence(n: int, epsilon0: float, order: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _divergences(n: int, epsilon0: float) -> dict[float, float]:
+def _divergence(n: int, epsilon0: float) -> Callable[[float], float]:
     curve = clones_curve(n, epsilon0)
-    return renyi.divergences_at_most(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0, renyi.ORDERS)
+    return renyi.any_order(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0)
 
 
 def _epsilon(setting: Setting, delta: float) -> float:
-    divergences = _divergences(setting.n, setting.epsilon0)
-    return renyi.best_epsilon(lambda order: setting.rounds * divergences[order], delta)
+    once = _divergence(setting.n, setting.epsilon0)
+    return renyi.best_epsilon(lambda order: setting.rounds * once(order), delta, between=float)
 
 
 def _delta(setting: Setting, epsilon: float) -> float:
-    divergences = _divergences(setting.n, setting.epsilon0)
-    return renyi.best_delta(lambda order: setting.rounds * divergences[order], epsilon)
+    once = _divergence(setting.n, setting.epsilon0)
+    return renyi.best_delta(lambda order: setting.rounds * once(order), epsilon, between=float)
 
 
 CLONES_RENYI = Published(

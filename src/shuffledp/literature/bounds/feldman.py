@@ -14,7 +14,6 @@ evaluates B at each block's larger end, which its maximum never takes; that is l
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -23,20 +22,19 @@ from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.meeting_delta import meets
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
+from shuffledp.literature.bounds.feldman_lemmas import bracket, decomposition, theorem_4_1
 from shuffledp.literature.bounds.published import Published, Setting, require
-from shuffledp.randomizers import Gaussian
+from shuffledp.randomizers import AnyLDP, Gaussian
 
 __all__ = [
     "BOUNDS",
     "approximate_delta",
-    "approximate_epsilon",
     "closed_form",
     "closed_form_start",
     "delta_upper",
     "divergence_given_count",
     "epsilon",
     "equation_1",
-    "krr_closed_form",
 ]
 
 MANY_CLONES, ITERATIONS = (
@@ -53,11 +51,8 @@ def closed_form(n: int, epsilon0: float, delta: float) -> float:
     """Theorem 3.1, eq (1): log(1 + (E-1)/(E+1) (8 sqrt(E log(4/delta)/n) + 8 E/n)), for any
     eps0-LDP randomizers, also adaptive ones.
 
-    Lemma A.1: C ~ Bin(n-1, p), A ~ Bin(C, 1/2) and pn >= 16 log(2/delta) make (A+1, C-A) and (A,
-    C-A+1) close with log(1 + 8 sqrt(log(4/delta)/(pn)) + 8/(pn)): their likelihood ratio is
-    (A+1)/(C-A), and one Chernoff and one Hoeffding tail of delta/2 each bound it. Binary randomized
-    response tells the truth with probability (E-1)/(E+1), and advanced joint convexity (Lemma 2.3)
-    puts that factor in front. p = 1/E.
+    ``feldman_lemmas.lemma_3_5`` with p = 1/E clones and q = (E-1)/(E+1), as binary randomized
+    response tells the truth with that probability.
     """
     require(
         epsilon0 <= math.log(n / (16.0 * math.log(2.0 / delta))),
@@ -69,26 +64,7 @@ def closed_form(n: int, epsilon0: float, delta: float) -> float:
 
 def equation_1(n: int, epsilon0: float, delta: float) -> float:
     """Eq (1) whether or not its condition holds: to draw it, never to rely on it."""
-    return math.log1p(math.tanh(epsilon0 / 2.0) * _bracket(n * math.exp(-epsilon0), delta))
-
-
-def krr_closed_form(n: int, k: int, epsilon0: float, delta: float) -> float:
-    """Corollary 4.2, eq (11): log(1 + (E-1) (4 sqrt(2(k+1) log(4/delta) / ((E+k-1) k n)) +
-    4(k+1)/(kn))), for k-RR, also of adaptive functions of the input.
-
-    Theorem 4.1: the target reports its value with probability q = (E-1)/(E+k-1), else a uniform
-    draw; every other user reports the target's value, the other candidate and a uniform draw with
-    probability p = k/((k+1)(E+k-1)) each, which the uniform part gamma = k/(E+k-1) of k-RR can
-    afford as p + p/k = gamma/k. Given a report of the first kind, any two of the three symbols hide
-    it among Bin(n-1, 2p) others: Lemma A.1 and Lemma 2.3, as above.
-    """
-    share = k / ((k + 1.0) * (math.exp(epsilon0) + k - 1.0))
-    require(
-        share * n >= 8.0 * math.log(2.0 / delta),
-        "k n / ((k+1)(e^epsilon0 + k - 1)) must be at least 8 log(2/delta)",
-        f"{_given(n, epsilon0, delta)}, k = {k}",
-    )
-    return math.log1p(math.expm1(epsilon0) / (math.exp(epsilon0) + k - 1.0) * _bracket(2.0 * share * n, delta))
+    return math.log1p(math.tanh(epsilon0 / 2.0) * bracket(n * math.exp(-epsilon0), delta))
 
 
 def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) -> float:
@@ -110,39 +86,8 @@ def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) ->
     )
     pure = max(4.0 * math.exp(-min(root * root, LARGEST_EPSILON)), 2.0 * math.exp(-min(trials / 16.0, LARGEST_EPSILON)))
     total = pure + _leak(n, epsilon0, delta0, epsilon)
-    require(total < 1.0, "delta must stay below 1", f"{total:g}")
+    require(total < 1.0, "(e^epsilon + 1)(1 + 1/(2E)) n delta0 must stay below delta", f"n delta0 = {n * delta0:g}")
     return total
-
-
-def approximate_epsilon(n: int, epsilon0: float, delta0: float, delta: float) -> float:
-    """Theorem 3.8 the other way round: the smallest epsilon of eq (1) at a part of delta such that
-    the rest pays for delta0.
-    """
-
-    def pays(log: float) -> bool:
-        part = delta * math.exp(log)
-        return part + _leak(n, epsilon0, delta0, closed_form(n, epsilon0, part)) <= delta
-
-    # the largest share of delta that pays: the condition of eq (1) sets the least, and a grid finds
-    # where to bisect
-    least = (
-        max(math.log(2.0) - n * math.exp(-epsilon0) / 16.0 - math.log(delta), -600.0 - math.log(delta), -500.0) + 1e-9
-    )
-    grid = [-1e-12, *(least * i / 200.0 for i in range(1, 201))] if least < 0.0 else []
-    found = next((i for i, log in enumerate(grid) if pays(log)), None)
-    require(
-        found is not None,
-        "some share of delta must pay for delta0 and satisfy eq (1)",
-        f"{_given(n, epsilon0, delta)}, delta0 = {delta0:g}",
-    )
-    assert found is not None
-    good, _ = halve(pays, grid[found], grid[max(found - 1, 0)], middle=mean, steps=50)
-    return closed_form(n, epsilon0, delta * math.exp(good))
-
-
-def _bracket(trials: float, delta: float) -> float:
-    """8 sqrt(log(4/delta) / trials) + 8 / trials: Lemma A.1's e^eps - 1."""
-    return 8.0 * math.sqrt(math.log(4.0 / delta) / trials) + 8.0 / trials
 
 
 def _leak(n: int, epsilon0: float, delta0: float, epsilon: float) -> float:
@@ -305,15 +250,15 @@ def _local_pairs(setting: Setting) -> list[tuple[float, float]]:
         largest = math.log(max(setting.n, 2))
         return [(e, randomizer.local_delta(epsilon=e)) for e in (largest * i / 64.0 for i in range(1, 65))]
     require(randomizer.delta0 > 0.0, "it is about AnyLDP with delta0 > 0, and Gaussian", randomizer)
-    return [(randomizer.epsilon0, randomizer.delta0)]
+    return [randomizer.replaced]
 
 
-def _best(setting: Setting, of: Callable[[int, float, float, float], float], at: float) -> float:
-    """The smallest answer over the local pairs; if none applies, the reason for the last."""
+def _approximate(setting: Setting, epsilon: float) -> float:
+    """Thm 3.8 at the best local pair; if none applies, the reason for the last."""
     best, reason = math.inf, DoesNotApply("")
     for epsilon0, delta0 in _local_pairs(setting):
         try:
-            best = min(best, of(setting.n, epsilon0, delta0, at))
+            best = min(best, approximate_delta(setting.n, epsilon0, delta0, epsilon))
         except DoesNotApply as refused:
             reason = refused
     if math.isinf(best):
@@ -323,7 +268,7 @@ def _best(setting: Setting, of: Callable[[int, float, float, float], float], at:
 
 def _one_value(setting: Setting) -> Envelope:
     randomizer = setting.randomizer
-    known = randomizer.binary or not randomizer.known
+    known = randomizer.binary or isinstance(randomizer, AnyLDP)
     require(known, "it is about binary randomized response, and AnyLDP, which must allow for it", randomizer)
     dataset = BinaryDataset(randomizer.epsilon0, setting.n - 1, 0)
     return Envelope([dataset, dataset.swapped()], "lower", randomizer.epsilon0)
@@ -364,9 +309,8 @@ THM_3_8 = Published(
     ),
     conditions="as Thm 3.1, and delta above about 2 n delta0",
     status="proven",
-    remark="our copy has lost the addition to delta; derived again from Appendix C",
-    epsilon_at=lambda setting, delta: _best(setting, approximate_epsilon, delta),
-    delta_at=lambda setting, epsilon: _best(setting, approximate_delta, epsilon),
+    remark="our copy has lost the addition to delta, derived again from Appendix C: it is the one that others quote",
+    delta_at=_approximate,
 )
 COR_4_2 = Published(
     name="feldman-2020-cor-4.2",
@@ -376,10 +320,10 @@ COR_4_2 = Published(
     conditions="(k+1)(e^epsilon0 + k - 1)/k <= n / (8 log(2/delta))",
     status="proven",
     remark=(
-        "our copy has lost formula and condition; both derived again from Thm 4.1 and Lemma A.1, so the constants "
-        "may not be those printed"
+        "our copy has lost formula and condition, derived again from Thm 4.1; the formula is the one in public code, "
+        "the condition may be printed otherwise"
     ),
-    epsilon_at=lambda setting, delta: krr_closed_form(setting.n, setting.krr.k, setting.epsilon0, delta),
+    epsilon_at=lambda setting, delta: theorem_4_1(setting.n, *decomposition(setting.krr), delta),
 )
 NUMERICAL = Published(
     name="feldman-2020-numerical",

@@ -40,15 +40,19 @@ def _log_choose(n: int, k: int) -> float:
     return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
+def _whole(order: float) -> float:
+    return min(max(float(round(order)), 2.0), float(ORDERS[-1]))
+
+
 def _epsilon(setting: Setting, delta: float) -> float:
     return renyi.best_epsilon(
-        lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), delta, ORDERS
+        lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), delta, ORDERS, _whole
     )
 
 
 def _delta(setting: Setting, epsilon: float) -> float:
     return renyi.best_delta(
-        lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), epsilon, ORDERS
+        lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), epsilon, ORDERS, _whole
     )
 
 

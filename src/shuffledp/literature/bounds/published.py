@@ -18,6 +18,7 @@ from shuffledp.accounting.rounds import Rounds
 from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users
 from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
 __all__ = ["Published", "Setting", "Status", "require"]
 
@@ -73,10 +74,12 @@ class Setting:
 
     @property
     def epsilon0(self) -> float:
-        """The local guarantee of one report, which must be pure."""
-        pure = math.isfinite(self.randomizer.epsilon0) and self.randomizer.delta0 == 0.0
+        """The local guarantee of one report, for any two inputs, which must be pure."""
+        epsilon0, delta0 = self.randomizer.replaced
+        pure = math.isfinite(epsilon0) and delta0 == 0.0
         require(pure, "it is about purely private reports, with delta0 = 0", self.randomizer)
-        return self.randomizer.epsilon0
+        require(epsilon0 <= LARGEST_EPSILON0, f"epsilon0 must be at most {LARGEST_EPSILON0:g}", f"{epsilon0:g}")
+        return epsilon0
 
     @property
     def krr(self) -> KRR:
