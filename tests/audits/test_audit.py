@@ -39,6 +39,10 @@ SHIPPED = {
     "allocated SGD": lambda: ShuffledSGD(
         n=40, dimension=2, noise=1.0, delta=DELTA, batch=8, order="allocated", epochs=2
     ),
+    "SGD of several epochs": lambda: ShuffledSGD(n=40, dimension=2, noise=2.0, delta=DELTA, batch=8, epochs=2),
+    "SGD of batches": lambda: ShuffledSGD(
+        n=39, dimension=2, noise=2.0, delta=DELTA, batch=4, epochs=2, noise_from="batch"
+    ),
     "local SGD": lambda: ShuffledSGD(n=10, dimension=2, epsilon=1.0, delta=DELTA, batch=5, order="given"),
 }
 RANDOMIZERS = [

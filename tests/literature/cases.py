@@ -224,6 +224,18 @@ def located(randomizer: Laplace | Gaussian, n: int, *, cells: int = 4, rounds: i
     )
 
 
+def located_far(randomizer: Gaussian, n: int, *, edge: float) -> Case:
+    """Gaussian noise for many users who hold 0, with its outputs cut into two so many deviations above 0."""
+    ones = (_below(randomizer, -edge * randomizer.sigma), _below(randomizer, 1.0 - edge * randomizer.sigma))
+    return Case(
+        f"{randomizer.describe()}, n={n}, cut at {edge:g} deviations, far tails",
+        Setting(randomizer, n),
+        tuple,
+        False,
+        far=partial(Far, n, math.inf, 1, ones=ones),
+    )
+
+
 def _below(randomizer: Laplace | Gaussian, x: float) -> float:
     if isinstance(randomizer, Gaussian):
         return 0.5 * math.erfc(-x / (randomizer.sigma * math.sqrt(2.0)))
@@ -262,6 +274,7 @@ def quick() -> list[Case]:
     ]
     listed += [leaky(500, 1.0, 1e-7), leaky(2000, 0.3, 1e-5)]
     listed += [located(Laplace(epsilon0=1.0), 5), located(Laplace(epsilon0=3.0), 4), located(Gaussian(sigma=1.0), 5)]
+    listed += [located_far(Gaussian(sigma=s), n, edge=e) for s, n, e in ((4.0, 30_000, 3.0), (20.0, 3000, 2.0))]
     return listed
 
 
@@ -328,5 +341,11 @@ def thorough() -> list[Case]:
     ]
     listed += [located(Laplace(epsilon0=e0), n) for n in (2, 4, 6) for e0 in steps] + [
         located(Gaussian(sigma=s), n) for n in (2, 4) for s in (0.5, 1.0, 3.0)
+    ]
+    listed += [
+        located_far(Gaussian(sigma=s), n, edge=e)
+        for n in (1000, 10_000, 100_000)
+        for s in (2.0, 5.0, 20.0, 100.0)
+        for e in (1.0, 3.0)
     ]
     return listed

@@ -95,19 +95,23 @@ class Worst:
 
 class Far:
     """Binary randomized response when all others hold 0, in one round or two, with probabilities as
-    logarithms: tails far below what a double holds.
+    logarithms: tails far below what a double holds. Or, with ``ones``, any report of two outputs:
+    the chances of output 1 from those who hold 0, and from one who holds 1.
 
     A lower reference, like ``Worst.low``: one dataset, both orders.
     """
 
-    def __init__(self, n: int, epsilon0: float, rounds: int) -> None:
+    def __init__(self, n: int, epsilon0: float, rounds: int, *, ones: tuple[float, float] | None = None) -> None:
         if rounds not in (1, 2):
             raise ValueError(f"one round or two, got {rounds}")
         truth, lie = -math.log1p(math.exp(-epsilon0)), -math.log1p(math.exp(epsilon0))
+        quiet, loud = lie, truth
+        if ones is not None:
+            (truth, lie), (quiet, loud) = ((math.log1p(-each), math.log(each)) for each in ones)
         count = np.arange(n, dtype=np.float64)
         others = gammaln(n) - gammaln(count + 1.0) - gammaln(n - count) + count * lie + (n - 1.0 - count) * truth
         zero, one = np.append(others, -math.inf), np.insert(others, 0, -math.inf)
-        P, Q = np.logaddexp(truth + zero, lie + one), np.logaddexp(lie + zero, truth + one)
+        P, Q = np.logaddexp(truth + zero, lie + one), np.logaddexp(quiet + zero, loud + one)
         self.rounds = rounds
         self.orders = [self._tails(P, Q), self._tails(Q, P)]
 

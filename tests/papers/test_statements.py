@@ -26,7 +26,6 @@ FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 STATEMENTS = [pytest.param(paper, each, id=f"{paper.name} {each.names[0]}") for paper in FOUR for each in paper]
 NUMBER = re.compile(r"\d[\d.,]*(?:e[+-]?\d+)?")
 REPRODUCE = "shuffledp papers reproduce "
-WHOLE: tuple[Paper, ...] = FOUR  # every bound and figure has its statement
 
 
 def output_of(run: str, folder: Path) -> str:
@@ -71,7 +70,7 @@ def test_the_command_of_a_statement_prints_our_number(_: Paper, statement: State
     assert not missing, printed
 
 
-@pytest.mark.parametrize("paper", WHOLE, ids=lambda paper: paper.name)
+@pytest.mark.parametrize("paper", FOUR, ids=lambda paper: paper.name)
 def test_a_paper_is_whole(paper: Paper, tmp_path: Path) -> None:
     names = [name for each in paper for name in each.names]
     assert len(names) == len(set(names))
@@ -90,7 +89,7 @@ def test_a_paper_is_whole(paper: Paper, tmp_path: Path) -> None:
 
 
 def test_every_erratum_is_at_a_statement_of_its_paper() -> None:
-    for paper in WHOLE:
+    for paper in FOUR:
         assert {each.erratum for each in paper} - {0} == {each.number for each in ERRATA if each.paper == paper.name}
     assert {each.paper for each in ERRATA} <= {paper.name for paper in PAPERS}
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -311,11 +312,12 @@ class Curated(Subject):
 class Descended(Subject):
     """Noisy gradient descent: the others' gradients are 0, the target's is as long as allowed, in
     one direction or the other; all reports are seen. Of allocated data the target's is as long as
-    allowed, or is missing.
+    allowed, or is missing. If batches add the noise, the target is a batch.
     """
 
     def __init__(self, training: ShuffledSGD) -> None:
         self.training, self.n, self.name = training, training.n, f"ShuffledSGD ({training.order}), {training.n} users"
+        self.rows = training.batch if training.noise_from == "batch" else 1
 
     def certified(self, delta: float) -> float:
         if delta != self.training.delta:
@@ -328,25 +330,31 @@ class Descended(Subject):
     def play(self, which: int, runs: int, source: Source) -> Play:
         training, vectors = self.training, np.zeros((self.n, self.training.dimension))
         allocated = training.order == "allocated"
-        vectors[self.n // 2, 0] = training.clip * (1.0 - (1.0 if allocated else 2.0) * which)
-        pulled = np.empty((runs, training.updates * training.epochs if allocated else self.n))
+        first = self.n // 2 // self.rows * self.rows
+        vectors[first : first + self.rows, 0] = training.clip * (1.0 - (1.0 if allocated else 2.0) * which)
+        reports = training.updates if allocated else training.elements
+        pulled = np.empty((runs, training.epochs * reports))
         for run in range(runs):
             steps = training.steps(vectors, np.zeros(self.n), gradient=lambda _weights, rows, _labels: rows, rng=source)
             pulled[run] = np.concatenate([step.reports[:, 0] for step in steps])
         scaled = pulled * training.clip / training.sigma**2
         half = 0.5 * (training.clip / training.sigma) ** 2
-        if allocated:  # in every epoch the target is in one step, and nobody knows in which
-            epochs = (scaled - half).reshape(runs, training.epochs, training.updates)
-            loss = (logsumexp(epochs, axis=2) - np.log(training.updates)).sum(axis=1)
-            return Play(np.exp(np.clip(loss, -600.0, 600.0))[:, None], np.ones((runs, 1)))
-        return Play(np.exp(np.clip(scaled - half, -600.0, 600.0)), np.exp(np.clip(-scaled - half, -600.0, 600.0)))
+        secret = allocated or (training.order == "permuted" and training.epochs > 1)
+
+        def ratios(sign: float) -> Floats:
+            losses = (sign * scaled - half).reshape(runs, training.epochs, reports)
+            if secret:  # in every epoch the target is in one report, and the attack does not know in which
+                losses = logsumexp(losses, axis=2, keepdims=True) - np.log(reports)
+            return np.asarray(np.exp(np.clip(losses.sum(axis=1), -600.0, 600.0)))
+
+        return Play(ratios(1.0), np.ones((runs, 1)) if allocated else ratios(-1.0))
 
     def bench(self) -> Bench:
         """The noise of all coordinates in units of sigma, with gradients of 0; and in which order
-        users were taken, told by their labels.
+        users (or batches) were taken in the first epoch, by their labels.
         """
         training, zeros = self.training, np.zeros((self.n, self.training.dimension))
-        size = training.dimension if training.order == "allocated" else zeros.size
+        size = training.randomize(zeros).size
 
         def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
             passes = [training.randomize(zeros, rng=source).ravel() / training.sigma for _ in range(len(drawn) // size)]
@@ -356,10 +364,11 @@ class Descended(Subject):
             order: list[Floats] = []
 
             def gradient(_weights: Floats, rows: Floats, labels: Floats) -> Floats:
-                order.append(labels)
+                order.append(labels[:: self.rows])
                 return rows
 
-            for _ in training.steps(zeros, labels, gradient=gradient):
+            every = np.repeat(labels, self.rows)[: self.n]
+            for _ in islice(training.steps(zeros, every, gradient=gradient), training.updates):
                 pass
             return np.concatenate(order)
 
@@ -369,7 +378,7 @@ class Descended(Subject):
             gaussian_noise(STEPS),
             noise,
             shuffle=shuffle,
-            tokens=np.arange(float(self.n)),
+            tokens=np.arange(float(training.elements)),
             most=max(1 << 20, size),
         )
 

@@ -156,7 +156,7 @@ class GaussianStep(StepPair):
         m = math.nextafter(1.0 / self.sigma, math.inf)
         z = _gaussian_borders(m)
         ends = _Ends(float(ndtr(z[0])), float(ndtr(z[0] - m)), float(ndtr(-z[-1])), float(ndtr(m - z[-1])))
-        return _spread(_normal_masses(z), m, np.diff(z), _normal_ratio(m, z), ends)
+        return _spread(normal_masses(z), m, np.diff(z), normal_ratio(m, z), ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,17 +268,17 @@ def normal_cells(m: float, places: tuple[float, ...]) -> tuple[Floats, ...]:
     merged, for lower ends.
     """
     z = _gaussian_borders(m * max(places))
-    masses, h = _normal_masses(z), np.outer(np.diff(z), NODES)
+    masses, h = normal_masses(z), np.outer(np.diff(z), NODES)
     laws = []
     for place in places:
         at = place * m
-        inside = _normal_ratio(at, z)[:-1] * (masses * np.exp(at * h)).sum(axis=1)
+        inside = normal_ratio(at, z)[:-1] * (masses * np.exp(at * h)).sum(axis=1)
         # Far out a mass may be more than a float can say; none is 0, which would tell all.
         laws.append(np.maximum(np.concatenate([[ndtr(z[0] - at)], inside, [ndtr(at - z[-1])]]), LEAST))
     return tuple(laws)
 
 
-def _normal_masses(z: Floats) -> Floats:
+def normal_masses(z: Floats) -> Floats:
     """Masses of N(0, 1) at the nodes of every cell, a row each."""
     width = np.diff(z)
     h = np.outer(width, NODES)
@@ -286,7 +286,7 @@ def _normal_masses(z: Floats) -> Floats:
     return np.asarray(start[:, None] * np.exp(-(z[:-1, None] + 0.5 * h) * h) * np.outer(width, WEIGHTS))
 
 
-def _normal_ratio(m: float, z: Floats) -> Floats:
+def normal_ratio(m: float, z: Floats) -> Floats:
     """The density of N(m, 1) over that of N(0, 1)."""
     return _exponential(m, z, -0.5 * m * m, _product_error(-0.5 * m, m))
 

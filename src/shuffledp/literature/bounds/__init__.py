@@ -9,6 +9,7 @@ balle             Balle et al. 2019: the privacy blanket, with Hoeffding's and B
 checkins          Balle et al. 2020: random check-ins
 feldman           Feldman et al. 2020: closed forms and the numerical algorithm
 feldman_lemmas    the same: its lemmas, and Theorem 4.1
+gradient_descent  the same in closed form for noisy gradient descent, and its rival
 girgis            Girgis et al. 2021: Renyi divergences
 clones_renyi      Feldman et al. 2020, through Renyi divergences
 koskela           Koskela et al. 2021: the Fourier accountant
@@ -40,6 +41,7 @@ from shuffledp.literature.bounds import (
     feldman,
     feldman_lemmas,
     girgis,
+    gradient_descent,
     koskela,
     variation_ratio,
 )
@@ -70,6 +72,7 @@ LITERATURE: tuple[Published, ...] = tuple(
         checkins,
         feldman,
         feldman_lemmas,
+        gradient_descent,
         girgis,
         clones_renyi,
         koskela,

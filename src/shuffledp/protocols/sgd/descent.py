@@ -6,19 +6,23 @@ up, and noise N(0, sigma^2 I) is added to the sum; sums may be published, step b
 random allocation, to a fraction of a percent; a neighboring dataset lacks a user's data, so the
 sensitivity is L.
 
-*Permuted* (Feldman et al. 2020, section 5.2, Algorithm 2): nobody is trusted. Every user's data is
-used once, in a uniformly random order. The clipped gradient gets its noise before anything else
+*Permuted* (Feldman et al. 2020, section 5.2, Algorithm 2): every user is taken once in each epoch,
+in a fresh, secret, uniformly random order. The clipped gradient gets its noise before anything else
 sees it: a local randomizer with sensitivity 2L, chosen adaptively from the reports before. All
-reports may be published. A batch averages reports made at the same weights; that is
-post-processing, so batches cost no privacy, and n counts users, not batches.
+reports may be published, and no trainer is trusted; who draws the order must keep it secret.
+``noise_from`` says what gets noise. "user": every user's own gradient. A batch averages reports
+made at the same weights; that is post-processing, so batches cost no privacy. "batch": every batch
+of consecutive rows is one element of the data, whose owner sees all its rows and adds noise once,
+to the mean of their clipped gradients. Elements are permuted instead of users, and a neighboring
+dataset may differ in a whole batch.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,15 +38,15 @@ from shuffledp.errors import (
     check_rounds,
     check_users,
 )
+from shuffledp.protocols.sgd import passes
 from shuffledp.protocols.sgd.batches import BallsAndBins
-from shuffledp.protocols.sgd.data import Labelled, synthetic_clinic
+from shuffledp.protocols.sgd.data import Labelled
 from shuffledp.protocols.sgd.epochs import Allocation
 from shuffledp.protocols.sgd.grid_noise import FLAW, STEPS, grid_noise
-from shuffledp.protocols.sgd.one_pass import OnePass, calibrated, least_noise, local_epsilon, one_pass, sampled_epsilon
 from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.sampling.permutation import permutation
 
-__all__ = ["Comparison", "Order", "ShuffledSGD", "Step", "Trained", "accuracy_against_epsilon", "logistic_gradient"]
+__all__ = ["Order", "ShuffledSGD", "Step", "Trained", "logistic_gradient"]
 
 Order = Literal["allocated", "permuted", "given"]
 Gradient = Callable[[Floats, Floats, Floats], Floats]
@@ -53,8 +57,8 @@ LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches de
 
 
 class Step(NamedTuple):
-    """One update: the reports it was made of, one row per user or, if the order is "allocated", one
-    row for the step; and the weights after it.
+    """One update: the reports it was made of, one row per user or, if a trainer or a batch adds the
+    noise, one row for the step; and the weights after it.
     """
 
     reports: Floats
@@ -87,7 +91,8 @@ class ShuffledSGD:
     ``order`` says who is trusted and what amplifies. "allocated": a trainer adds noise to the sum
     of every step, and users are spread over the steps at random, in each of ``epochs``; this is
     what to use where there is a trainer to trust. "permuted": every user adds noise, and the order
-    is secret; one epoch. "given", for comparison: a user's own noise is all there is.
+    is secret, fresh in every epoch. "given", for comparison: a user's own noise is all there is.
+    With ``noise_from="batch"`` a batch of consecutive rows takes the place of a user.
 
     >>> training = ShuffledSGD(n=20_000, dimension=10, epsilon=0.5, delta=1e-6, batch=50)
     >>> (
@@ -95,7 +100,7 @@ class ShuffledSGD:
     ...     round(training.privacy.epsilon, 2),
     ...     round(training.local_epsilon, 1),
     ... )
-    (1.56, 0.5, 3.0)
+    (0.64, 0.5, 8.2)
     >>> trusted = ShuffledSGD(
     ...     n=20_000, dimension=10, epsilon=0.5, delta=1e-6, order="allocated"
     ... )
@@ -112,6 +117,7 @@ class ShuffledSGD:
     batch: int = 1
     order: Order = "permuted"
     epochs: int = 1
+    noise_from: Literal["user", "batch"] = "user"
 
     def __post_init__(self) -> None:
         n, _ = check_users(self.n)
@@ -128,10 +134,10 @@ class ShuffledSGD:
                 f'"permuted" for none.'
             )
         self._set(epochs=check_rounds(self.epochs))
-        if self.epochs > 1 and self.order != "allocated":
+        if self.noise_from not in (("user",) if self.order == "allocated" else ("user", "batch")):
             raise InvalidInput(
-                f'epochs must be 1 unless order="allocated", got {self.epochs}. The theorem for permuted data is about '
-                f"one pass."
+                f'noise_from must be "user" or, for an order that is permuted or given, "batch", got '
+                f"{self.noise_from!r}. Leave it out if every user, or a trainer, adds the noise."
             )
         if self.delta < LEAST * self._flaw:
             raise InvalidInput(
@@ -165,18 +171,18 @@ class ShuffledSGD:
                 )
         self._set(privacy=self._account())
 
-    privacy: OnePass = field(init=False, repr=False, compare=False)
+    privacy: passes.Account = field(init=False, repr=False, compare=False)
 
     @property
     def sensitivity(self) -> float:
-        """How far one user's data can move what gets noise: 2 ``clip``, if they are replaced; the
-        ``clip`` if the order is "allocated", where a neighbor lacks them.
+        """How far one user's data (or one batch's) can move what gets noise: 2 ``clip`` if they
+        are replaced; the ``clip`` if the order is "allocated", where a neighbor lacks them.
         """
         return self.clip if self.order == "allocated" else 2.0 * self.clip
 
     @property
     def sigma(self) -> float:
-        """The deviation of the noise in every coordinate: of a user's report, or of a step."""
+        """The deviation of the noise in every coordinate of a report."""
         return self.noise * self.sensitivity
 
     @property
@@ -185,34 +191,40 @@ class ShuffledSGD:
         return math.ceil(self.n / self.batch)
 
     @property
+    def elements(self) -> int:
+        """How many reports of an epoch hide each other: one of each user, or of each batch."""
+        return self.updates if self.noise_from == "batch" else self.n
+
+    @property
     def local_epsilon(self) -> float:
-        """What holds even if everybody knows the order: a user's data go through one Gaussian
-        mechanism an epoch.
+        """What holds even if the order is known: a user's data (or a batch's) go through one
+        Gaussian mechanism an epoch.
         """
-        return local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
+        return passes.local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
 
     @property
     def sampled_epsilon(self) -> float:
-        """What the same noise would give if each of n steps drew its user at random, with
-        replacement: for comparison, not what runs here.
+        """What the same noise would give if each report came from a user (or batch) drawn at
+        random, with replacement: for comparison, not what runs here.
         """
-        return sampled_epsilon(noise=self.noise, n=self.n, delta=self.delta, flaw=self._flaw)
+        return passes.sampled_epsilon(noise=self.noise, **self._passes)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the promise to hold."""
         if self.order == "allocated":
             return self._allocation(self.noise).assumptions
-        order = (
-            ("whoever sees the reports does not know the order in which users were taken",)
-            if self.order == "permuted"
-            else ()
+        one, owner = (
+            (f"batch of {self.batch} consecutive rows", "the batch; its owner sees them and adds the noise")
+            if self.noise_from == "batch"
+            else ("user", "the user, row by row")
         )
+        secret = "the parties that see the reports do not know the order, which is drawn afresh in every epoch"
         return (
-            "replace-one adjacency: neighboring datasets differ in one user's data",
-            *order,
-            "every user is taken once, and row i of the gradients depends on the data of user i and on the current "
-            "weights only",
+            f"replace-one adjacency: neighboring datasets differ in the data of one {one}",
+            *((secret,) if self.order == "permuted" else ()),
+            f"every {one} is taken once in every epoch, and its gradients depend on the current weights and on the "
+            f"data of {owner}",
             "every report's noise is fresh; reports may be published one by one, and later questions may depend on "
             "them",
         )
@@ -220,7 +232,7 @@ class ShuffledSGD:
     def randomize(self, gradients: ArrayLike, *, rng: Rng = None) -> Floats:
         """One report per row: clipped, cut to the grid of sigma / 256 towards zero, which lengthens
         no vector, plus noise on that grid. If the order is "allocated", one report for the step:
-        the sum of the rows plus noise.
+        the sum of the rows plus noise; of a batch that adds its noise, their mean plus noise.
         """
         rows, source = self._rows("gradients", gradients), source_of(rng)
         largest = np.max(np.abs(rows), axis=1, keepdims=True)
@@ -229,8 +241,10 @@ class ShuffledSGD:
         unit = self.sigma / STEPS
         clipped = scaled * (INWARDS * np.minimum(largest, self.clip / lengths))
         whole = np.trunc(clipped / unit)
-        if self.order == "allocated":
+        if self.order == "allocated" or self.noise_from == "batch":
             whole = whole.sum(axis=0, keepdims=True)
+        if self.noise_from == "batch":
+            whole = np.trunc(whole / len(rows))
         return np.asarray(unit * (whole + grid_noise(source, whole.size).reshape(whole.shape)))
 
     def steps(
@@ -269,7 +283,7 @@ class ShuffledSGD:
         for users in self._batches(source):
             gradients = self._gradients(slope, weights, rows[users], targets[users])
             reports = self.randomize(gradients, rng=source)
-            weights = weights - speed * reports.sum(axis=0) / self.batch
+            weights = weights - speed * reports.sum(axis=0) / (1 if self.noise_from == "batch" else self.batch)
             weights = weights * min(1.0, radius / max(float(np.linalg.norm(weights)), 1e-300))
             yield Step(reports, weights)
 
@@ -308,47 +322,65 @@ class ShuffledSGD:
         return Trained(np.mean(path[len(path) // 2 :], axis=0), source_of(rng).secure)
 
     @property
+    def _noisy(self) -> int:
+        """How many reports are counted for one user, or for one batch."""
+        return self.epochs * (self.updates if self.order == "allocated" else 1)
+
+    @property
     def _flaw(self) -> float:
-        noisy = self.updates * self.epochs if self.order == "allocated" else 1
-        return self.dimension * FLAW * noisy
+        return self.dimension * FLAW * self._noisy
 
     @property
     def _times(self) -> str:
-        return f" of {self.updates * self.epochs} steps" if self.order == "allocated" else ""
+        return f" of {self._noisy} steps" if self._noisy > 1 else ""
 
     def _allocation(self, noise: float) -> Allocation:
         return Allocation(noise, self.updates, self.epochs, self._flaw)
 
     def _calibrated(self, epsilon: float) -> float:
         if self.order == "allocated":
-            return least_noise(lambda noise: self._allocation(noise).fits(epsilon, self.delta))
+            return passes.least_noise(lambda noise: self._allocation(noise).fits(epsilon, self.delta))
         if self.order == "permuted":
-            return calibrated(n=self.n, epsilon=epsilon, delta=self.delta, flaw=self._flaw)
-        return least_noise(lambda noise: local_epsilon(noise=noise, delta=self.delta, flaw=self._flaw) <= epsilon)
+            return passes.calibrated(epsilon=epsilon, **self._passes)
+        alone = passes.least_noise(
+            lambda noise: passes.local_epsilon(noise=noise, delta=self.delta, flaw=self._flaw) <= epsilon
+        )
+        return alone * math.sqrt(self.epochs) / INWARDS
 
-    def _account(self) -> OnePass:
+    def _account(self) -> passes.Account:
         if self.order == "allocated":
             return self._allocation(self.noise).account(self.delta, self.local_epsilon)
         if self.order == "permuted":
-            return one_pass(noise=self.noise, n=self.n, delta=self.delta, flaw=self._flaw, hint=self.epsilon)
-        return OnePass(self.local_epsilon, self.delta, self.local_epsilon)
+            return passes.permuted(noise=self.noise, hint=self.epsilon, **self._passes)
+        return passes.Account(self.local_epsilon, self.delta, self.local_epsilon)
+
+    @property
+    def _passes(self) -> dict[str, Any]:
+        return {"n": self.elements, "delta": self.delta, "epochs": self.epochs, "flaw": self.dimension * FLAW}
 
     def _batches(self, source: Source) -> Iterator[NDArray[np.intp]]:
         """Who takes part in each update, one after the other."""
         if self.order == "allocated":
             sampler = BallsAndBins(records=self.n, steps=self.updates, rng=source)
             return (batch for _ in range(self.epochs) for batch in sampler.epoch())
+        return (batch for _ in range(self.epochs) for batch in self._taken(source))
+
+    def _taken(self, source: Source) -> Iterator[NDArray[np.intp]]:
+        """The batches of one epoch."""
         places = self._places(source)
+        if self.noise_from == "batch":
+            return (np.arange(place * self.batch, min((place + 1) * self.batch, self.n)) for place in places)
         return (places[start : start + self.batch] for start in range(0, self.n, self.batch))
 
     def _places(self, source: Source) -> NDArray[np.intp]:
-        return permutation(source, self.n) if self.order == "permuted" else np.arange(self.n)
+        return permutation(source, self.elements) if self.order == "permuted" else np.arange(self.elements)
 
     def _rate(self, radius: float) -> float:
         """radius / (G sqrt(steps)), G^2 the mean square length of a batch's report: the usual
         choice for convex functions.
         """
-        noise = self.sigma / self.batch if self.order == "allocated" else self.sigma / math.sqrt(self.batch)
+        averaged = self.batch if self.order == "allocated" else math.sqrt(self.batch)
+        noise = self.sigma / (1.0 if self.noise_from == "batch" else averaged)
         length = math.hypot(self.clip, math.sqrt(self.dimension) * noise)
         return radius / (length * math.sqrt(self.updates * self.epochs))
 
@@ -391,44 +423,3 @@ class ShuffledSGD:
 def logistic_gradient(weights: Floats, features: Floats, labels: Floats) -> Floats:
     """Each row's gradient of the logistic loss; at most as long as the row."""
     return np.asarray((expit(features @ weights) - labels)[:, None] * features)
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Noise and accuracy at one (epsilon, delta), in each order; and the epsilon that "permuted"
-    noise would have if users were drawn with replacement. The noise of "allocated" is added to a
-    step's sum, that of the others to every report.
-    """
-
-    epsilon: float
-    delta: float
-    noise: dict[Order, float]
-    accuracy: dict[Order, float]
-    sampled_epsilon: float
-    without_noise: float
-
-
-def accuracy_against_epsilon(
-    epsilons: Iterable[float], *, n: int = 20_000, delta: float = 1e-6, batch: int = 50, seed: int = 0
-) -> list[Comparison]:
-    """Train a logistic regression on the bundled synthetic data at every epsilon, and test it on
-    rows held out.
-
-    Seeded, so not for release. ``without_noise`` is the same pass with next to no noise.
-    """
-    train, held_out = synthetic_clinic(n)
-    shape = {"n": n, "dimension": train.features.shape[1], "batch": batch}
-
-    def trained(training: ShuffledSGD) -> float:
-        return training.fit(train.features, train.labels, rng=np.random.default_rng(seed)).accuracy(held_out)
-
-    plain = trained(ShuffledSGD(**shape, noise=0.01, delta=0.5, order="given"))
-    found = []
-    for epsilon in epsilons:
-        runs = {order: ShuffledSGD(**shape, epsilon=epsilon, delta=delta, order=order) for order in ORDERS}
-        noises, accuracies = (
-            {order: run.noise for order, run in runs.items()},
-            {order: trained(run) for order, run in runs.items()},
-        )
-        found.append(Comparison(epsilon, delta, noises, accuracies, runs["permuted"].sampled_epsilon, plain))
-    return found

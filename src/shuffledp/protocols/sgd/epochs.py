@@ -12,7 +12,7 @@ from shuffledp.accounting.accuracy import MARGIN
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.training import RandomAllocation
 from shuffledp.errors import LARGEST_EPSILON
-from shuffledp.protocols.sgd.one_pass import OnePass, despite
+from shuffledp.protocols.sgd.passes import Account, despite
 
 __all__ = ["Allocation"]
 
@@ -46,7 +46,7 @@ class Allocation:
         left = delta - (1.0 + math.exp(min(epsilon, LARGEST_EPSILON))) * self.flaw
         return left > 0.0 and self.guarantee.delta_at_most(epsilon=epsilon * (1.0 - MARGIN)) <= left * (1.0 - MARGIN)
 
-    def account(self, delta: float, local: float) -> OnePass:
+    def account(self, delta: float, local: float) -> Account:
         """What is certified at ``delta``."""
         epsilon = despite(self.flaw, delta, lambda left: self.guarantee.epsilon_at_most(delta=left))
-        return OnePass(min(epsilon, local), delta, local, self.guarantee)
+        return Account(min(epsilon, local), delta, local, self.guarantee)
