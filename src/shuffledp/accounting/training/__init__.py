@@ -5,7 +5,8 @@ sum_test    a lower end where a record takes part in several steps
 tail_knots  where to evaluate a curve whose large losses are rare
 epoch       one epoch, as a round
 allocation  ``RandomAllocation``
-samplers    other ways to draw batches, beside it
+permuted    one pass over secretly permuted data, a Gaussian report of each person
+samplers    other ways to draw batches, next to it
 """
 
 from shuffledp.accounting.training.allocation import RandomAllocation
