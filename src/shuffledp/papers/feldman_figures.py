@@ -36,7 +36,8 @@ DELTA = 1e-6
 OURS, LEAST = "ours, any randomizer", "ours, no such bound can be lower"
 CLONES, ALGORITHM, CLOSED = "Clones", "Clones, Algorithms 4-6", "Clones, theoretical (eq 1)"
 BBGN, LOWER = "BBGN'19 (Bennett, generic)", "2RR, lower bound"
-BKMTT, CSUZZ, GDDSK = "BKMTT'20 (from memory)", "CSUZZ'19, 2RR (from memory)", "GDDSK'21 (from memory)"  # constants
+BKMTT, GDDSK = f"BKMTT'20, {checkins.CHECKINS.rests}", f"GDDSK'21, {girgis.GIRGIS.rests}"
+CSUZZ = "CSUZZ'19, 2RR"
 BY_DP, BY_RDP = "Clones, via approximate DP", "Clones, via RDP"
 NO_CLONES = "probability of no clone"
 
@@ -244,7 +245,7 @@ def judge_amplification(lines: Sequence[Line]) -> str:
         f"{'true' if tighter else 'false'} at every point here, "
         f"{older}; of {LOCALS_2.size} values of epsilon0, BBGN'19 says something at {kept[0]}, {kept[1]} and {kept[2]} "
         f"for the three n. The closed form costs "
-        f"a factor of {_span(ratios(CLOSED, CLONES))}. CSUZZ'19 and BKMTT'20 are reconstructed.\n\n"
+        f"a factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {checkins.CHECKINS.rests}.\n\n"
         "It also says that Clones closely tracks the 2RR lower bound: here it is "
         f"{_both(panels[-1][CLONES], panels[-1][LOWER])[0]:.3g} times that at epsilon0 = {LOCALS_2[0]:g} and n = "
         f"{USERS_2[-1]:,}, and up to "
@@ -267,7 +268,7 @@ def judge_divergences(lines: Sequence[Line]) -> str:
         f"epsilon0 = {LOCAL_3:g}) and is lost at "
         f"large ones: at order {ORDERS_3[-1]:.0f} Clones is at {curves[CLONES][-1] / LOCAL_3:.0%} of epsilon0 and the "
         f"2RR lower bound at "
-        f"{curves[LOWER][-1] / LOCAL_3:.0%}. GDDSK'21 (constants reconstructed) is {_span(above)} times Clones{end}. "
+        f"{curves[LOWER][-1] / LOCAL_3:.0%}. {GDDSK}, is {_span(above)} times Clones{end}. "
         f"Our theorem divides the divergence of "
         f"Clones by {_span(_both(curves[CLONES], curves[OURS]))}; our upper end is "
         f"{_span(_both(curves[OURS], curves[LEAST]))} times our lower one."
@@ -281,8 +282,7 @@ def judge_rounds(lines: Sequence[Line]) -> str:
     return (
         f"As in the paper, composing through Renyi divergences beats advanced composition: from {ROUNDS_3[wins]} "
         f"rounds on, by a factor of {gain:.3g} at "
-        f"{ROUNDS_3[-1]}; for one round it costs {curves[BY_RDP][0] / curves[BY_DP][0] - 1.0:.0%}. GDDSK'21 (constants "
-        f"reconstructed) is "
+        f"{ROUNDS_3[-1]}; for one round it costs {curves[BY_RDP][0] / curves[BY_DP][0] - 1.0:.0%}. {GDDSK}, is "
         f"{_span(_both(curves[GDDSK], curves[BY_RDP]))} times as large. Privacy loss distributions over our theorem's "
         f"pair divide Clones via RDP by "
         f"{_span(_both(curves[BY_RDP], curves[OURS]))}, and lie {_span(_both(curves[OURS], curves[LEAST]))} times "

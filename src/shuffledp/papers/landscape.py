@@ -30,7 +30,7 @@ DRAWN = {  # name in the literature -> label
     "feldman-2020-thm-3.1": "Feldman 2020, Thm 3.1",
     "feldman-2020-cor-4.2": "Feldman 2020, Cor 4.2",
     "feldman-2020-clones-exact": "Feldman 2020, clones, evaluated here",
-    "girgis-2021": "Girgis 2021, via Renyi (from memory)",
+    "girgis-2021": "Girgis 2021, via Renyi, reconstructed",
     "shuffledp-any": "any-randomizer theorem",
 }
 

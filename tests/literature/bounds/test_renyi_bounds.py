@@ -79,7 +79,7 @@ def test_girgis_is_the_formula_written_out() -> None:
     e, hidden = math.e, math.floor(999 / (2 * math.e)) + 1
     terms = [1.0, math.comb(order, 2) * (e - 1.0) ** 2 / (hidden * e), math.exp(epsilon0 * order - (n - 1) / (8.0 * e))]
     terms += [
-        math.comb(order, i) * i * math.gamma(i / 2) * (2.0 * (e * e - 1.0) ** 2 / (hidden * e * e)) ** (i / 2)
+        math.comb(order, i) * i * math.gamma(i / 2) * ((e * e - 1.0) ** 2 / (2.0 * hidden * e * e)) ** (i / 2)
         for i in range(3, order + 1)
     ]
     assert girgis.divergence(n, epsilon0, order) == pytest.approx(math.log(sum(terms)) / (order - 1), rel=1e-12)

@@ -13,8 +13,8 @@ def epsilon(n: int, epsilon0: float, delta: float) -> float:
     """E^3 (E-1)^2 / (2n) + E^1.5 (E-1) sqrt(2 log(1/delta) / n) with E = e^eps0, for any eps0-LDP
     randomizers, also adaptive ones.
 
-    Reconstructed: the theorem's text was not seen. Soon above eps0, where the local guarantee alone
-    is better.
+    Reconstructed: neither the theorem's text nor code of it was found. Soon above eps0, where the
+    local guarantee alone is better.
     """
     spread = math.exp(1.5 * epsilon0) * math.expm1(epsilon0)
     return spread * spread / (2.0 * n) + spread * math.sqrt(2.0 * math.log(1.0 / delta) / n)
@@ -31,8 +31,8 @@ CHECKINS = Published(
     covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
     status="unproven",
     remark=(
-        "reconstructed: the theorem's text was not seen, so its constants and conditions are from memory; it held "
-        "in every exact comparison"
+        "reconstructed: neither the theorem's text nor code of it was found, so its constants and conditions may not "
+        "be those printed; it held in every exact comparison"
     ),
     epsilon_at=_epsilon,
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from shuffledp._types import Adversary, End
@@ -27,6 +28,7 @@ Quantity = Literal["epsilon", "delta"]
 Status = Literal["proven", "unproven", "invalid"]
 EPSILONS = [2.0**i for i in range(-30, 10)]  # where a bound on delta is tried before it is bisected
 BISECTED = 60  # times: to the last digits
+RECONSTRUCTED = "reconstructed"
 KNOWN: dict[str, tuple[str, ...]] = {
     "status": ("proven", "unproven", "invalid"),
     "side": ("upper", "lower"),
@@ -34,7 +36,8 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "rounds": ("one", "any"),
     "messages": ("one", "any"),
 }
-LOG_DELTAS = [i * math.log(10.0) for i in range(-250, 0)] + [math.log(0.5), math.log(0.999)]
+TRIED = (0.999, 0.5, 0.2, 0.1, 0.03, 0.009, 1e-3, 1e-4, 1e-5, 1e-6, 1e-9, 1e-12, 1e-20, 1e-50, 1e-100, 1e-250)
+LOG_DELTAS = [math.log(delta) for delta in TRIED]  # where a bound on epsilon is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +112,12 @@ class Published:
     ``covers`` says in words which randomizers it is about and ``conditions`` when it holds; both
     are checked where the number is computed, and outside them ``DoesNotApply`` is raised: there is
     no number then. ``status`` is "proven" (a published proof, and every enumeration agrees),
-    "unproven" (its constants are reconstructed, or a step of the proof is missing; ``remark`` says
-    which) or "invalid" (enumeration refutes it). A bound states epsilon at a delta, or delta at an
-    epsilon, or both; what it does not state is found by bisection. ``cost`` estimates its seconds.
-    A bound about ``messages`` other than one of each user says so. ``enclosed_at`` gives both ends
-    of the number itself, where an algorithm computes it up to an error: see ``enclosure``.
+    "unproven" (it is reconstructed, as its text was not found, or a step of the proof is missing;
+    ``remark`` says which) or "invalid" (enumeration refutes it). A bound states epsilon at a delta,
+    or delta at an epsilon, or both; what it does not state is found by bisection. ``cost``
+    estimates its seconds. A bound about ``messages`` other than one of each user says so.
+    ``enclosed_at`` gives both ends of the number itself, where an algorithm computes it up to an
+    error: see ``enclosure``.
     """
 
     name: str
@@ -134,8 +138,10 @@ class Published:
 
     @property
     def rests(self) -> str:
-        """What keeps its number from being a guarantee, in the words that stand beside it."""
-        return "constants from memory" if self.status == "unproven" and "reconstructed" in self.remark else ""
+        """What keeps its number from being a guarantee, in the word that is next to its name
+        everywhere: "reconstructed", if its remark begins with that.
+        """
+        return RECONSTRUCTED if self.remark.startswith(RECONSTRUCTED) else ""
 
     def __post_init__(self) -> None:
         if self.epsilon_at is None and self.delta_at is None:
@@ -163,9 +169,7 @@ class Published:
             return self.epsilon_at(setting, delta)
         stated = self.delta_at
         assert stated is not None
-        if _holds(lambda: stated(setting, 0.0) <= delta):
-            return 0.0
-        return self._boundary(lambda epsilon: stated(setting, epsilon) <= delta, [0.0, *EPSILONS])
+        return self._boundary(lambda epsilon: stated(setting, epsilon), delta, [0.0, *EPSILONS], 0.0, "delta")
 
     def delta(self, setting: Setting, *, epsilon: float) -> float:
         """The bound on delta at ``epsilon``; ``DoesNotApply`` if it says nothing here."""
@@ -175,7 +179,12 @@ class Published:
             return self.delta_at(setting, epsilon)
         stated = self.epsilon_at
         assert stated is not None
-        return math.exp(self._boundary(lambda log: stated(setting, math.exp(log)) <= epsilon, LOG_DELTAS))
+        log = self._boundary(lambda log: stated(setting, math.exp(log)), epsilon, LOG_DELTAS, -math.inf, "epsilon")
+        return math.exp(log)
+
+    def ask(self, setting: Setting, asked: Quantity, at: float) -> float:
+        """One of the two."""
+        return self.epsilon(setting, delta=at) if asked == "epsilon" else self.delta(setting, epsilon=at)
 
     def enclosure(self, setting: Setting, asked: Quantity, at: float) -> Bound | None:
         """Both ends of this bound's own epsilon or delta, if it is known how far its algorithm is
@@ -200,26 +209,33 @@ class Published:
         enough = known >= asked if self.side == "upper" else known <= asked  # who sees more learns more
         require(enough, f"it is about the {self.adversary} adversary", f"the {setting.adversary} one")
 
-    def _boundary(self, holds: Callable[[float], bool], grid: Sequence[float]) -> float:
-        """Where ``holds`` begins to be true, found on a grid first and then by bisection; the end
-        that keeps the bound a bound is returned.
+    def _boundary(
+        self, stated: Callable[[float], float], most: float, grid: Sequence[float], least: float, other: str
+    ) -> float:
+        """Where ``stated`` begins to be at most ``most``; the end that keeps the bound a bound is
+        returned: ``least`` for a lower one that is so on all of the grid.
         """
-        if self.side == "lower":  # a point where nothing is said is no evidence of a leak
-            holds(grid[0])
-        found = next((i for i, at in enumerate(grid) if _holds(lambda at=at: holds(at))), None)  # type: ignore[misc]
-        if found is None:
-            holds(grid[-1])  # raises the reason, if there is one
-            raise DoesNotApply("does not apply here: it says nothing better than that something may leak.")
-        if found == 0:
-            return grid[0]
-        good, bad = halve(
-            lambda at: _holds(lambda: holds(at)), grid[found], grid[found - 1], middle=mean, steps=BISECTED
-        )
+        silent: list[DoesNotApply] = []
+
+        def holds(at: float) -> bool | None:
+            try:
+                return stated(at) <= most
+            except DoesNotApply as error:
+                silent.append(error)
+                return None
+
+        tried = ((at, holds(at)) for at in grid)
+        downwards = grid[0] > grid[-1]  # then where the first point that is covered is not enough, none is
+        first = islice((each for each in tried if each[1] is not None), 1) if downwards else tried
+        good = next((at for at, answer in first if answer), None)
+        if good is None:
+            if len(silent) == len(grid):
+                raise silent[-1]
+            raise DoesNotApply(f"does not apply here: wherever it applies, its {other} is above {most:g}.")
+        bad = grid[-1] if downwards else grid[max(grid.index(good) - 1, 0)]
+        if holds(bad):
+            return bad if self.side == "upper" else least
+        good, bad = halve(lambda at: bool(holds(at)), good, bad, middle=mean, steps=BISECTED)
+        if silent and self.side == "lower":  # a point where nothing is said is no evidence of a leak
+            raise silent[0]
         return good if self.side == "upper" else bad
-
-
-def _holds(claim: Callable[[], bool]) -> bool:
-    try:
-        return claim()
-    except DoesNotApply:
-        return False
