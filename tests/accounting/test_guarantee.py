@@ -91,7 +91,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: sdp.calibrate(sdp.KRR, 16, epsilon=1.0, delta=1e-6),  # type: ignore[call-arg,misc]
         "every option must be named in calibrate(...), got 16 without a name",
     ),
-    "compare": (lambda: sdp.compare(SURVEY, 1e-6), "delta must be named in compare(...), got 1e-06"),  # type: ignore[call-arg,misc]
+    "compare": (lambda: sdp.compare(SURVEY, 1e-6), "every option must be named in compare(...), got 1e-06"),  # type: ignore[call-arg,misc]
 }
 
 

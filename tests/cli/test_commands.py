@@ -583,13 +583,3 @@ def test_the_repr_of_a_bound_says_what_its_upper_end_rests_on() -> None:
     for law in (sdp.OLH(k=10, epsilon0=2.0), sdp.BLH(k=10, epsilon0=2.0)):
         assert repr(sdp.shuffle(law, n=100).epsilon(delta=1e-6)).endswith(" if the hash functions are ideal)")
     assert " if (0, 1) is the worst pair, " in repr(sdp.shuffle(sdp.Gaussian(sigma=1.0), n=100).epsilon(delta=1e-6))
-
-
-def test_a_bound_from_memory_says_so_beside_the_number() -> None:
-    out = done("compare", "--randomizer", "rr", "--epsilon0", 1, "--n", 10_000, "--delta", 1e-6, "--patience", 0.03).out
-    for name in ("cheu-2019", "girgis-2021", "balle-2020-checkins"):
-        line = next(line for line in out.splitlines() if name in line)
-        assert "unproven" in line
-        assert f"{name}, constants from memory" in line
-        assert f"{name} (at most, unproven, constants from memory)" in done("bounds").out
-    assert "at most: this is guaranteed" in done("epsilon", *PLAN, "--delta", 1e-3).out

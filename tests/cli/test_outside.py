@@ -87,7 +87,7 @@ def test_a_table_for_a_paper_is_one_tabular(command: list[str], capsys: pytest.C
     assert main([*command, "--latex"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(r"\begin{tabular}{r")
-    assert lines[-1] == r"\end{tabular}"
+    assert lines[-1] == r"\end{tabular}" or lines[-1].startswith("% left out, as it takes long: ")
     columns = lines[0].split("{")[-1].rstrip("}")
     body = [line for line in lines if line.endswith(r"\\")]
     assert len(body) > 2

@@ -52,7 +52,7 @@ def test_a_table_is_reproduced_then_kept(capsys: Capture, tmp_path: Path) -> Non
     assert main(["papers", "reproduce", "biswas-table1", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert "kept" in printed
-    assert "agree within 2 % with Theorem 1 *as printed*" in printed
+    assert "agree within 2 % with Theorem 1 as printed" in printed
     assert "csv png svg json" in printed
     assert f"The files are in {str(out)!r}." in printed
 

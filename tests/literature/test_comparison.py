@@ -13,7 +13,7 @@ import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificateError
 from shuffledp.literature import comparison
-from shuffledp.literature.bounds import LITERATURE, Published, Setting
+from shuffledp.literature.bounds import LITERATURE, Published, Setting, find
 from shuffledp.literature.bounds.published import require
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
@@ -46,9 +46,7 @@ def test_a_bound_that_is_not_proven_cannot_win(monkeypatch: pytest.MonkeyPatch) 
     assert [row.name for row in table.rows] == ["wrong", "shuffledp", "shuffledp", "lucky", "loose"]
     assert table.best.name == "shuffledp"
     assert [row.name for row in table.rows if row.refuted] == ["wrong"]
-    assert [row.ratio for row in table.rows] == pytest.approx(
-        [row.epsilon / table.certified.lower for row in table.rows]
-    )
+    assert [row.ratio for row in table.rows] == pytest.approx([row.value / table.certified.lower for row in table.rows])
 
 
 @pytest.mark.parametrize("side, epsilon", [("upper", 0.36), ("lower", 0.37)])
@@ -79,7 +77,7 @@ def test_what_has_no_number_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bounds_about_one_round_are_composed_and_lower_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, toy(0.5, name="once"), toy(0.1, name="least", side="lower"), toy(9.0, name="often", rounds="any"))
     table = sdp.compare(SURVEY.compose(4), delta=1e-6)
-    assert [row.epsilon for row in table.rows if row.name.startswith("once+")] == [2.0]
+    assert [row.value for row in table.rows if row.name.startswith("once+")] == [2.0]
     assert [left.name for left in table.refused] == ["least"]
     assert "often" in [row.name for row in table.rows]
 
@@ -94,6 +92,65 @@ def test_a_bound_on_less_than_the_adversary_sees_is_refused(monkeypatch: pytest.
     weak = sdp.compare(sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000, adversary="weak"), delta=1e-6)
     assert [left.name for left in weak.refused] == ["shuffled"]
     assert {"strong", "lower"} <= {row.name for row in weak.rows}
+
+
+def test_deltas_are_compared_at_an_epsilon() -> None:
+    table, setting = sdp.compare(SURVEY, epsilon=0.5), Setting.of(SURVEY)
+    certified = SURVEY.delta(epsilon=0.5)
+    assert (table.question.asked, table.question.given, table.question.at) == ("delta", "epsilon", 0.5)
+    assert (table.certified.lower, table.certified.upper) == (certified.lower, certified.upper)
+    assert table.best.value == certified.upper
+    asked = {row.name: row for row in table.rows if row.name != "shuffledp"}
+    assert {"feldman-2020-cor-4.2", "balle-2019-hoeffding-krr", "balle-2019-blanket-exact"} < set(asked)
+    for name, row in asked.items():
+        assert row.value == find(name).delta(setting, epsilon=0.5)
+        assert row.ratio == row.value / certified.lower
+    refuted = {row.name for row in table.rows if row.refuted}
+    assert {"balle-2019-bennett-krr-printed", "wang-2023-variation-ratio-krr"} <= refuted
+    assert all(asked[name].status == "invalid" for name in refuted)
+    assert str(table).startswith("delta at epsilon = 0.5 lies in [6.365")
+
+
+def test_where_nothing_leaks_every_delta_is_right() -> None:
+    table = sdp.compare(SURVEY, epsilon=4.5)
+    assert (table.certified.upper, table.best.value) == (0.0, 0.0)
+    assert all(math.isnan(row.ratio) and not row.refuted for row in table.rows)
+
+
+@pytest.mark.parametrize(("at", "got"), [({}, "neither"), ({"delta": 1e-6, "epsilon": 1.0}, "both")])
+def test_exactly_one_question_is_asked(at: dict[str, float], got: str) -> None:
+    with pytest.raises(sdp.InvalidInput, match=f"exactly one of delta and epsilon must be given, got {got}"):
+        sdp.compare(SURVEY, **at)
+
+
+@pytest.mark.parametrize(("side", "delta"), [("upper", 6e-10), ("lower", 7e-10)])
+def test_a_proven_delta_that_contradicts_the_interval_is_a_bug(
+    monkeypatch: pytest.MonkeyPatch, side: str, delta: float
+) -> None:
+    only(monkeypatch, toy(0.0, side=side, epsilon_at=None, delta_at=lambda *_: delta))
+    with pytest.raises(CertificateError, match=r"Nobody, Thm 1 says .* but delta at epsilon = 0.5 is certified"):
+        sdp.compare(SURVEY, epsilon=0.5)
+
+
+def alone(setting: Setting, epsilon: float) -> float:
+    """delta of one report, without care for what subtraction loses close to epsilon0."""
+    truth = math.exp(setting.epsilon0) / (1.0 + math.exp(setting.epsilon0))
+    return max(truth - math.exp(epsilon) * (1.0 - truth), 0.0)
+
+
+@pytest.mark.parametrize("share", [1e-15, 1e-13, 1e-11, 3e-10])
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_rounding_contradicts_nothing(monkeypatch: pytest.MonkeyPatch, side: str, share: float) -> None:
+    only(monkeypatch, toy(0.0, side=side, epsilon_at=None, delta_at=alone))
+    for epsilon0 in (0.3, 1.0, 2.1, 3.3, 4.4):
+        one = sdp.shuffle(sdp.RR(epsilon0=epsilon0), n=1)
+        sdp.compare(one, epsilon=epsilon0 * (1.0 - share))
+        sdp.compare(one, delta=one.delta(epsilon=0.0).lower * (1.0 - share))
+
+
+def test_a_lower_bound_on_epsilon_claims_no_delta_where_it_is_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, toy(0.1, name="least", side="lower"))
+    assert [row.value for row in sdp.compare(SURVEY, epsilon=4.0).rows if row.name == "least"] == [0.0]
 
 
 def test_a_ratio_to_nothing_is_not_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,20 +178,20 @@ MECHANISMS: dict[str, Callable[[], Guarantee]] = {
 }
 
 
-# Each at the usual delta, and by turns at one of two extremes, which the tests in bounds/ try for bounds one by one.
-ASKED = [(name, delta) for name, far in zip(MECHANISMS, cycle([1e-50, 0.5])) for delta in (1e-6, far)]
+# Each at the usual delta, and by turns at an extreme delta or epsilon, which the tests in bounds/ try one by one.
+EXTREMES: list[dict[str, float]] = [{"delta": 1e-50}, {"epsilon": 0.3}, {"delta": 0.5}, {"epsilon": 0.0}]
+ASKED = [(name, at) for name, far in zip(MECHANISMS, cycle(EXTREMES)) for at in ({"delta": 1e-6}, far)]
 
 
-@pytest.mark.parametrize(("name", "delta"), ASKED)
-def test_every_bound_has_a_number_or_a_reason(name: str, delta: float) -> None:
-    least = 1e-20 if name == "gaussian" else 0.0  # beyond, a normal law takes ten times as long
-    table = sdp.compare(MECHANISMS[name](), delta=max(delta, least))
+@pytest.mark.parametrize(("name", "at"), ASKED)
+def test_every_bound_has_a_number_or_a_reason(name: str, at: dict[str, float]) -> None:
+    table = sdp.compare(MECHANISMS[name](), **at)
     assert (
         len(table.rows) + len(table.refused) + len(table.skipped) == len(LITERATURE) + 1
     )  # the certified lower end is in both
-    assert all(row.epsilon >= 0.0 for row in table.rows)
+    assert all(row.value >= 0.0 for row in table.rows)
     assert all(left.reason.startswith("does not apply here: ") and left.reason.endswith(".") for left in table.refused)
-    assert [row.epsilon for row in table.rows] == sorted(row.epsilon for row in table.rows)
+    assert [row.value for row in table.rows] == sorted(row.value for row in table.rows)
     assert str(table).count("\n") >= len(table.rows)
 
 

@@ -9,6 +9,7 @@ from shuffledp.wording import reserved
 
 __all__ = ["Explanation", "Row"]
 
+ALL = "shuffledp compare ... --patience inf"
 ALONE = "without a shuffler"  # a report's own epsilon0, whose worst pair is known
 
 
@@ -29,6 +30,13 @@ class Explanation:
     delta: float
     bound: Bound
     rows: tuple[Row, ...]
+    skipped: tuple[str, ...] = ()
+    """The proven bounds that were not computed, as they take long."""
+
+    @property
+    def left(self) -> str:
+        """Which bounds are missing from the rows, and how to see them."""
+        return f"Left out, as they take long: {', '.join(self.skipped)}. For all bounds: {ALL}" if self.skipped else ""
 
     def source(self, row: Row) -> str:
         """Where a row comes from, and what it rests on that is not proven."""
@@ -45,6 +53,7 @@ class Explanation:
             "",
             "Every bound that was computed",
             *(f"  {row.side:<6} {row.epsilon:<12.6g} {self.source(row)}" for row in self.rows),
+            *([self.left] if self.left else []),
             "",
             "It holds if",
             *(f"  - {assumption}" for assumption in self.bound.assumptions),

@@ -23,6 +23,7 @@ from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.accounting.pld import LossDistribution
 from shuffledp.errors import (
     LARGEST_EPSILON,
+    LEAST_DELTA,
     CertificateError,
     InvalidInput,
     called_as,
@@ -227,9 +228,8 @@ class Guarantee(ABC):
         """
         from shuffledp.figures.curve import draw_curve, save_curve  # a door
 
-        if path is not None:
-            return save_curve(self, path, epsilons=epsilons, delta=delta, title=title)
-        return draw_curve(self, epsilons=epsilons, delta=delta, title=title)
+        figure = draw_curve(self, epsilons=epsilons, delta=delta, title=title)
+        return figure if path is None else save_curve(figure, path)
 
     def _method_at(self, epsilon: float) -> str:
         """The theorem behind the upper end at epsilon, where there are several."""
@@ -247,11 +247,34 @@ class Guarantee(ABC):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What a bound answers: ``asked`` of ``guarantee``, at this delta or epsilon."""
+    """What a bound answers: ``asked`` of ``guarantee``, ``at`` this delta or epsilon."""
 
     guarantee: Guarantee
     asked: Literal["epsilon", "delta"]
     at: float
+
+    @classmethod
+    def of(cls, guarantee: Guarantee, delta: float | None, epsilon: float | None) -> Question:
+        """The question at the one that is given."""
+        if delta is not None and epsilon is None:
+            return cls(guarantee, "epsilon", check_delta(delta))
+        if epsilon is not None and delta is None:
+            return cls(guarantee, "delta", check_epsilon(epsilon))
+        raise InvalidInput(
+            f"exactly one of delta and epsilon must be given, got {'both' if delta is not None else 'neither'}. With "
+            f"delta, such as 1e-6, the answer is epsilon; with epsilon, such as 0.5, it is delta."
+        )
+
+    @property
+    def given(self) -> Literal["epsilon", "delta"]:
+        """The one that ``at`` is a value of."""
+        return "delta" if self.asked == "epsilon" else "epsilon"
+
+    def answer(self, scale: float = 1.0) -> Bound:
+        """The certified ends, at a multiple of ``at``, or as close to it as may be asked."""
+        if self.asked == "epsilon":
+            return self.guarantee.epsilon(delta=min(max(self.at * scale, LEAST_DELTA), math.nextafter(1.0, 0.0)))
+        return self.guarantee.delta(epsilon=min(self.at * scale, LARGEST_EPSILON))
 
     def proven(self, bound: Bound) -> Proof:
         """See ``Bound.proven``."""

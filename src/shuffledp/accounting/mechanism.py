@@ -190,17 +190,18 @@ class Shuffled(Round):
     def local_delta(self, epsilon: float) -> float:
         return 1.0 if self.adversary == "strong" else self.randomizer.local_delta(epsilon=epsilon)
 
-    def beside(self, whole: Guarantee, delta: float, bound: Bound) -> list[Row]:
+    def beside(self, whole: Guarantee, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         """What the proven bounds of the literature say of the same."""
         from shuffledp.literature.comparison import proven_beside  # a door
 
         if self.ceiling == 0.0 or isinstance(self.randomizer, MessageLaw):  # there is nothing to bound, or no bound
-            return []
+            return [], ()
         if self.view == "sums":  # published bounds are about reports, which say all that their sums do
             reports = shuffle(self.randomizer, n=self.n, honest=self.honest)
             rounds = sum(times for _, times in whole.parts)
-            return [Row("upper", reports.compose(rounds).epsilon_at_most(delta=delta), "the reports themselves")]
-        return [Row(row.side, row.epsilon, row.citation) for row in proven_beside(whole, delta, bound)]
+            return [Row("upper", reports.compose(rounds).epsilon_at_most(delta=delta), "the reports themselves")], ()
+        known, skipped = proven_beside(whole, delta, bound)
+        return [Row(row.side, row.value, row.citation) for row in known], skipped
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -70,11 +70,11 @@ class Round(Guarantee):
         """A delta that this round cannot exceed, known without its curve."""
         return 1.0
 
-    def beside(self, whole: Guarantee, delta: float, bound: Bound) -> list[Row]:
-        """What others have proven of ``whole``, some rounds of this one; by default nothing is
-        known.
+    def beside(self, whole: Guarantee, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        """What others have proven of ``whole``, some rounds of this one, and the names of bounds
+        that take too long; by default nothing is known.
         """
-        return []
+        return [], ()
 
     @property
     def parts(self) -> Parts:  # type: ignore[override]
@@ -157,10 +157,11 @@ class Round(Guarantee):
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
-        rows = [Row("upper", bound.upper, bound.method), *self.beside(self, delta, bound)]
+        known, skipped = self.beside(self, delta, bound)
+        rows = [Row("upper", bound.upper, bound.method), *known]
         single = [Envelope([curve], "lower", self.ceiling) for curve in self.reduction.lowers]
         rows += [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)), skipped)
 
     @cached_property
     def typical_loss(self) -> float:
@@ -427,9 +428,9 @@ class Rounds(Guarantee):
             Row("alone", part.epsilon_at_most(delta=delta), f"one round of mechanism {i}, by itself")
             for i, (part, _) in enumerate(self.parts, 1)
         ]
-        if len(self.parts) == 1:
-            rows += self.parts[0][0].beside(self, delta, bound)
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+        known, skipped = self.parts[0][0].beside(self, delta, bound) if len(self.parts) == 1 else ([], ())
+        rows = sorted([*rows, *known], key=lambda row: -row.epsilon)
+        return Explanation(self.describe(), delta, bound, tuple(rows), skipped)
 
     def _by_renyi(self, delta: float) -> float:
         """The best epsilon from Renyi divergences at a few orders."""

@@ -2,7 +2,8 @@
 
 import csv
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,12 +14,13 @@ from shuffledp import figures
 from shuffledp.accounting.calibration import Calibration
 from shuffledp.accounting.calibration import calibrate as solve
 from shuffledp.accounting.curves import Band, Bound, Proof
-from shuffledp.accounting.guarantee import Guarantee, check_delta, check_epsilon, check_users
+from shuffledp.accounting.guarantee import Guarantee, Question, check_delta, check_epsilon, check_users
 from shuffledp.accounting.mechanism import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Plot, check_form
+from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_count
@@ -26,10 +28,11 @@ from shuffledp.randomizers import Floats
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
 
-__all__ = ["COMPARE", "DEFEND", "KRR", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "side_in_words"]
+__all__ = ["COMPARE", "DEFEND", "KRR", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "number"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
+BEHIND_YEAR = re.compile(r"(-\d{4}-)")  # where the name of a bound is broken, as the head of a column
 LIMITS = {
     "epsilon0": "at most: less noise would miss the target",
     "sigma": "at least: less noise would miss the target",
@@ -38,12 +41,13 @@ LIMITS = {
 }
 
 
-def _question(name: str, meaning: str) -> typer.models.OptionInfo:
+def number(name: str, meaning: str) -> typer.models.OptionInfo:
+    """An option that takes a number."""
     return typer.Option(f"--{name}", parser=read_number, metavar="NUMBER", help=meaning, rich_help_panel=QUESTION)  # type: ignore[no-any-return]
 
 
-Delta = Annotated[float, _question("delta", "The delta to allow: a small probability, well below 1/n.")]
-Epsilon = Annotated[float, _question("epsilon", "The epsilon to test.")]
+Delta = Annotated[float, number("delta", "The delta to allow: a small probability, well below 1/n.")]
+Epsilon = Annotated[float, number("epsilon", "The epsilon to test.")]
 Between = Annotated[
     tuple[float, float] | None,
     typer.Option(
@@ -62,17 +66,7 @@ Proven = Annotated[
         rich_help_panel=ANSWER,
     ),
 ]
-Named = Annotated[
-    str | None,
-    typer.Option(
-        "--bound",
-        metavar="NAME",
-        help="What this published bound says, next to ours; `shuffledp papers bounds` lists the names.",
-        rich_help_panel=QUESTION,
-        show_default=False,
-    ),
-]
-Target = Annotated[float, _question("epsilon", "The epsilon that must not be exceeded.")]
+Target = Annotated[float, number("epsilon", "The epsilon that must not be exceeded.")]
 
 
 def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -96,19 +90,7 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
 def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
-    if bound is not None:
-        return _published(setup, bound, "epsilon", delta, between, proven)
-    guarantee = setup.guarantee()
-    with patiently("computing epsilon"):
-        found = (guarantee if between is None else setup.guarantee(between=between)).epsilon(delta=delta)
-        proof = found.proven() if proven else None
-    if setup.as_json:
-        facts = _proof_as_json(proof) | _pair_in_json(between) | {"delta": delta}
-        return _bound_as_json(setup, guarantee, found, show.cautions(guarantee, delta), **facts)
-    whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
-    given = f"{whose}, the true epsilon at delta = {show.exactly(delta)} is {_between(found)}."
-    words = [given, *_meaning(between, found.upper, delta), *_proof_in_words(proof)]
-    return _bound_in_words("epsilon", guarantee, found, words, show.cautions(guarantee, delta))
+    return _answer(setup, "epsilon", delta, between, proven, bound)
 
 
 @command(
@@ -119,19 +101,45 @@ def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven 
 def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
-    if bound is not None:
-        return _published(setup, bound, "delta", epsilon, between, proven)
+    return _answer(setup, "delta", epsilon, between, proven, bound)
+
+
+def _answer(
+    setup: Setup,
+    asked: Literal["epsilon", "delta"],
+    at: float,
+    between: tuple[float, float] | None,
+    proven: bool,
+    bound: str | None,
+) -> None:
     guarantee = setup.guarantee()
-    with patiently("computing delta"):
-        found = (guarantee if between is None else setup.guarantee(between=between)).delta(epsilon=epsilon)
+    question = Question(guarantee if between is None else setup.guarantee(between=between), asked, at)
+    if bound is not None:
+        for flag, used in (("--between", between is not None), ("--proven", proven)):
+            if used:
+                raise InvalidInput(
+                    f"--bound asks what a paper says, and {flag} asks about our own ends. Leave one out."
+                )
+        return published(setup, question, bound)
+    with patiently(f"computing {asked}"):
+        found = question.answer()
         proof = found.proven() if proven else None
+    epsilon, delta = (found.upper, at) if asked == "epsilon" else (at, found.upper)
+    notes = show.cautions(guarantee, delta)
     if setup.as_json:
-        facts = _proof_as_json(proof) | _pair_in_json(between) | {"epsilon": epsilon}
-        return _bound_as_json(setup, guarantee, found, show.cautions(guarantee, found.upper), **facts)
-    whose = f"{show.crowd(guarantee)}{_pair_in_words(between)}"
-    given = f"{whose}, the true delta at epsilon = {show.short(epsilon)} is {_between(found)}."
-    words = [given, *_meaning(between, epsilon, found.upper), *_proof_in_words(proof)]
-    return _bound_in_words("delta", guarantee, found, words, show.cautions(guarantee, found.upper))
+        facts = _proof_as_json(proof) | ({} if between is None else {"between": list(between)}) | {question.given: at}
+        return _bound_as_json(setup, guarantee, found, notes, **facts)
+    pair = "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
+    given = f"{show.crowd(guarantee)}{pair}, the true {asked} at {question.given} = {show.exactly(at)}"
+    meaning = [show.meaning(epsilon, delta)] if between is None else []  # of one pair it does not say that
+    words = [f"{given} is {_between(found)}.", *meaning, *_proof_in_words(proof), f"Proof: {found.method}."]
+    rows = [
+        (asked, rounded(found.upper, up=True), f"at most: {reserved(found.assumptions) or 'this is guaranteed'}"),
+        ("", rounded(found.lower, up=False), "at least: no proof can go below this"),
+    ]
+    return show.answer(
+        guarantee.describe(), rows, [*words, *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])]
+    )
 
 
 @command(
@@ -197,7 +205,8 @@ def explain(setup: Setup, delta: Delta) -> None:
     notes = show.cautions(guarantee, delta)
     if setup.as_json:
         bounds = [{"side": row.side, "epsilon": row.epsilon, "source": report.source(row)} for row in report.rows]
-        return _bound_as_json(setup, guarantee, report.bound, notes, delta=delta, bounds=bounds)
+        facts = {"delta": delta, "bounds": bounds, "skipped": list(report.skipped)}
+        return _bound_as_json(setup, guarantee, report.bound, notes, **facts)
     ends = f"epsilon at delta = {show.exactly(delta)} is {_between(report.bound)}."
     show.answer(guarantee.describe(), [], [ends, f"Proof: {report.bound.method}."])
     show.sentences([""])
@@ -209,7 +218,7 @@ def explain(setup: Setup, delta: Delta) -> None:
         ],
         numbers=1,
     )
-    show.sentences(["\nIt holds if"])
+    show.sentences(f"\n{line}" for line in (report.left, "It holds if") if line)
     show.bullets(report.bound.assumptions)
     show.sentences(f"\nNote: {note}." for note in notes)
     return None
@@ -219,13 +228,12 @@ def explain(setup: Setup, delta: Delta) -> None:
     f"{KRR} --epsilon0 4 --n 10000",
     "--randomizer rr --epsilon0 1 --n 1000 --plot curve.png",
     "--randomizer rr --epsilon0 1 --n 1000 --to 0.2 --csv curve.csv",
+    f"{KRR} --epsilon0 4 --n 10000 --bound feldman-2020-clones-exact --bound balle-2019-bennett-krr",
 )
 def curve(
     setup: Setup,
-    first: Annotated[float | None, _question("from", "The first epsilon; if left out, 0.")] = None,
-    last: Annotated[
-        float | None, _question("to", f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")
-    ] = None,
+    first: Annotated[float | None, number("from", "The first epsilon; if left out, 0.")] = None,
+    last: Annotated[float | None, number("to", f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")] = None,
     points: Annotated[
         int | None,
         typer.Option(
@@ -236,11 +244,16 @@ def curve(
             rich_help_panel=QUESTION,
         ),
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as png, svg or pdf.", rich_help_panel=ANSWER)
-    ] = None,
-    table: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
+    plot: Plot = None,
+    table: Csv = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bound",
+            metavar="NAME",
+            help=f"Also what this published bound says; {LISTED} May be given several times.",
+            rich_help_panel=QUESTION,
+        ),
     ] = None,
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
@@ -257,103 +270,41 @@ def curve(
         band = guarantee.profile(
             _range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points)
         )
+        said = [column(name, guarantee, band.at.tolist()) for name in dict.fromkeys(bounds or ())]
         if plot is not None:
             chosen = (
                 None
                 if first is None and last is None
                 else np.linspace(band.at[0], band.at[-1], max(band.at.size, figures.POINTS))
             )
-            figures.curve_figure(guarantee, plot, epsilons=chosen)
+            figures.curve_figure(guarantee, plot, epsilons=chosen, also={each.title: each.at for each in said})
     if table is not None:
-        replace_file(table, lambda temporary: _write_csv(temporary, band))
+        replace_file(table, lambda temporary: _write_csv(temporary, band, said))
     if setup.as_json:
         facts = {
             "epsilons": band.at.tolist(),
             "lower": band.lower.tolist(),
             "upper": band.upper.tolist(),
             "method": guarantee.method,
+            "bounds": [each.facts for each in said],
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         why = {"assumptions": list(guarantee.assumptions)}
         return show.as_json(facts | why | setup.facts(guarantee) | files, show.reservations(guarantee.assumptions))
-    rows = [
-        (show.short(e), rounded(low, up=False), rounded(high, up=True))
-        for e, low, high in zip(*(each.tolist() for each in band), strict=True)
-    ]
+    ends = zip(*(each.tolist() for each in band), *(each.shown for each in said), strict=True)
+    rows = [(show.short(e), rounded(low, up=False), rounded(high, up=True), *more) for e, low, high, *more in ends]
     only = reserved(guarantee.assumptions)
-    columns = ["epsilon", "delta, at least", f"at most, {only}" if only else "at most"]
+    titles = ["epsilon", "delta, at least", f"at most, {only}" if only else "at most", *(each.title for each in said)]
     if latex:
-        return show.latex(columns, rows, numbers=3)
+        return show.latex(titles, rows, numbers=3)
     show.answer(guarantee.describe(), [], [])
-    show.table(columns, rows, numbers=3)
+    show.table([BEHIND_YEAR.sub(r"\1\n", title) for title in titles], rows, numbers=3)
+    show.warnings(warning for each in said for warning in each.warnings)
+    show.sentences(f"\n{note}" for each in said for note in each.facts["notes"])
     for what, path in (("figure", plot), ("table", table)):
         if path is not None:
             print(f"\n{what} written to {path}")
     return None
-
-
-def _published(
-    setup: Setup, name: str, asked: Literal["epsilon", "delta"], at: float, between: object, proven: bool
-) -> None:
-    """What one published bound says, next to the interval that contains the truth."""
-    for flag, used in (("--between", between is not None), ("--proven", proven)):
-        if used:
-            raise InvalidInput(f"--bound asks what a paper says, and {flag} asks about our own ends. Leave one out.")
-    from shuffledp.literature.bounds import Setting, find, ways
-
-    bound, guarantee = find(name), setup.guarantee()
-    setting = Setting.of(guarantee)
-    found = ways(bound, setting)
-    with patiently(f"computing {name}"):
-        truth = guarantee.epsilon(delta=at) if asked == "epsilon" else guarantee.delta(epsilon=at)
-        values = [
-            way.epsilon(setting, delta=at) if asked == "epsilon" else way.delta(setting, epsilon=at) for way in found
-        ]
-        own = bound.enclosure(setting, asked, at) if bound in found else None
-    value = min(values)
-    way = found[values.index(value)]
-    given = "delta" if asked == "epsilon" else "epsilon"
-    facts: dict[str, object] = {
-        "bound": way.name,
-        asked: value,
-        "side": bound.side,
-        "status": bound.status,
-        "rests": bound.rests,
-        "citation": way.citation,
-        "conditions": way.conditions,
-        "remark": bound.remark,
-        given: at,
-    } | ({} if own is None else {"enclosed": list(own), "enclosed_by": own.method})
-    notes = show.cautions(guarantee, at if asked == "epsilon" else truth.upper)
-    if setup.as_json:
-        return _bound_as_json(setup, guarantee, truth, notes, **facts)
-    up = bound.side == "upper"
-    rows = [
-        (asked, rounded(value, up=up), f"{side_in_words(bound.side)}, says {way.name} ({bound.status})"),
-        ("", rounded(truth.upper, up=True), f"at most: {reserved(truth.assumptions) or 'this is guaranteed'}"),
-        ("", rounded(truth.lower, up=False), "at least: no proof can go below this"),
-    ]
-    words = [f"{way.citation}. It is about {bound.covers}. Condition: {way.conditions}."]
-    if own is not None:
-        words += [f"Without the error of its algorithm it would state a value {_between(own)} ({own.method})."]
-    if bound.status != "proven":
-        why = "exact enumeration refutes it" if bound.status == "invalid" else "its constants or its proof are open"
-        words += [f"{bound.name} is not a guarantee: {why}."]
-    words += [f"{note}." for note in (bound.remark.rstrip("."), *(f"Note: {note}" for note in notes)) if note]
-    return show.answer(f"{guarantee.describe()}; {given} = {show.exactly(at)}", rows, words)
-
-
-def _meaning(between: tuple[float, float] | None, epsilon: float, delta: float) -> list[str]:
-    """What a guarantee says in plain words; of one pair it does not say that."""
-    return [show.meaning(epsilon, delta)] if between is None else []
-
-
-def _pair_in_json(between: tuple[float, float] | None) -> dict[str, object]:
-    return {} if between is None else {"between": list(between)}
-
-
-def _pair_in_words(between: tuple[float, float] | None) -> str:
-    return "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
 
 
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], /, **asked: object) -> None:
@@ -373,26 +324,9 @@ def _proof_in_words(proof: Proof | None) -> list[str]:
     return [] if proof is None else [f"Proven in balls, with {proof.bits} bits: {proof}."]
 
 
-def _bound_in_words(what: str, guarantee: Guarantee, bound: Bound, words: list[str], notes: list[str]) -> None:
-    rows = [
-        (what, rounded(bound.upper, up=True), f"at most: {reserved(bound.assumptions) or 'this is guaranteed'}"),
-        ("", rounded(bound.lower, up=False), "at least: no proof can go below this"),
-    ]
-    show.answer(
-        guarantee.describe(),
-        rows,
-        [*words, f"Proof: {bound.method}.", *(f"Note: {note}." for note in [*notes, *show.premises(guarantee)])],
-    )
-
-
 def _between(bound: Bound) -> str:
     ends = f"between {rounded(bound.lower, up=False)} and {rounded(bound.upper, up=True)}"
     return ", ".join(each for each in (ends, reserved(bound.assumptions)) if each)
-
-
-def side_in_words(side: str) -> str:
-    """Which end of epsilon a row bounds."""
-    return {"upper": "at most", "lower": "at least"}.get(side, side)
 
 
 def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
@@ -465,8 +399,8 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
     return np.array([float(f"{value:.12g}") for value in np.linspace(first, last, points)])
 
 
-def _write_csv(path: Path, band: Band) -> None:
+def _write_csv(path: Path, band: Band, said: Sequence[Column]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["epsilon", "lower", "upper"])
-        writer.writerows(zip(*(each.tolist() for each in band), strict=True))
+        writer.writerow(["epsilon", "lower", "upper", *(each.title for each in said)])
+        writer.writerows(zip(*(each.tolist() for each in band), *(each.facts["delta"] for each in said), strict=True))

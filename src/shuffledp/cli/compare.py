@@ -10,16 +10,16 @@ from typing import Annotated
 import typer
 
 from shuffledp import figures
-from shuffledp.accounting.guarantee import check_delta
 from shuffledp.cli import show
-from shuffledp.cli.commands import COMPARE, KRR, Delta, command, side_in_words
+from shuffledp.cli.commands import COMPARE, KRR, command, number
 from shuffledp.cli.numbers import read_number
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, check_form
+from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form
 from shuffledp.cli.outside import bounds_in
+from shuffledp.cli.published import side_in_words
 from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.comparison import PATIENCE, Comparison, Left
+from shuffledp.literature.comparison import PATIENCE, Compared, Comparison, Left
 from shuffledp.literature.comparison import compare as computed
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
@@ -28,20 +28,21 @@ __all__: list[str] = []
 
 REFUSAL = "does not apply here: "
 ELSEWHERE = f"{REFUSAL}it is about"
-COLUMNS = ("epsilon", "ratio", "time", "", "status", "bound")
-CELLS = ("epsilon", "side", "ratio", "standing", "seconds", "name", "citation", "remark", "refuted", "rests")
-WRITTEN = ["status" if cell == "standing" else cell for cell in CELLS]
+COLUMNS = ("ratio", "", "status", "bound")  # after the number itself
+CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "remark", "refuted", "rests")
 
 
 @command(
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
     "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv",
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6 --also my_bound.py --latex",
     panel=COMPARE,
 )
 def compare(
     setup: Setup,
-    delta: Delta,
+    delta: Annotated[float | None, number("delta", "Compare epsilons at this delta.")] = None,
+    epsilon: Annotated[float | None, number("epsilon", "Or compare deltas at this epsilon.")] = None,
     patience: Annotated[
         float,
         typer.Option(
@@ -52,13 +53,8 @@ def compare(
             rich_help_panel=QUESTION,
         ),
     ] = PATIENCE,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw them, as png, svg or pdf.", rich_help_panel=ANSWER),
-    ] = None,
-    table: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
-    ] = None,
+    plot: Plot = None,
+    table: Csv = None,
     also: Annotated[
         list[Path] | None,
         typer.Option(
@@ -73,7 +69,6 @@ def compare(
     """Every known bound on the shuffled reports, sorted: how loose each one is, and which are
     wrong.
     """
-    check_delta(delta)
     check_form(as_json=setup.as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
@@ -84,15 +79,16 @@ def compare(
     mine = [bound for path in also or () for bound in bounds_in(path)]
     guarantee = setup.guarantee()
     with patiently("computing every bound"):
-        found = computed(guarantee, delta=delta, patience=patience, also=mine)
+        found = computed(guarantee, delta=delta, epsilon=epsilon, patience=patience, also=mine)
     if plot is not None:
         figures.comparison_figure(found, plot)
     if table is not None:
         replace_file(table, lambda temporary: _write_csv(temporary, found))
-    notes = [*show.cautions(guarantee, delta), *show.premises(guarantee)]
+    question = found.question
+    notes = [*show.cautions(guarantee, found.certified.upper if delta is None else delta), *show.premises(guarantee)]
     if setup.as_json:
         notes += show.reservations(found.certified.assumptions)
-        rows = [{to: _plain(getattr(row, cell)) for to, cell in zip(WRITTEN, CELLS, strict=True)} for row in found.rows]
+        rows = [dict(zip(_heads(found), map(_plain, _values(row)), strict=True)) for row in found.rows]
         left = {
             name: [dataclasses.asdict(each) for each in lefts]
             for name, lefts in (("refused", found.refused), ("skipped", found.skipped))
@@ -105,13 +101,17 @@ def compare(
             "contradictions": [row.name for row in found.contradictions],
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
-        return show.as_json(ends | {"delta": delta, "bounds": rows} | left | setup.facts(guarantee) | files, notes)
+        asked = {question.given: question.at, "bounds": rows}
+        return show.as_json(ends | asked | left | setup.facts(guarantee) | files, notes)
     show.warnings(
-        f"{row.name} claims to be proven, and says {row.side} {row.epsilon:.6g}: the certified interval contradicts it."
+        f"{row.name} claims to be proven, and says {row.side} {row.value:.6g}: the certified interval contradicts it."
         for row in found.contradictions
     )
     if latex:
-        return show.latex(COLUMNS, _cells(found), numbers=3)
+        show.latex((question.asked, *COLUMNS), _cells(found), numbers=2)
+        for each in found.skipped:
+            print(f"% left out, as it takes long: {each.name}")
+        return None
     _print(found)
     show.sentences(f"\nNote: {note}." for note in notes)
     for what, path in (("figure", plot), ("table", table)):
@@ -122,12 +122,13 @@ def compare(
 
 def _print(found: Comparison) -> None:
     low, high = rounded(found.certified.lower, up=False), rounded(found.certified.upper, up=True)
-    truth = f"The true epsilon at delta = {show.exactly(found.delta)} lies between {low} and {high}"
+    asked = found.question
+    truth = f"The true {asked.asked} at {asked.given} = {show.exactly(asked.at)} lies between {low} and {high}"
     only = reserved(found.certified.assumptions)
     words = [f"{truth}, {only}." if only else f"{truth}.", f"Proof: {found.certified.method}."]
-    show.answer(found.mechanism.describe(), [], words)
+    show.answer(found.question.guarantee.describe(), [], words)
     show.sentences([""])
-    show.table(COLUMNS, _cells(found), numbers=3)
+    show.table((asked.asked, *COLUMNS), _cells(found), numbers=2)
     below = [row.name for row in found.rows if row.refuted]
     small = f" Too small to be true here: {', '.join(below)}." if below else ""
     show.sentences(
@@ -147,9 +148,8 @@ def _print(found: Comparison) -> None:
 def _cells(found: Comparison) -> list[tuple[str, ...]]:
     return [
         (
-            rounded(row.epsilon, up=row.side == "upper", digits=6 if row.refuted else 4),
+            rounded(row.value, up=row.side == "upper", digits=6 if row.refuted else 4),
             "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
-            show.duration(row.seconds),
             side_in_words(row.side),
             row.standing,
             row.title,
@@ -168,10 +168,18 @@ def _write_csv(path: Path, found: Comparison) -> None:
     """Every bound, also those without a number, with the reason."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow([*WRITTEN, "reason"])
-        writer.writerows([*(getattr(row, cell) for cell in CELLS), ""] for row in found.rows)
+        writer.writerow([*_heads(found), "reason"])
+        writer.writerows([*_values(row), ""] for row in found.rows)
         for left in (*found.refused, *found.skipped):
-            writer.writerow([*(getattr(left, cell, "") for cell in WRITTEN), left.reason])
+            writer.writerow([*(getattr(left, head, "") for head in _heads(found)), left.reason])
+
+
+def _heads(found: Comparison) -> list[str]:
+    return [{"value": found.question.asked, "standing": "status"}.get(cell, cell) for cell in CELLS]
+
+
+def _values(row: Compared) -> list[object]:
+    return [getattr(row, cell) for cell in CELLS]
 
 
 def _plain(value: object) -> object:

@@ -19,9 +19,11 @@ __all__ = [
     "QUESTION",
     "ROUNDS",
     "SEVERAL",
+    "Csv",
     "Json",
     "MostEpsilon0",
     "OutFile",
+    "Plot",
     "ReplaceFile",
     "check_form",
 ]
@@ -33,6 +35,12 @@ ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
     "The question",
     "The answer",
 )
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as png, svg or pdf.", rich_help_panel=ANSWER)
+]
+Csv = Annotated[
+    Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
+]
 LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", rich_help_panel=ANSWER)
 HONEST = option(
     "honest",

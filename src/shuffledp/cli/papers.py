@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, Json
 from shuffledp.cli.parsing import App
-from shuffledp.cli.waiting import bars
+from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
 
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 FOLDER = "reproduced"
-CELLS = ("name", "paper", "where", "covers", "conditions", "status", "remark", "side", "adversary", "rounds")
+CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")
 
 papers = App(
     name="papers",
     rich_markup_mode="rich",
     no_args_is_help=True,
     help="Look up a paper: its theorems, bounds, figures and tables.",
+    epilog=examples("papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"),
 )
 app.add_typer(papers, rich_help_panel=COMPARE)
 
@@ -53,6 +54,14 @@ def list_(as_json: Json = False) -> None:
     return show.sentences(["One of them, statement by statement: shuffledp papers show koskela-2021"])
 
 
+PAPER = typer.Argument(
+    metavar="[PAPER]",
+    help="A name, as papers list prints it.",
+    show_default=False,
+    autocompletion=lambda incomplete: [paper.name for paper in PAPERS if paper.name.startswith(incomplete)],
+)
+
+
 @papers.command(
     "show",
     epilog=examples(
@@ -60,16 +69,16 @@ def list_(as_json: Json = False) -> None:
     ),
 )
 def show_(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Its name, as papers list prints it.")],
+    paper: Annotated[str | None, PAPER] = None,
     statements: Annotated[
         list[str] | None,
         typer.Argument(metavar="[STATEMENT]...", help="Only these, such as theorem-3.1.", show_default=False),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """What a paper states, with a verdict: where it is in the package, a command to copy, and the
-    paper's number next to ours.
-    """
+    """What a paper states: verdict, command to copy, the paper's number next to ours."""
+    if paper is None:
+        raise InvalidInput(f"name a paper: {', '.join(each.name for each in FOUR)}. For all: shuffledp papers list")
     found = find(paper)
     chosen = tuple(dict.fromkeys(map(found.find, statements))) if statements else found.statements
     if as_json:
@@ -87,7 +96,8 @@ def show_(
     elif not statements:
         show.sentences(
             [
-                f"\nIts bounds: shuffledp papers bounds {found.name}",
+                f"\nOne statement: shuffledp papers show {found.name} {chosen[0].names[0]}",
+                f"Its bounds: shuffledp papers bounds {found.name}",
                 f"Its figures: shuffledp papers reproduce {found.name}",
             ]
         )
@@ -100,7 +110,8 @@ def _facts(paper: Paper) -> dict[str, object]:
 
 def _print(statement: Statement) -> None:
     known = f" (erratum {statement.erratum})" if statement.erratum else ""
-    show.answer(f"\n{statement.title}: {statement.verdict}{known}", [], [])
+    named = f" [{statement.names[0]}]" if statement.version else ""
+    show.answer(f"\n{statement.title}: {statement.verdict}{known}{named}", [], [])
     pair = [f"{who} {value}" for who, value in (("paper:", statement.printed), ("here:", statement.ours)) if value]
     lines = (statement.says, "; ".join(pair), statement.why, statement.where)
     show.bullets(line for line in lines if line)
@@ -110,14 +121,10 @@ def _print(statement: Statement) -> None:
 
 @papers.command("bounds", epilog=examples("papers bounds", "papers bounds feldman-2020", "papers bounds --json"))
 def bounds(
-    paper: Annotated[
-        str | None, typer.Argument(metavar="[PAPER]", help="Only those of this paper.", show_default=False)
-    ] = None,
+    paper: Annotated[str | None, PAPER] = None,
     as_json: Json = False,
 ) -> None:
-    """The bounds: who proved each one, of which randomizers, when it holds, and whether it survived
-    our checks.
-    """
+    """The bounds: whose, of which randomizers, when each holds, and if it survived our checks."""
     from shuffledp.literature.bounds import LITERATURE
 
     chosen = [each for each in LITERATURE if paper is None or each.paper == find(paper).cited]
@@ -131,11 +138,13 @@ def bounds(
         _describe(each)
     if not chosen:
         show.sentences([f"{paper} has no bound here. See what it states: shuffledp papers show {paper}"])
+    else:
+        show.sentences([f"\nOne of them, at parameters of your own: shuffledp epsilon --bound {chosen[0].name} ..."])
     return None
 
 
 def _describe(bound: "Published") -> None:
-    from shuffledp.cli.commands import side_in_words
+    from shuffledp.cli.published import side_in_words
 
     standing = ", ".join(filter(None, (side_in_words(bound.side), bound.status, bound.rests)))
     show.sentences([f"{bound.name} ({standing})"])
@@ -186,7 +195,7 @@ def reproduce(
     ] = FOLDER,
     as_json: Json = False,
 ) -> None:
-    """Figures and tables, computed again next to certified bounds: CSV, PNG, SVG and a verdict.
+    """Figures and tables, computed again next to certified bounds, each with a verdict.
 
     What is already there is kept, and an interrupted run continues where it stopped.
     """
@@ -241,7 +250,8 @@ def _show(outcomes: "Sequence[Outcome]", out: str, as_json: bool) -> None:
         return show.as_json({"out": out, "experiments": rows})
     for each in outcomes:
         if each.verdict:
-            show.answer(each.name, [], [each.verdict.replace("**", ""), ""])
+            show.answer(f"\n{each.name}", [], [])
+            show.markdown(each.verdict)
     cells = [
         (
             "-" if each.state == "kept" else f"{each.seconds:.1f}",
@@ -251,34 +261,20 @@ def _show(outcomes: "Sequence[Outcome]", out: str, as_json: bool) -> None:
         )
         for each in outcomes
     ]
+    print()
     show.table(["seconds", "", "name", "files"], cells, numbers=1)
     return show.sentences([f"\nThe files are in {out!r}."])
 
 
 @contextmanager
 def _watching(chosen: "Sequence[Experiment]") -> Iterator[Callable[[str, int, int], None] | None]:
-    """Bars on a terminal: curves in all, and those of every experiment under way. Standard output
-    is left alone.
-    """
-    from rich.console import Console
-
-    if not Console(stderr=True).is_terminal:
-        yield None
-        return
-    with bars() as drawn:
-        everything = sum(experiment.count for experiment in chosen)
-        total = drawn.add_task(f"{len(chosen)} experiments", total=everything, said="")
-        hidden: dict[str, Any] = {"visible": False, "start": False, "said": ""}
-        mine = {each.name: drawn.add_task(each.name, total=each.count, **hidden) for each in chosen}
-        finished: dict[str, int] = {}
+    """A bar on a terminal: curves in all. Standard output is left alone."""
+    finished: dict[str, int] = {}
+    with counted(f"curves of {len(chosen)} experiments") as tick:
 
         def advance(name: str, done: int, count: int) -> None:
-            if name not in finished:
-                drawn.start_task(mine[name])
             finished[name] = min(done, count)
-            drawn.update(
-                mine[name], completed=finished[name], visible=done < count, said=f"{finished[name]} of {count} curves"
-            )
-            drawn.update(total, completed=sum(finished.values()), said=f"{sum(finished.values())} of {everything}")
+            if tick is not None:
+                tick(sum(finished.values()), sum(experiment.count for experiment in chosen))
 
-        yield advance
+        yield None if tick is None else advance

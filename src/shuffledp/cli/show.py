@@ -27,10 +27,10 @@ __all__ = [
     "cautions",
     "command",
     "crowd",
-    "duration",
     "exactly",
     "files",
     "latex",
+    "markdown",
     "meaning",
     "premises",
     "sentences",
@@ -113,16 +113,27 @@ def _split_off(line: str) -> tuple[str, str]:
     return (line, "") if found is None else (line[: found.start()].rstrip(" "), line[found.start() :])
 
 
+def markdown(text: str) -> None:
+    """Print paragraphs and lists; what is emphasized is bold on a terminal."""
+    for block in re.split(r"\n\n|\n(?=- )", text):
+        pieces = re.split(r"\*{1,2}", block.removeprefix("- ").replace("\n", " "))
+        words = Text.assemble(*((piece, "bold" if i % 2 else "") for i, piece in enumerate(pieces)))
+        if block.startswith("- "):
+            bullets([words])
+        else:
+            Console(highlight=False).print(Text.assemble("\n", words))
+
+
 def command(line: str, before: str = "") -> None:
     """Print a command that is to be copied: on one line, however narrow the terminal."""
     print(f"{before}{line}")
 
 
-def bullets(lines: Iterable[str]) -> None:
+def bullets(lines: Iterable[str | Text]) -> None:
     """Print a list."""
     grid = Table.grid(padding=(0, 1))
     for line in lines:
-        grid.add_row("-", Text(line))
+        grid.add_row("-", Text(line) if isinstance(line, str) else line)
     Console(highlight=False).print(grid)
 
 
@@ -178,17 +189,6 @@ def files(folder: Path, what: Mapping[str, str]) -> None:
     width = max(len(str(folder / name)) for name in what)
     for name, words in what.items():
         print(f"{folder / name!s:<{width}}  {words}")
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that a person would choose.
-
-    >>> duration(0.01234), duration(2.44), duration(300.0)
-    ('12 ms', '2.4 s', '5 min')
-    """
-    if seconds < 0.9995:
-        return f"{1e3 * seconds:.2g} ms" if seconds < 0.01 else f"{1e3 * seconds:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 99.95 else f"{seconds / 60.0:.0f} min"
 
 
 def crowd(guarantee: "Guarantee") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,7 +14,7 @@ from shuffledp.accounting.training_plan import calibrate_training
 from shuffledp.cli import show
 from shuffledp.cli.listing import PLAN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, QUESTION, Json
+from shuffledp.cli.options import QUESTION, Json, Plot
 from shuffledp.cli.waiting import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.figures.filetypes import check_figure
@@ -64,10 +63,7 @@ def training(
         float | None,
         _number("epsilon", QUESTION, "A target: then what is left out of --sigma, --steps and --epochs is solved for."),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the table, as png, svg or pdf.", rich_help_panel=ANSWER),
-    ] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches

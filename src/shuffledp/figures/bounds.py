@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # every published bound would come along
 
 __all__ = ["comparison_figure"]
 
+SIGNS = {"epsilon": "ε", "delta": "δ"}
 MARKERS = {  # side and status -> marker, filled, what it means
     ("upper", "proven"): ("o", True, "at most, proven"),
     ("upper", "unproven"): ("o", False, "at most, unproven"),
@@ -39,14 +40,14 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
     from shuffledp.literature.comparison import CERTIFIED
 
     path = check_figure(path)
-    rows = [row for row in comparison.rows if 0.0 < row.epsilon < math.inf and row.name != CERTIFIED]
+    rows = [row for row in comparison.rows if 0.0 < row.value < math.inf and row.name != CERTIFIED]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 1.7 + 0.21 * max(len(rows), 4)), layout="constrained")
         axes = figure.subplots()
         _points(axes, rows, comparison)
         _band(axes, comparison)
         figure.suptitle(
-            (title if title is not None else comparison.mechanism.describe()).replace("epsilon0", "ε₀"),
+            (title if title is not None else comparison.question.guarantee.describe()).replace("epsilon0", "ε₀"),
             x=0.01,
             ha="left",
             fontweight="bold",
@@ -61,16 +62,16 @@ def _band(axes: Axes, comparison: Comparison) -> None:
     low, high = comparison.certified.lower, comparison.certified.upper
     if 0.0 < high < math.inf:
         only = f",\n{only}" if (only := reserved(comparison.certified.assumptions)) else ""
-        words = f"certified: ε in [{rounded(low, up=False)}, {rounded(high, up=True)}]{only}"
+        sign = SIGNS[comparison.question.asked]
+        words = f"certified: {sign} in [{rounded(low, up=False)}, {rounded(high, up=True)}]{only}"
         axes.axvspan(
             max(low, axes.get_xlim()[0]), high, facecolor=BLUE, edgecolor=BLUE, alpha=0.3, linewidth=2.0, label=words
         )
 
 
 def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> None:
-    alone = (
-        comparison.mechanism.ceiling
-    )  # what the reports guarantee without any shuffler; nothing beyond deserves space
+    # What holds without any shuffler, or always; nothing beyond deserves space.
+    alone = comparison.question.guarantee.ceiling if comparison.question.asked == "epsilon" else 1.0
     last = 1.6 * alone if math.isfinite(alone) else math.inf
     named: set[str] = set()
     for place, row in enumerate(rows):
@@ -80,7 +81,7 @@ def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> Non
         colour = GREY if row.status == "invalid" else DARK
         label = None if meaning in named else meaning
         named.add(meaning)
-        at = min(row.epsilon, last)
+        at = min(row.value, last)
         axes.plot(
             [at],
             [place],
@@ -93,8 +94,8 @@ def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> Non
         )
         notes = [f"{row.ratio:.4g}×"] if row.refuted or row.ratio >= 1.05 else []
         notes += ["too small to be true"] if row.refuted else []
-        notes += ["beyond this figure"] if row.epsilon > last else []
-        side = -1.0 if row.epsilon > last else 1.0
+        notes += ["beyond this figure"] if row.value > last else []
+        side = -1.0 if row.value > last else 1.0
         ha = "left" if side > 0.0 else "right"
         axes.annotate(
             ", ".join(notes),
@@ -105,11 +106,15 @@ def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> Non
             fontsize=7.5,
             color=GREY,
         )
-    axes.set_yticks(range(len(rows)), [row.name for row in rows], fontsize=8.0)
+    axes.set_yticks(
+        range(len(rows)), [row.name if row.standing == "assumed" else row.title for row in rows], fontsize=8.0
+    )
     axes.set_ylim(-0.8, len(rows) - 0.2)
     axes.set_xscale("log")
     axes.margins(x=0.15)
-    axes.set_xlabel(f"ε at δ = {comparison.delta:g}".replace("e-0", "e-"))
+    what, given = SIGNS[comparison.question.asked], SIGNS[comparison.question.given]
+    skipped = f"; {len(comparison.skipped)} slow bounds left out" if comparison.skipped else ""
+    axes.set_xlabel(f"{what} at {given} = {comparison.question.at:g}{skipped}".replace("e-0", "e-"))
     axes.grid(visible=True, axis="x", which="major", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

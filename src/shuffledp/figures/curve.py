@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Mapping
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ __all__ = ["POINTS", "curve_figure", "draw_curve", "save_curve"]
 
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
+DASHES = ((5.0, 1.5, 1.0, 1.5), (8.0, 2.0), (3.0, 1.0), (5.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of bounds next to ours
+Others = Mapping[str, Callable[[float], float]]
 ENDS: tuple[End, ...] = ("lower", "upper")
 
 
@@ -41,41 +45,40 @@ def curve_figure(
     epsilons: ArrayLike | None = None,
     delta: float = 1e-6,
     title: str | None = None,
+    also: Others | None = None,
 ) -> Path:
     """Write the figure of ``draw_curve`` and return the file's path. The file appears whole or not
     at all.
     """
     path = check_figure(path)
-    save_curve(guarantee, path, epsilons=epsilons, delta=delta, title=title)
+    save_curve(draw_curve(guarantee, epsilons=epsilons, delta=delta, title=title, also=also), path)
     return path
 
 
-def save_curve(
-    guarantee: Guarantee,
-    path: str | os.PathLike[str],
-    *,
-    epsilons: ArrayLike | None = None,
-    delta: float = 1e-6,
-    title: str | None = None,
-) -> Figure:
-    """The same, and return the figure."""
+def save_curve(figure: Figure, path: str | os.PathLike[str]) -> Figure:
+    """Write a figure that was drawn, and return it."""
     import matplotlib as mpl
 
     place = check_figure(path)
-    figure = draw_curve(guarantee, epsilons=epsilons, delta=delta, title=title)
     with mpl.rc_context(STYLE):
         replace_file(place, lambda temporary: figure.savefig(temporary, format=place.suffix[1:].lower(), dpi=200))
     return figure
 
 
 def draw_curve(
-    guarantee: Guarantee, *, epsilons: ArrayLike | None = None, delta: float = 1e-6, title: str | None = None
+    guarantee: Guarantee,
+    *,
+    epsilons: ArrayLike | None = None,
+    delta: float = 1e-6,
+    title: str | None = None,
+    also: Others | None = None,
 ) -> Figure:
     """Draw delta(epsilon) of ``guarantee`` beside that of the same reports without a shuffler.
 
     Both certified ends are drawn, and the truth lies between them. ``delta`` is where the two
     guarantees are compared in words. Without ``epsilons`` the axis is logarithmic and reaches from
-    below the one guarantee to beyond the other.
+    below the one guarantee to beyond the other. ``also`` are other bounds on delta, by their names;
+    nan where one has no number.
     """
     import matplotlib as mpl
 
@@ -108,6 +111,10 @@ def draw_curve(
         figure = Drawing(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.subplots()
         _draw(axes, band, Band(alone_at, alone, alone), floor, _reports(guarantee))
+        if also:
+            _others(
+                axes, also, np.linspace(near, far, POINTS) if epsilons is not None else np.geomspace(near, far, POINTS)
+            )
         _scale(axes, near, far, log=epsilons is None)
         if near < marked[0].upper < marked[1] / 1.02 and marked[1] < far:
             _compare(axes, max(marked[0].lower, near), marked[0].upper, marked[1], delta)
@@ -186,6 +193,18 @@ def _draw(axes: Axes, band: Band, local: Band, floor: float, reports: str) -> No
         columnspacing=1.2,
         fontsize=8.5,
     )
+
+
+def _others(axes: Axes, also: Others, at: Floats) -> None:
+    """Other bounds, with a legend of their own where the curves leave room."""
+    first = axes.get_legend()
+    drawn = [
+        axes.plot(at, [stated(float(each)) for each in at], color=GREY, linewidth=1.2, dashes=dashes, label=name)[0]
+        for (name, stated), dashes in zip(also.items(), cycle(DASHES), strict=False)
+    ]
+    axes.legend(handles=drawn, loc="lower left", fontsize=7.5, handlelength=3.2, framealpha=0.9, edgecolor="white")
+    if first is not None:
+        axes.add_artist(first)
 
 
 def _scale(axes: Axes, near: float, far: float, *, log: bool) -> None:

@@ -14,45 +14,37 @@ from typing import NamedTuple, TypeVar
 from shuffledp._types import End
 from shuffledp.accounting.accuracy import SLACK
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import (
-    CertificateError,
-    DoesNotApply,
-    InvalidInput,
-    ShuffledpError,
-    called_as,
-    check_delta,
-    check_finite,
-)
-from shuffledp.literature.bounds import LITERATURE, Published, Setting, ways
+from shuffledp.accounting.guarantee import Guarantee, Question
+from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, called_as, check_finite
+from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_rounds
 from shuffledp.literature.bounds.certified import LOWER, slowness
 from shuffledp.wording import reserved
 
-__all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside"]
+__all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside", "rests_on", "weigh"]
 
 PATIENCE = 0.5  # seconds that a bound may be expected to take before it is left out
 QUICK = 0.1  # the same, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
-BY_LAW = (CERTIFIED, "shuffledp-strong", "balle-2019-blanket-exact")  # upper ends that rest on what the law assumes
+BY_LAW = ("shuffledp-strong", "balle-2019-blanket-exact")  # upper ends that rest on what the law assumes
 WAIT = "It is how many seconds a bound may take; inf waits for all of them."
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What one bound says: ``epsilon``, its ``ratio`` to the certified lower end (nan if that is
-    0), and how long it took.
+    """What one bound says: the ``value`` of epsilon or delta, its ``ratio`` to the certified lower
+    end (nan if that is 0), and how long it took.
 
     ``refuted`` says whether the certified interval shows it to be wrong: an upper bound below the
     lower end, or a lower bound above the upper end. ``rests`` says what keeps it from being a
-    guarantee: an assumption about the law that is not proven, or constants from memory.
+    guarantee: an assumption about the law that is not proven, or that it is reconstructed.
     """
 
     name: str
     citation: str
     status: str
     side: End
-    epsilon: float
+    value: float
     ratio: float
     seconds: float
     remark: str = ""
@@ -92,12 +84,12 @@ class Left:
 class Comparison:
     """The answer of ``compare``; ``print`` it.
 
-    ``rows`` are sorted by epsilon, the certified ends among them. ``refused`` are the bounds whose
-    conditions fail here, ``skipped`` those that would take too long.
+    ``question.asked`` is "epsilon" or "delta", ``question.at`` where. ``rows`` are sorted by their
+    values, the certified ends among them. ``refused`` are the bounds whose conditions fail here,
+    ``skipped`` those that would take too long.
     """
 
-    mechanism: Guarantee
-    delta: float
+    question: Question
     certified: Bound
     rows: tuple[Compared, ...]
     refused: tuple[Left, ...]
@@ -120,12 +112,13 @@ class Comparison:
     def __str__(self) -> str:
         """One line per bound."""
         only = f", {only}" if (only := reserved(self.certified.assumptions)) else ""
+        ends, here = self.certified, f"{self.question.given} = {self.question.at:g}"
         lines = [
-            f"epsilon at delta = {self.delta:g} lies in [{self.certified.lower:.6g}, {self.certified.upper:.6g}]{only}",
+            f"{self.question.asked} at {here} lies in [{ends.lower:.6g}, {ends.upper:.6g}]{only}",
             "",
         ]
         lines += [
-            f"  {row.side:<6} {row.epsilon:<12.6g} {row.ratio:<10.4g} {row.standing:<9} {row.citation}"
+            f"  {row.side:<6} {row.value:<12.6g} {row.ratio:<10.4g} {row.standing:<9} {row.citation}"
             + (f", {row.rests}" if row.rests else "")
             for row in self.rows
         ]
@@ -138,10 +131,15 @@ class Comparison:
 
 @called_as("compare(survey, delta=1e-6)")
 def compare(
-    mechanism: Guarantee, *, delta: float, patience: float = PATIENCE, also: Iterable[Published] = ()
+    mechanism: Guarantee,
+    *,
+    delta: float | None = None,
+    epsilon: float | None = None,
+    patience: float = PATIENCE,
+    also: Iterable[Published] = (),
 ) -> Comparison:
-    """What every bound in ``bounds.LITERATURE`` says about ``mechanism`` at ``delta``, beside the
-    certified interval.
+    """What every bound in ``bounds.LITERATURE`` says about ``mechanism``, next to the certified
+    interval: epsilons at ``delta``, or deltas at ``epsilon``.
 
     For several rounds, bounds about one round are composed by the better of basic and advanced
     composition. A bound that is expected to take longer than ``patience`` seconds is skipped, and
@@ -150,45 +148,86 @@ def compare(
 
     >>> from shuffledp import KRR, shuffle
     >>> table = compare(shuffle(KRR(k=16, epsilon0=4.0), n=10_000), delta=1e-6)
-    >>> table.best.name, [row.name for row in table.rows if row.refuted]
-    ('shuffledp', ['balle-2019-bennett-krr-printed', 'wang-2023-variation-ratio-krr'])
+    >>> table.best.name, [row.name for row in table.rows if row.refuted and "balle" in row.name]
+    ('shuffledp', ['balle-2019-bennett-krr-printed'])
     """
-    delta, setting = check_delta(delta), Setting.of(mechanism)
+    question, setting = Question.of(mechanism, delta, epsilon), Setting.of(mechanism)
     patience, own = _check_patience(patience), _check_own(also)
-    certified, seconds = _timed(lambda: mechanism.epsilon(delta=delta))
-    ends: list[tuple[End, float]] = [("lower", certified.lower), ("upper", certified.upper)]
+    certified, seconds = _timed(question.answer)
+    judge = _Judge(question, certified)
+    method, only = f"certified here: {certified.method}", reserved(certified.assumptions)
+    ends: list[tuple[End, float, str]] = [("lower", certified.lower, ""), ("upper", certified.upper, only)]
     rows = [
-        Compared(CERTIFIED, f"certified here: {certified.method}", "proven", side, end, _ratio(end, certified), seconds)
-        for side, end in ends
+        Compared(CERTIFIED, method, "proven", side, end, judge.ratio(end), seconds, rests=rests)
+        for side, end, rests in ends
     ]
-    known = _asked(LITERATURE, setting, delta, patience, certified)
+    known = _said(LITERATURE, setting, patience, judge)
     for row in known.rows:
-        if row.contradicts:
-            raise CertificateError(
-                f"{row.citation} says {row.side} {row.epsilon!r}, but epsilon is certified to lie in "
-                f"[{certified.lower!r}, {certified.upper!r}]. "
-                "This is a bug in shuffledp; please report the call."
-            )
-    brought = _asked([_guarded(bound) for bound in own], setting, delta, patience, certified)
-    only = reserved(certified.assumptions)
+        judge.check(row)
+    brought = _said([_guarded(bound) for bound in own], setting, patience, judge)
     rows += [*known.rows, *brought.rows]
-    rows = [replace(row, rests=only) if row.name in BY_LAW and row.side == "upper" else row for row in rows]
-    rows.sort(key=lambda row: (row.epsilon, row.side == "upper", row.name != CERTIFIED, row.status != "proven"))
+    rows.sort(key=lambda row: (row.value, row.side == "upper", row.name != CERTIFIED, row.status != "proven"))
     refused, skipped = (*known.refused, *brought.refused), (*known.skipped, *brought.skipped)
-    return Comparison(mechanism, delta, certified, tuple(rows), refused, skipped)
+    return Comparison(question, certified, tuple(rows), refused, skipped)
 
 
-def proven_beside(mechanism: Guarantee, delta: float, certified: Bound) -> list[Compared]:
-    """What the proven bounds of the literature say where ``certified`` is known, as far as they are
-    quick; those that are the certified end itself are left out.
+def weigh(bound: Published, question: Question, certified: Bound) -> Compared:
+    """What one bound of ``LITERATURE`` says; ``DoesNotApply`` if it says nothing here."""
+    judge = _Judge(question, certified)
+    return judge.check(judge.weighed(bound, Setting.of(question.guarantee)))
+
+
+def proven_beside(mechanism: Guarantee, delta: float, certified: Bound) -> tuple[list[Compared], tuple[str, ...]]:
+    """What the proven bounds of the literature say where epsilon is known to be ``certified``, and
+    the names of those that take too long to be asked; those that are the certified end itself are
+    left out.
     """
-    setting = Setting.of(mechanism)
+    setting, judge = Setting.of(mechanism), _Judge(Question(mechanism, "epsilon", delta), certified)
     proven = [bound for bound in LITERATURE if bound.status == "proven"]
-    rows = _asked(proven, setting, delta, QUICK * slowness(setting), certified).rows
-    return [row for row in rows if row.epsilon not in {certified.lower, certified.upper}]
+    said = _said(proven, setting, QUICK * slowness(setting), judge)
+    rows = [row for row in said.rows if row.value not in {certified.lower, certified.upper}]
+    return rows, tuple(left.name for left in said.skipped)
 
 
-class _Asked(NamedTuple):
+class _Judge(NamedTuple):
+    """The certified interval that every bound is held against."""
+
+    question: Question
+    certified: Bound
+
+    def ratio(self, value: float) -> float:
+        return value / self.certified.lower if self.certified.lower > 0.0 else math.nan
+
+    def refutes(self, side: End, value: float) -> bool:
+        """Whether a claim is wrong by more than rounding: where the curve is steep, a rounding of
+        what was given moves the answer farther than one of the answer, so both are allowed for.
+        """
+        if side == "upper":
+            least = value / (1.0 - SLACK)
+            return least < self.certified.lower and least < self.question.answer(1.0 + SLACK).lower
+        most = value / (1.0 + SLACK)
+        return most > self.certified.upper and most > self.question.answer(1.0 - SLACK).upper
+
+    def weighed(self, bound: Published, setting: Setting) -> Compared:
+        """What a bound says; ``DoesNotApply`` if it says nothing here."""
+        used = for_rounds(bound, setting)
+        value, seconds = _timed(lambda: used.ask(setting, self.question.asked, self.question.at))
+        facts = used.name, used.citation, used.status, used.side, value, self.ratio(value), seconds, used.remark
+        return Compared(*facts, self.refutes(used.side, value), rests_on(bound, self.certified.assumptions))
+
+    def check(self, row: Compared) -> Compared:
+        """Return a row of ``LITERATURE``, if it agrees with the interval or is not proven."""
+        if row.contradicts:
+            asked, ends = self.question, self.certified
+            raise CertificateError(
+                f"{row.citation} says {row.side} {row.value!r}, but {asked.asked} at {asked.given} = {asked.at!r} is "
+                f"certified to lie in [{ends.lower!r}, {ends.upper!r}]. This is a bug in shuffledp; please report the "
+                f"call."
+            )
+        return row
+
+
+class _Said(NamedTuple):
     """What some bounds said, and those that said nothing."""
 
     rows: list[Compared]
@@ -196,38 +235,27 @@ class _Asked(NamedTuple):
     skipped: list[Left]
 
 
-def _asked(bounds: Iterable[Published], setting: Setting, delta: float, patience: float, certified: Bound) -> _Asked:
-    found = _Asked([], [], [])
+def _said(bounds: Iterable[Published], setting: Setting, patience: float, judge: _Judge) -> _Said:
+    found = _Said([], [], [])
     for bound in bounds:
         if bound is LOWER:  # it is the certified lower end
             continue
+        left, reason = found.refused, ""
         try:
-            used, epsilon, seconds = _stated(bound, setting, delta, patience)
+            seconds = for_rounds(bound, setting).seconds(setting)
+            if seconds <= patience:
+                found.rows.append(judge.weighed(bound, setting))
+                continue
+            left, reason = found.skipped, f"takes about {seconds:.2g} s, and each bound is given {patience:g} s"
         except DoesNotApply as error:
-            found.refused.append(Left(bound.name, bound.citation, bound.status, bound.side, str(error)))
-        except TooSlow as error:
-            found.skipped.append(Left(bound.name, bound.citation, bound.status, bound.side, str(error)))
-        else:
-            ratio, refuted = _ratio(epsilon, certified), _refuted(used.side, epsilon, certified)
-            found.rows.append(
-                Compared(
-                    used.name,
-                    used.citation,
-                    used.status,
-                    used.side,
-                    epsilon,
-                    ratio,
-                    seconds,
-                    used.remark,
-                    refuted,
-                    used.rests,
-                )
-            )
+            reason = str(error)
+        left.append(Left(bound.name, bound.citation, bound.status, bound.side, reason))
     return found
 
 
-class TooSlow(Exception):
-    """A bound was not computed because it takes too long."""
+def rests_on(bound: Published, assumptions: Iterable[str]) -> str:
+    """What keeps a bound from being a guarantee, where a mechanism has those assumptions."""
+    return bound.rests or (reserved(assumptions) if bound.name in BY_LAW else "")
 
 
 def _check_patience(patience: float) -> float:
@@ -290,30 +318,7 @@ def _guarded(bound: Published) -> Published:
     )
 
 
-def _stated(bound: Published, setting: Setting, delta: float, patience: float) -> tuple[Published, float, float]:
-    """What a bound says, through the better composition theorem if it is about one round only, and
-    the seconds it took.
-    """
-    found = ways(bound, setting)
-    seconds = sum(way.seconds(setting) for way in found)
-    if seconds > patience:
-        raise TooSlow(f"takes about {seconds:.2g} s, and each bound is given {patience:g} s")
-    answers, taken = _timed(lambda: [(way.epsilon(setting, delta=delta), way) for way in found])
-    epsilon, way = min(answers, key=lambda answer: answer[0])
-    return way, epsilon, taken
-
-
 def _timed(compute: Callable[[], Answer]) -> tuple[Answer, float]:
     start = time.perf_counter()
     answer = compute()
     return answer, time.perf_counter() - start
-
-
-def _ratio(epsilon: float, certified: Bound) -> float:
-    return epsilon / certified.lower if certified.lower > 0.0 else math.nan
-
-
-def _refuted(side: End, epsilon: float, certified: Bound) -> bool:
-    if side == "upper":
-        return _ratio(epsilon, certified) < 1.0 - SLACK
-    return epsilon > certified.upper * (1.0 + SLACK)

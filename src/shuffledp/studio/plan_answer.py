@@ -195,7 +195,7 @@ def _published(asked: PlanRequest, patience: float = QUICK) -> dict[str, Any]:
             "side": row.side,
             "verdict": "refuted" if row.refuted else row.standing,
             "remark": row.rests if row.standing == "assumed" else row.remark,
-            "epsilon": {"value": _finite(row.epsilon), "text": rounded(row.epsilon, up=row.side == "upper")},
+            "epsilon": {"value": _finite(row.value), "text": rounded(row.value, up=row.side == "upper")},
             "times": "" if math.isnan(row.ratio) else rounded(row.ratio, up=True, digits=3),
         }
         for row in table.rows

@@ -70,6 +70,21 @@ def test_advanced_is_never_above_basic_and_wins_over_many_rounds() -> None:
     assert advanced < 0.5 * basic
 
 
+def test_delta_is_composed_without_a_search_for_epsilon() -> None:
+    clones, closed = certified.CLONES, feldman.THM_3_1
+    for rounds in (1, 4, 400):
+        setting = Setting(sdp.AnyLDP(epsilon0=2.0), 100_000, rounds)
+        for bound in (clones, closed):
+            basic, advanced = (composing.composed(bound, theorem) for theorem in composing.COMPOSITIONS)
+            epsilon = basic.epsilon(setting, delta=1e-6)
+            assert basic.delta(setting, epsilon=epsilon) == pytest.approx(1e-6, rel=1e-4)
+            assert advanced.delta(setting, epsilon=epsilon) <= basic.delta(setting, epsilon=epsilon)
+        few = composing.composed(clones, "advanced").epsilon(setting, delta=1e-6)
+        certain = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=100_000).compose(rounds).delta(epsilon=few)
+        assert certain.lower <= composing.composed(clones, "advanced").delta(setting, epsilon=few) <= 2.5e-6
+    assert composing.composed(clones, "basic").delta(setting, epsilon=few) > 0.1
+
+
 def test_every_round_must_satisfy_the_conditions_with_its_part_of_delta() -> None:
     setting = Setting(sdp.AnyLDP(epsilon0=math.log(10_000 / (16 * math.log(2e6)))), 10_000)
     several = composing.composed(feldman.THM_3_1, "basic")

@@ -137,9 +137,9 @@ class FromAbove(Guarantee):
 
     def explain(self, *, delta: float) -> Explanation:
         ends = (("upper", self.harsh), ("lower", self.mild))
-        each = ((side, row) for side, one in ends if one is not None for row in one.explain(delta=delta).rows)
-        rows = tuple(row for side, row in each if row.side == side)
-        return Explanation(self.describe(), delta, self.epsilon(delta=delta), rows)
+        each = [(side, one.explain(delta=delta)) for side, one in ends if one is not None]
+        rows = tuple(row for side, found in each for row in found.rows if row.side == side)
+        return Explanation(self.describe(), delta, self.epsilon(delta=delta), rows, each[0][1].skipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +230,9 @@ class RarelySeen(Guarantee):
         return self.whole.rdp(order=order)
 
     def explain(self, *, delta: float) -> Explanation:
-        bound, rows = self.epsilon(delta=delta), self.whole.explain(delta=delta).rows
-        return Explanation(self.describe(), delta, bound, (Row("upper", bound.upper, RARELY), *rows))
+        bound, whole = self.epsilon(delta=delta), self.whole.explain(delta=delta)
+        rows = (Row("upper", bound.upper, RARELY), *whole.rows)
+        return Explanation(self.describe(), delta, bound, rows, whole.skipped)
 
 
 def _merged(mechanisms: Iterable[Mechanism]) -> list[Mechanism]:

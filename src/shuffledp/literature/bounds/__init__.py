@@ -45,7 +45,7 @@ from shuffledp.literature.bounds import (
     koskela,
     variation_ratio,
 )
-from shuffledp.literature.bounds.composing import COMPOSITIONS, composed, ways
+from shuffledp.literature.bounds.composing import COMPOSITIONS, composed, for_rounds
 from shuffledp.literature.bounds.fourier import FourierAccountant
 from shuffledp.literature.bounds.published import Published, Setting, Status, require
 
@@ -58,8 +58,8 @@ __all__ = [
     "Status",
     "composed",
     "find",
+    "for_rounds",
     "require",
-    "ways",
 ]
 
 LITERATURE: tuple[Published, ...] = tuple(

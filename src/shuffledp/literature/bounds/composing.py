@@ -5,14 +5,16 @@ Kairouz, Oh and Viswanath's.
 import math
 from typing import Literal
 
+from shuffledp.accounting.bisection import halve, mean
 from shuffledp.errors import LARGEST_EPSILON, LEAST_DELTA, DoesNotApply, InvalidInput
 from shuffledp.literature.bounds.published import Published, Setting, require
 
-__all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "kairouz_oh_viswanath", "ways"]
+__all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "for_rounds", "kairouz_oh_viswanath"]
 
 Theorem = Literal["basic", "advanced"]
 COMPOSITIONS: tuple[Theorem, ...] = ("basic", "advanced")
 SPLITS = (0.1, 0.5, 0.9)  # the share of delta that pays for the rounds' joint deviation
+SEARCHED = 14  # times: where the rounds' deltas and the slack are alike, the failure is at most twice the least
 SOURCES: dict[Theorem, str] = {
     "basic": "basic composition (Dwork and Roth 2014, Thm 3.16)",
     "advanced": (
@@ -65,15 +67,17 @@ def composed(bound: Published, theorem: Theorem) -> Published:
     """The description for any number of rounds of an upper bound on one round; for one round it is
     the bound itself.
 
-    "basic" gives every round delta/rounds. "advanced" takes the best of all theorems here over a
-    few splits of delta between the rounds and the slack.
+    "basic" gives every round delta/rounds, or epsilon/rounds. "advanced" takes the best of basic
+    composition and of Kairouz, Oh and Viswanath's, which is never above the older advanced
+    composition, over a few splits of delta between the rounds and the slack, or with the epsilon of
+    one round at which both are alike.
     """
     if bound.side == "lower" or bound.rounds == "any":
         raise InvalidInput(
             f"only an upper bound on one round can be composed, got {bound.name}. Lower bounds on rounds are in "
             f"bounds.certified."
         )
-    evaluations = 1 if theorem == "basic" else 2 + len(SPLITS)
+    evaluations = 1 if theorem == "basic" else 1 + len(SPLITS)
     return Published(
         name=f"{bound.name}+{theorem}",
         paper=bound.paper,
@@ -85,16 +89,17 @@ def composed(bound: Published, theorem: Theorem) -> Published:
         adversary=bound.adversary,
         rounds="any",
         epsilon_at=lambda setting, delta: _composed(bound, setting, delta, theorem),
+        delta_at=lambda setting, epsilon: _composed_delta(bound, setting, epsilon, theorem),
         cost=lambda setting: bound.seconds(setting.once()) * (1 if setting.rounds == 1 else evaluations),
     )
 
 
-def ways(bound: Published, setting: Setting) -> tuple[Published, ...]:
+def for_rounds(bound: Published, setting: Setting) -> Published:
     """What says something of as many rounds as ``setting`` has: the bound itself, or, if it is an
-    upper bound on one round, the bound by each composition theorem.
+    upper bound on one round, the bound by the best composition theorem.
     """
     needed = setting.rounds > 1 and bound.rounds == "one" and bound.side == "upper"
-    return tuple(composed(bound, theorem) for theorem in COMPOSITIONS) if needed else (bound,)
+    return composed(bound, "advanced") if needed else bound
 
 
 def _composed(bound: Published, setting: Setting, delta: float, theorem: Theorem) -> float:
@@ -120,8 +125,36 @@ def _composed(bound: Published, setting: Setting, delta: float, theorem: Theorem
             (math.log1p(-delta) - math.log1p(-slack)) / rounds
         )  # (1 - part)^rounds (1 - slack) = 1 - delta
         best = min(best, kairouz_oh_viswanath(one(part), part, rounds, slack)[0])
-        part = (delta - slack) / rounds
-        best = min(best, advanced(one(part), part, rounds, slack)[0])
     if math.isinf(best) and reasons:
         raise reasons[0]
     return best
+
+
+def _composed_delta(bound: Published, setting: Setting, epsilon: float, theorem: Theorem) -> float:
+    rounds, once = setting.rounds, setting.once()
+    if rounds == 1:
+        return bound.delta(once, epsilon=epsilon)
+    reasons: list[DoesNotApply] = []
+    failures: list[float] = [1.0]
+
+    def covered(power: float) -> bool:
+        """Whether the slack is most of the failure, if one round has epsilon / rounds^power."""
+        part = epsilon * rounds**-power
+        room = epsilon - rounds * part * math.tanh(part / 2.0)
+        likely = min(max(room, 0.0) ** 2 / (2.0 * rounds * part * part), LARGEST_EPSILON) if part > 0.0 else 0.0
+        excess = math.exp(likely) - math.e  # the slack at which Kairouz, Oh and Viswanath's theorem gives epsilon
+        slack = min(math.exp(-likely), math.sqrt(rounds) * part / excess if excess > 0.0 else 1.0)
+        slack = 0.0 if power == 1.0 else slack
+        try:
+            together = rounds * bound.delta(once, epsilon=part)
+        except DoesNotApply as error:
+            reasons.append(error)
+            return False
+        failures.append(together + slack)
+        return together <= slack
+
+    if not covered(1.0) and theorem == "advanced":
+        halve(covered, 0.5, 1.0, middle=mean, steps=SEARCHED)
+    if len(failures) == 1:
+        raise reasons[0]
+    return min(failures)

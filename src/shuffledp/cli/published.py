@@ -1,0 +1,146 @@
+"""What published bounds say, next to the certified ends: --bound of epsilon, delta and curve."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from shuffledp.accounting.guarantee import Guarantee, Question
+from shuffledp.cli import show
+from shuffledp.cli.options import QUESTION
+from shuffledp.cli.setup import Setup
+from shuffledp.cli.waiting import patiently
+from shuffledp.errors import DoesNotApply
+from shuffledp.wording import reserved, rounded
+
+if TYPE_CHECKING:  # every published bound would come along
+    from shuffledp.literature.bounds import Published
+
+__all__ = ["LISTED", "Column", "Named", "column", "published", "side_in_words"]
+
+LISTED = "`shuffledp papers bounds` lists the names."
+Named = Annotated[
+    str | None,
+    typer.Option(
+        "--bound",
+        metavar="NAME",
+        help=f"What this published bound says, next to ours; {LISTED}",
+        rich_help_panel=QUESTION,
+        show_default=False,
+    ),
+]
+WARNINGS = {
+    "invalid": "exact enumeration refutes it in general",
+    "reconstructed": "its text was not found, so its constants may not be those of the paper",
+    "unproven": "a step of its proof is missing",
+}
+
+
+def published(setup: Setup, question: Question, name: str) -> None:
+    """Print what one bound says, and the interval that contains the truth."""
+    from shuffledp.literature.bounds import Setting, find
+    from shuffledp.literature.comparison import weigh
+
+    bound, guarantee, asked, given = find(name), question.guarantee, question.asked, question.given
+    with patiently(f"computing {name}"):
+        truth = question.answer()
+        try:
+            row = weigh(bound, question, truth)
+        except DoesNotApply as error:
+            composed = bound.rounds == "one" and bound.side == "upper" and (setup.rounds or 1) > 1
+            rounds = f" Each of {setup.rounds} rounds gets a part of {given}." if composed else ""
+            raise DoesNotApply(
+                f"{name} {error}{rounds} For the bounds that apply, ask the same of `shuffledp compare`."
+            ) from None
+        own = bound.enclosure(Setting.of(guarantee), asked, question.at) if row.name == name else None
+    notes = show.cautions(guarantee, question.at if asked == "epsilon" else truth.upper)
+    if setup.as_json:
+        both = {"lower": truth.lower, "upper": truth.upper, "method": truth.method, "assumptions": truth.assumptions}
+        facts = {cell: getattr(row, cell) for cell in ("side", "rests", "refuted", "citation", "remark")} | {
+            "bound": row.name,
+            asked: row.value,
+            "status": row.standing,
+            "ratio": None if math.isnan(row.ratio) else row.ratio,
+            "conditions": bound.conditions,
+            given: question.at,
+        }
+        enclosed = {} if own is None else {"enclosed": list(own), "enclosed_by": own.method}
+        notes += show.reservations(truth.assumptions)
+        return show.as_json(both | setup.facts(guarantee) | facts | enclosed, notes)
+    only = f", {reserved(truth.assumptions)}" if reserved(truth.assumptions) else ""
+    digits = 6 if row.refuted and 0.99 < row.ratio < 1.01 else 4  # a difference is seen
+    value = rounded(row.value, up=row.side == "upper", digits=digits)
+    rows = [
+        (asked, value, f"{side_in_words(row.side)}, says {row.title} ({row.standing})"),
+        ("", rounded(truth.upper, up=True), f"at most, certified by this package{only}"),
+        ("", rounded(truth.lower, up=False), "at least, certified by this package"),
+    ]
+    show.answer(f"{guarantee.describe()}; {given} = {show.exactly(question.at)}", rows, [])
+    warned = _warnings(bound, refuted=row.refuted)
+    show.warnings(warned)
+    ends = "" if own is None else f"between {rounded(own.lower, up=False)} and {rounded(own.upper, up=True)}"
+    words = (
+        (True, f"Source: {row.citation}. It is about {bound.covers}."),
+        (row.name != name, f"The bound is about one round; this package composed {setup.rounds} of them."),
+        (bound.conditions != "none", f"Condition, which holds here: {bound.conditions}."),
+        (ends, f"Without the error of its algorithm it would state a value {ends} ({own and own.method})."),
+        (row.remark, f"Remark: {row.remark.rstrip('.')}."),
+        *((True, f"Note: {note}.") for note in notes),
+    )
+    return show.sentences([*([] if warned else [""]), *(text for told, text in words if told)])
+
+
+def _warnings(bound: "Published", *, refuted: bool = False) -> list[str]:
+    """What must not be overlooked before its number is used."""
+    if bound.status == "proven":
+        return []
+    why = WARNINGS[bound.rests or bound.status]
+    here = " Here it contradicts the certified ends." if refuted else ""
+    return [f"{bound.name} is {bound.rests or bound.status}: {why}. Its number is not a guarantee.{here}"]
+
+
+class Column(NamedTuple):
+    """What one bound says of delta at every epsilon of a curve: as JSON has it, and as text."""
+
+    title: str
+    at: Callable[[float], float]
+    shown: list[str]
+    facts: dict[str, Any]
+    warnings: list[str]
+
+
+def column(name: str, guarantee: Guarantee, epsilons: Sequence[float]) -> Column:
+    """Its title is the name, and whatever keeps the bound from being a proven upper one; where it
+    has no number, the cell is empty, and a note says why.
+    """
+    from shuffledp.literature.bounds import Setting, find, for_rounds
+    from shuffledp.literature.comparison import rests_on
+
+    bound, setting = find(name), Setting.of(guarantee)
+    used = for_rounds(bound, setting)
+    reasons: list[str] = []
+
+    def at(epsilon: float) -> float:
+        try:
+            return used.delta(setting, epsilon=epsilon)
+        except DoesNotApply as error:
+            reasons.append(str(error))
+            return math.nan
+
+    values, up = [at(each) for each in epsilons], bound.side == "upper"
+    notes = [f"{name} is about one round; this package composed the rounds."] * (used is not bound)
+    if reasons:
+        notes.append(f"{name} has no number at {len(reasons)} of {len(values)} epsilons: it {reasons[-1]}")
+    rests = rests_on(bound, guarantee.assumptions)
+    doubt = rests or ("" if bound.status == "proven" else bound.status)
+    facts = {cell: getattr(bound, cell) for cell in ("name", "side", "status", "citation")} | {"rests": rests}
+    facts |= {"delta": [None if math.isnan(value) else value for value in values], "notes": notes}
+    shown = ["" if math.isnan(value) else rounded(value, up=up) for value in values]
+    title = ", ".join(filter(None, (name, "" if up else "at least", doubt)))
+    return Column(title, at, shown, facts, _warnings(bound))
+
+
+def side_in_words(side: str) -> str:
+    """Which end of epsilon a row bounds."""
+    return {"upper": "at most", "lower": "at least"}.get(side, side)
