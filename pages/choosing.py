@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.cli.commands import side_in_words
+from shuffledp.cli.published import side_in_words
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import CERTIFIED, Compared, Comparison
 from shuffledp.wording import rounded
 
 __all__ = ["page"]
 
-PATIENCE = 0.1
 HERE = {bound.name for bound in LITERATURE if bound.paper == "this package"}
 
 
@@ -112,7 +111,7 @@ In short: describe the mechanism, and ask it.
 ```
 
 The best proven theorem for that randomizer and adversary is used, and the lower end says how much any other bound could still gain.
-`survey.explain(delta=1e-6)` names the theorem. `sdp.compare(survey, delta=1e-6)` or `shuffledp compare` puts every published bound next to it.
+`survey.explain(delta=1e-6)` names the theorem. `sdp.compare(survey, delta=1e-6)` or `shuffledp compare` puts every published bound next to it; with `epsilon=0.5`, or `--epsilon 0.5`, the same for delta.
 
 Use another bound if
 
@@ -129,7 +128,7 @@ invalid ones; the end of this page says what the unproven ones lack.
 ## Which bound for which situation
 
 Computed at delta = 1e-6. "Times" is the ratio to the certified lower end; no true bound can be below 1. Numbers are rounded to the safe side: upper bounds
-up, lower bounds down. Only closed forms and quick algorithms are shown.
+up, lower bounds down. The three best published bounds and the loosest are shown, of those that are proven and take a moment.
 """
 
 
@@ -139,7 +138,7 @@ def page() -> str:
 
 
 def _section(situation: Situation) -> str:
-    table = sdp.compare(situation.mechanism, delta=situation.delta, patience=PATIENCE)
+    table = sdp.compare(situation.mechanism, delta=situation.delta)
     rows = [_row(row) for row in _telling(table)]
     wrong = [row.name for row in table.rows if row.refuted]
     lines = [
@@ -156,6 +155,9 @@ def _section(situation: Situation) -> str:
     ]
     if wrong:
         lines += [f"Too small to be true here: {', '.join(f'`{name}`' for name in wrong)}.", ""]
+    if table.skipped:
+        slow = ", ".join(f"`{left.name}`" for left in table.skipped)
+        lines += [f"Left out, as they take long (`shuffledp compare ... --patience inf` has them): {slow}.", ""]
     return "\n".join(lines)
 
 
@@ -179,9 +181,7 @@ def _row(row: Compared) -> str:
         if row.name == CERTIFIED
         else f"`{row.name}`: {row.citation}"
     )
-    return (
-        f"| {name} | {rounded(row.epsilon, up=up)} | {times} | {', '.join(filter(None, (row.standing, row.rests)))} |"
-    )
+    return f"| {name} | {rounded(row.value, up=up)} | {times} | {', '.join(filter(None, (row.standing, row.rests)))} |"
 
 
 def _closing() -> str:
