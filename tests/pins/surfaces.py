@@ -66,11 +66,15 @@ CHAPTERS = {
         explain {KRR} --delta 1e-6
         curve {KRR} --points 5
         text: curve {KRR} --points 3 --latex
+        curve {KRR} --points 3 --bound balle-2019-bennett-krr --bound girgis-2021
+        epsilon {KRR} --rounds 2 --delta 1e-6 --bound balle-2019-bennett-krr
+        delta {KRR} --epsilon 0.5 --bound balle-2019-bennett-krr-printed
         plan histogram --domain 4 --n 1000 {PROMISE}
         plan mean --n 200 --epsilon 1 --delta 1e-4
         training --sigma 2 --steps 20 --delta 1e-5
         calibrate training --steps 50 --epsilon 1 --delta 1e-5
         compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --delta 1e-6
+        json: compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --epsilon 0.1 --patience 0.1
         papers list
         papers show chen-2024
         papers bounds erlingsson-2019
@@ -83,6 +87,8 @@ CHAPTERS = {
         text: delta {KRR} --epsilon -1
         text: plan medians --n 100 {PROMISE}
         text: calibrate --randomizer krr --k 16 {PROMISE}
+        text: epsilon {KRR} --delta 1e-6 --bound erlingsson-2019
+        text: papers show
         text: papers reproduce biswas-tabel1
         text: epsilonn
         values: epsilon {KRR} --delta 2
