@@ -119,7 +119,7 @@ def test_numbers_that_json_has_not_are_null(capsys: Capture) -> None:
         ),
         (
             "--rounds 4 --delta 1e-6 --bound feldman-2020-thm-3.1",
-            ["got epsilon0 = 4 with n = 10000, delta = 2.5e-07", "Each of 4 rounds gets a part of delta."],
+            ["number of clones must be at least 16 log(2/delta)", "Each of 4 rounds gets a part of delta."],
         ),
         ("--delta nan --bound local", ["delta must be finite, got nan"]),
         ("--delta 1e-6 --bound local --proven", ["--bound asks what a paper says, and --proven"]),

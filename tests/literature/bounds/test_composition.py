@@ -89,7 +89,7 @@ def test_every_round_must_satisfy_the_conditions_with_its_part_of_delta() -> Non
     setting = Setting(sdp.AnyLDP(epsilon0=math.log(10_000 / (16 * math.log(2e6)))), 10_000)
     several = composing.composed(feldman.THM_3_1, "basic")
     assert several.epsilon(setting, delta=1e-6) > 0.0
-    with pytest.raises(DoesNotApply, match="epsilon0 must be at most"):
+    with pytest.raises(DoesNotApply, match="number of clones must be at least"):
         several.epsilon(Setting(setting.randomizer, setting.n, 2), delta=1e-6)
     with pytest.raises(DoesNotApply, match="1e-250"):
         several.epsilon(Setting(sdp.AnyLDP(epsilon0=0.1), 10**6, 100), delta=1e-249)

@@ -229,8 +229,8 @@ class Published:
         first = islice((each for each in tried if each[1] is not None), 1) if downwards else tried
         good = next((at for at, answer in first if answer), None)
         if good is None:
-            if len(silent) == len(grid):
-                raise silent[-1]
+            if len(silent) == len(grid) or (not downwards and holds(grid[-1]) is None):
+                raise silent[0 if downwards else -1]  # where its conditions ask for the least
             raise DoesNotApply(f"does not apply here: wherever it applies, its {other} is above {most:g}.")
         bad = grid[-1] if downwards else grid[max(grid.index(good) - 1, 0)]
         if holds(bad):
