@@ -53,7 +53,7 @@ TABLE_1: tuple[tuple[str, Callable[..., Randomizer], tuple[tuple[str, Published]
     (
         "adaptive shuffle",
         AnyLDP,
-        (("EFMRTT'19", erlingsson.ERLINGSSON), (BKMTT, checkins.CHECKINS), ("Thm 3.1", feldman.THM_3_1)),
+        (("EFMRTT'19", erlingsson.GENERAL), (BKMTT, checkins.CHECKINS), ("Thm 3.1", feldman.THM_3_1)),
     ),
     ("adaptive shuffle, delta0 = 1e-14", partial(AnyLDP, delta0=1e-14), (("Thm 3.8", feldman.THM_3_8),)),
     (

@@ -34,7 +34,7 @@ def test_equation_12_is_above_theorem_3_8_which_is_above_what_is_certified(n: in
 
 
 def test_equation_12_says_where_it_does_not_hold() -> None:
-    with pytest.raises(DoesNotApply, match="epsilon0 must be at most"):
+    with pytest.raises(DoesNotApply, match="number of clones must be at least"):
         equation_12(20_000, 1.0, 1e-6)
     with pytest.raises(DoesNotApply, match="epsilon must be at most 1, got 1"):
         equation_12(20_000, 1.7, 1e-6)

@@ -2,6 +2,7 @@
 exact answers and our certified ends.
 """
 
+import math
 import sys
 from functools import partial
 
@@ -10,6 +11,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds import LITERATURE, checkins, cheu, erlingsson
+from shuffledp.literature.bounds.composing import advanced
 from shuffledp.literature.bounds.published import Published, Setting
 from shuffledp.literature.exact import krr, worst_delta
 from tests.literature.bounds.warner import exact_delta, is_number_or_reason
@@ -62,6 +64,21 @@ def test_erlingsson_keeps_to_its_conditions() -> None:
         erlingsson.epsilon(999, 0.1, 1e-6)
     with pytest.raises(DoesNotApply, match="delta must be below 1/100"):
         erlingsson.epsilon(10_000, 0.1, 0.01)
+
+
+def test_the_general_form_of_erlingsson_is_the_composition_of_its_steps() -> None:
+    step = 2.0 * math.exp(0.5) * math.expm1(0.25) / 10_000
+    composed, delta = advanced(step, 0.0, 10_000, 1e-6)
+    assert (
+        erlingsson.general(10_000, 0.25, 1e-6) == pytest.approx(composed, rel=1e-12) == pytest.approx(0.0493, abs=1e-4)
+    )
+    assert delta == pytest.approx(1e-6)
+    assert composed < 0.5 * erlingsson.epsilon(10_000, 0.25, 1e-6)
+    edge = math.log(10_000 / 2) / 3
+    assert erlingsson.general(10_000, edge, 1e-6) > edge
+    for n, epsilon0 in ((10_000, edge * 1.001), (1, 1e-9)):
+        with pytest.raises(DoesNotApply, match=r"epsilon0 must be at most log\(n/2\)/3"):
+            erlingsson.general(n, epsilon0, 1e-6)
 
 
 def test_erlingsson_gives_the_digits_of_the_notebook_of_balle_et_al() -> None:

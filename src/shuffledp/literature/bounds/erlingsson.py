@@ -4,16 +4,16 @@ amplification by shuffling.
 
 import math
 
-from shuffledp.literature.bounds.published import Published, Setting, require
+from shuffledp.literature.bounds.published import Published, require
 
-__all__ = ["BOUNDS", "ERLINGSSON", "epsilon"]
+__all__ = ["BOUNDS", "ERLINGSSON", "GENERAL", "epsilon", "general"]
 
 
 def epsilon(n: int, epsilon0: float, delta: float) -> float:
-    """12 eps0 sqrt(log(1/delta) / n), for any eps0-LDP randomizers, also adaptive ones.
+    """The simple form of Theorem 7 (version 2): 12 eps0 sqrt(log(1/delta) / n), for any eps0-LDP
+    randomizers, also adaptive ones.
 
-    For eps0 < 1/2, n >= 1000 and delta < 1/100. Seen as Balle et al. 2019 quote it, Thm 4, and in
-    their code, which admits eps0 = 1/2 too.
+    For eps0 < 1/2, n >= 1000 and delta < 1/100; the code of Balle et al. 2019 admits eps0 = 1/2.
     """
     require(epsilon0 < 0.5, "epsilon0 must be below 1/2", f"{epsilon0:g}")
     require(n >= 1000, "n must be at least 1000", n)
@@ -21,18 +21,35 @@ def epsilon(n: int, epsilon0: float, delta: float) -> float:
     return 12.0 * epsilon0 * math.sqrt(math.log(1.0 / delta) / n)
 
 
-def _epsilon(setting: Setting, delta: float) -> float:
-    return epsilon(setting.n, setting.epsilon0, delta)
+def general(n: int, epsilon0: float, delta: float) -> float:
+    """The first form of Theorem 7 (version 2): e1 sqrt(2 n log(1/delta)) + n e1 (e^e1 - 1) with e1
+    = 2 E^2 (E - 1) / n, E = e^eps0: advanced composition of n steps of e1 each.
+
+    Above eps0 = log(n/2)/3 it exceeds eps0.
+    """
+    require(epsilon0 <= math.log(n / 2.0) / 3.0, "epsilon0 must be at most log(n/2)/3", f"{epsilon0:g}")
+    step = 2.0 * math.exp(2.0 * epsilon0) * math.expm1(epsilon0) / n
+    return step * math.sqrt(2.0 * n * math.log(1.0 / delta)) + n * step * math.expm1(step)
 
 
+PAPER = "Erlingsson et al. 2019"
+COVERS = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
 ERLINGSSON = Published(
     name="erlingsson-2019",
-    paper="Erlingsson et al. 2019",
-    where="main theorem, quoted as Thm 4 of Balle et al. 2019",
-    covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
+    paper=PAPER,
+    where="Thm 7 of version 2, its simple form; quoted as Thm 4 of Balle et al. 2019",
+    covers=COVERS,
     conditions="epsilon0 < 1/2, n >= 1000, delta < 1/100",
     status="proven",
-    epsilon_at=_epsilon,
+    epsilon_at=lambda setting, delta: epsilon(setting.n, setting.epsilon0, delta),
 )
-
-BOUNDS = (ERLINGSSON,)
+GENERAL = Published(
+    name="erlingsson-2019-general",
+    paper=PAPER,
+    where="Thm 7 of version 2, its first form",
+    covers=COVERS,
+    conditions="epsilon0 <= log(n/2)/3",
+    status="proven",
+    epsilon_at=lambda setting, delta: general(setting.n, setting.epsilon0, delta),
+)
+BOUNDS = (ERLINGSSON, GENERAL)
