@@ -13,6 +13,7 @@ show             answers as tables, as plain words, and as strict JSON
 commands         epsilon, delta, calibrate, explain, curve
 compare          every published bound on one mechanism
 papers           papers list, show, bounds, reproduce
+published        --bound: what a published bound says
 plan             which protocol for a task
 studio           the planner, as a page
 track            one design, asked every week

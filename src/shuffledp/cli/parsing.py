@@ -16,6 +16,7 @@ __all__ = ["App"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+NOISE = ("epsilon", "gamma", "epsilon0")  # one of them is given
 EXAMPLES = {"epsilon": "1", "delta": "1e-6", "lower": "0", "upper": "120", "n": "10000", "categories": "yes,no"}
 
 
@@ -47,8 +48,13 @@ class _Command(_Examples, TyperCommand):
 
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
-        missing = [name for name, each in parameters.items() if each.required and values.get(name) in (None, ())]
-        missing += [name for name in _needed(parameters, values) if name not in missing]
+        needed = _needed(parameters, values)
+        missing = [
+            name
+            for name, each in parameters.items()
+            if (each.required and values.get(name) in (None, ())) or (name == "epsilon" and name in needed)
+        ]
+        missing += [name for name in needed if name not in missing]
         if not missing:
             return
         columns = _columns(parameters, values)
@@ -121,6 +127,8 @@ def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[st
         needed.append("categories")
     if values.get("task") == "mean":
         needed += [name for name in ("lower", "upper") if name in parameters and values.get(name) is None]
+    if {"epsilon", "gamma", "out"} <= set(parameters) and all(values.get(name) is None for name in NOISE):
+        needed.append("epsilon")
     if "out" in parameters and "force" in parameters and values.get("out") is None and not values.get("dry_run"):
         needed.append("out")
     return needed

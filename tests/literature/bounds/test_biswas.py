@@ -39,19 +39,21 @@ def one_bin(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
 def in_balls(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> tuple[Any, Any]:
     """Theorem 1 corrected and as printed, from powers of polynomials in Arb."""
     flint = pytest.importorskip("flint")
-    flint.ctx.prec = 3000
-    arb, poly, m = flint.arb, flint.arb_poly, n - n0
-    E, x = arb(epsilon0).exp(), arb(epsilon).exp()
-    p, q, kappa = E / (E + k - 1), 1 / (E + k - 1), (k - 1) / (E + k - 2)
-    fewest = poly([1 - p, p]) ** n0 * poly([1 - q, q]) ** (m - 2)
-    others = fewest * poly([1 - q, q])
-    P, Q = others * poly([1 - p, p]), others * poly([1 - q, q])
-    corrected = printed = arb(0)
-    for s in range(n + 1):
-        corrected += max(P[s] - x * Q[s], arb(0))
-        squares = q * (others[s - 1] if s else 0) + (m - 1) * q**2 * (fewest[s - 2] if s > 1 else 0)
-        printed += max(P[s] * (1 - x / (kappa + (E - kappa) / m * squares / Q[s])), arb(0))
-    return corrected, printed
+    from shuffledp.literature.exact.balls.ball import precision
+
+    with precision(3000):
+        arb, poly, m = flint.arb, flint.arb_poly, n - n0
+        E, x = arb(epsilon0).exp(), arb(epsilon).exp()
+        p, q, kappa = E / (E + k - 1), 1 / (E + k - 1), (k - 1) / (E + k - 2)
+        fewest = poly([1 - p, p]) ** n0 * poly([1 - q, q]) ** (m - 2)
+        others = fewest * poly([1 - q, q])
+        P, Q = others * poly([1 - p, p]), others * poly([1 - q, q])
+        corrected = printed = arb(0)
+        for s in range(n + 1):
+            corrected += max(P[s] - x * Q[s], arb(0))
+            squares = q * (others[s - 1] if s else 0) + (m - 1) * q**2 * (fewest[s - 2] if s > 1 else 0)
+            printed += max(P[s] * (1 - x / (kappa + (E - kappa) / m * squares / Q[s])), arb(0))
+        return corrected, printed
 
 
 def theorem_as_printed(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
