@@ -12,6 +12,7 @@ from griffe import Attribute, Extension, Object
 __all__ = ["Readable", "fenced"]
 
 EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
+MAP = re.compile(r"^(?:\w+ {2,}\S.*(?:\n|\Z)){2,}", re.MULTILINE)  # what the modules of a package hold
 
 
 class Readable(Extension):
@@ -31,7 +32,9 @@ class Readable(Extension):
 
 
 def fenced(text: str) -> str:
-    """``text`` with a fence around each example, from its first prompt to the next empty line:
-    Markdown would take ``>>>`` for a quotation.
+    """``text`` with a fence around each example, from its first prompt to the next empty line, as
+    Markdown would take ``>>>`` for a quotation; and around the map of a package, as it would join
+    the lines.
     """
+    text = MAP.sub(lambda found: f"```text\n{found[0].rstrip()}\n```\n", text)
     return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)

@@ -181,6 +181,7 @@ def test_every_command_has_a_section() -> None:
 
 def test_an_example_in_a_docstring_is_shown_as_code() -> None:
     assert fenced("Adds.\n\n>>> 1 + 1\n2\n\nMore.") == "Adds.\n\n```pycon\n>>> 1 + 1\n2\n```\n\nMore."
+    assert fenced("Two.\n\na   One\nbc  Two") == "Two.\n\n```text\na   One\nbc  Two\n```\n"
 
 
 def test_what_a_page_loads_is_found() -> None:
