@@ -160,7 +160,7 @@ def _near(axes: Axes, found: DrawnEstimates, bounds: tuple[float, float]) -> Non
     if reach > 0.0:
         axes.set_xlim(min(max(value - reach, least), low), max(min(value + reach, most), high))
     known = math.isfinite(least) and math.isfinite(most)
-    axes.set_xlabel(found.labels[0] + f", of a possible {least:g} to {most:g}" * known)
+    axes.set_xlabel(found.labels[0] + f", of a possible {least:,.10g} to {most:,.10g}" * known)
 
 
 def one_line(words: str) -> str:

@@ -48,7 +48,7 @@ class ShownValue(ShownValues):
 
 
 def _mean(record: Record) -> list[Markup]:
-    found, (lower, upper) = record.estimates, record.design.bounds
+    found, (lower, upper) = record.estimates, record.design.possible(record.counted.reports)
     value, low, high = found.value[0], found.lower[0], found.upper[0]
     decimals, sure = decimals_of(found), level(found.level)
     ends = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
@@ -70,7 +70,7 @@ def _mean(record: Record) -> list[Markup]:
             class_="number",
         ),
         figure(
-            interval(title, value, low, high, lower, upper), f"The declared range, with the {sure} interval.{enlarged}"
+            interval(title, value, low, high, lower, upper), f"All that is possible, with the {sure} interval.{enlarged}"
         ),
         gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", phrases.COVERAGE),
     ]

@@ -192,6 +192,11 @@ class Designed(Part):
         assert self.upper is not None
         return self.lower, self.upper
 
+    def possible(self, people: int) -> tuple[float, float]:
+        """What may be estimated: a mean in the range, or the sum of so many values in it."""
+        times = people if self.task == "sum" else 1
+        return times * self.bounds[0], times * self.bounds[1]
+
     @property
     def listed(self) -> range | list[Category]:
         """All that is counted: the categories, or the cells of a crosstab and their sums; a mean

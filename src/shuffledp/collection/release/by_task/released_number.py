@@ -42,7 +42,7 @@ class ReleasedMean(ReleasedAnswer):
         return {"ends": Ends(step=step, value=value, lower=lower, upper=upper)}
 
     def bounds(self, record: Record) -> tuple[float, float]:
-        return record.design.bounds
+        return record.design.possible(record.counted.reports)
 
 
 class ReleasedSum(ReleasedMean):
