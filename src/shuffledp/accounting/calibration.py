@@ -19,7 +19,6 @@ from shuffledp.errors import (
     MOST_ROUNDS,
     CertificateError,
     InvalidInput,
-    called_as,
     check_epsilon,
     check_probability,
     check_promised,
@@ -73,7 +72,6 @@ class Calibration:
         return float(self.value)
 
 
-@called_as("calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)")
 def calibrate(
     family: Callable[..., Randomizer] | Randomizer,
     *,

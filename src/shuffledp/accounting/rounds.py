@@ -29,7 +29,7 @@ from shuffledp.accounting.pld import (
     pessimistic,
 )
 from shuffledp.accounting.reductions import Curve, Reduction, Scanned
-from shuffledp.errors import LARGEST_EPSILON, called_as, check_delta, check_rounds
+from shuffledp.errors import LARGEST_EPSILON, check_delta, check_rounds
 from shuffledp.wording import statement
 
 __all__ = ["Parts", "Repeated", "Round", "Rounds", "added"]
@@ -119,12 +119,10 @@ class Round(Guarantee):
     def _lower(self) -> Envelope:
         return Envelope(self.reduction.lowers, "lower", self.ceiling)
 
-    @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
         return self if rounds == 1 or self.ceiling == 0.0 else Rounds(((self, rounds),))
 
-    @called_as("survey.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         order = check_order(order)
         if self.ceiling == 0.0:  # equal laws
@@ -153,7 +151,6 @@ class Round(Guarantee):
         )
         return min(curve, alone)
 
-    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
@@ -402,19 +399,16 @@ class Rounds(Guarantee):
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(block.pessimistic_loss(spacing=spacing), rounds) for block, rounds in self._blocks]).law()
 
-    @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
         return Rounds(tuple((part, check_rounds(times * rounds)) for part, times in self.parts))
 
-    @called_as("survey.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
         return self._bound(
             max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
         )
 
-    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)

@@ -15,7 +15,7 @@ from shuffledp._types import End
 from shuffledp.accounting.accuracy import SLACK
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
-from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, called_as, check_finite
+from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, check_finite
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_rounds
 from shuffledp.literature.bounds.certified import LOWER, slowness
 from shuffledp.wording import reserved
@@ -129,7 +129,6 @@ class Comparison:
     __repr__ = __str__
 
 
-@called_as("compare(survey, delta=1e-6)")
 def compare(
     mechanism: Guarantee,
     *,
