@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +50,7 @@ __all__ = [
     "check_users",
 ]
 
+Answer = TypeVar("Answer")
 CURVE_POINTS = 65  # of a trade-off curve, closer to 0, where most of it comes from
 
 
@@ -118,15 +120,18 @@ class Guarantee(ABC):
 
     def _delta_end(self, end: End, epsilon: float, gap: float) -> float:
         """One end of delta at one epsilon, computed once."""
-        asked = (end, epsilon, gap)
-        if asked not in self._answers:
-            self._answers[asked] = float(self._end(end, np.array([epsilon]), gap)[0])
-        return self._answers[asked]
+        return self._once((end, epsilon, gap), lambda: float(self._end(end, np.array([epsilon]), gap)[0]))
 
     @cached_property
-    def _answers(self) -> dict[tuple[object, ...], float]:
+    def _answers(self) -> dict[tuple[object, ...], Any]:
         """What was asked already: certificate, ledger and page ask the same of one guarantee."""
         return {}
+
+    def _once(self, asked: tuple[object, ...], answer: Callable[[], Answer]) -> Answer:
+        if asked not in self._answers:
+            self._answers[asked] = answer()
+        found: Answer = self._answers[asked]
+        return found
 
     def deltas(self, epsilons: ArrayLike, *, end: End, gap: float = DEFAULT_GAP) -> Floats:
         """One end of delta at many epsilons, as it is computed: valid at each of them, and not
@@ -158,10 +163,7 @@ class Guarantee(ABC):
 
     def _solved(self, end: End, delta: float) -> float:
         """One end of epsilon, solved for once."""
-        asked = (end, delta)
-        if asked not in self._answers:
-            self._answers[asked] = self._epsilon_end(end, delta)
-        return self._answers[asked]
+        return self._once((end, delta), lambda: self._epsilon_end(end, delta))
 
     def _epsilon_end(self, end: End, delta: float) -> float:
         """One end of the epsilon that meets ``delta``; the curve behind it is taken for exact."""

@@ -199,35 +199,22 @@ class Round(Guarantee):
         return tuple(self._pessimistic(spacing, order) for order in range(orders))
 
     def _pessimistic(self, spacing: float, order: int | None) -> LossDistribution:
-        if (spacing, order) not in self._worse:  # kept for the next question
+        def new() -> LossDistribution:
             there = self._at_knots(spacing, order)
             back = there if order is None else self._at_knots(spacing, 1 - order)  # whose are the losses below 0
-            self._worse[spacing, order] = pessimistic(lambda _: there, self.knots(spacing), spacing, lambda _: back)
-        return self._worse[spacing, order]
+            return pessimistic(lambda _: there, self.knots(spacing), spacing, lambda _: back)
 
-    @cached_property
-    def _worse(self) -> dict[tuple[float, int | None], LossDistribution]:
-        return {}
+        return self._once(("pessimistic", spacing, order), new)
 
     def _at_knots(self, spacing: float, order: int | None) -> Floats:
         """The upper end at the knots, computed once."""
-        if (spacing, order) not in self._values:
-            self._values[spacing, order] = self._upper(order)(spacing * self.knots(spacing), CURVE_GAP)
-        return self._values[spacing, order]
-
-    @cached_property
-    def _values(self) -> dict[tuple[float, int | None], Floats]:
-        return {}
+        return self._once(
+            ("at knots", spacing, order), lambda: self._upper(order)(spacing * self.knots(spacing), CURVE_GAP)
+        )
 
     def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
         """PLDs that an explicit pair dominates in either order: one or two."""
-        if spacing not in self._better:
-            self._better[spacing] = self._new_better(spacing)
-        return self._better[spacing]
-
-    @cached_property
-    def _better(self) -> dict[float, tuple[LossDistribution, ...]]:
-        return {}
+        return self._once(("optimistic", spacing), lambda: self._new_better(spacing))
 
     def _new_better(self, spacing: float) -> tuple[LossDistribution, ...]:
         knots, (forward, backward) = self.knots(spacing), self._pair()
