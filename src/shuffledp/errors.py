@@ -113,8 +113,12 @@ def check_probability(name: str, value: object, *, remedy: str, zero: bool = Fal
     return number
 
 
-def check_count(name: str, value: object, *, least: int, remedy: str) -> int:
-    """Return ``value`` as an int of at least ``least``; 3.0 counts as an integer, 3.5 does not."""
+def check_count(
+    name: str, value: object, *, least: int, remedy: str, most: float = math.inf, beyond: str | None = None
+) -> int:
+    """Return ``value`` as an int from ``least`` to ``most``; 3.0 counts as an integer, 3.5 does
+    not. ``beyond`` is the remedy above ``most``, if it is another one.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
     if not isinstance(value, Integral) and not (math.isfinite(value) and float(value).is_integer()):
@@ -122,6 +126,8 @@ def check_count(name: str, value: object, *, least: int, remedy: str) -> int:
     count = int(value) if isinstance(value, Integral) else int(float(value))
     if count < least:
         raise InvalidInput(f"{name} must be at least {least}, got {count}. {remedy}")
+    if count > most:
+        raise InvalidInput(f"{name} must be at most {most}, got {count}. {beyond or remedy}")
     return count
 
 
@@ -180,10 +186,6 @@ def check_users(n: object, honest: object = None) -> tuple[int, int]:
 
 def check_rounds(value: object) -> int:
     """Return ``value`` as a number of rounds."""
-    rounds = check_count("rounds", value, least=1, remedy="rounds counts how often the same users report.")
-    if rounds > MOST_ROUNDS:
-        raise InvalidInput(
-            f"rounds must be at most {MOST_ROUNDS}, got {rounds}. Nobody reports that often; split the population "
-            f"instead."
-        )
-    return rounds
+    remedy = "rounds counts how often the same users report."
+    beyond = "Nobody reports that often; split the population instead."
+    return check_count("rounds", value, least=1, most=MOST_ROUNDS, remedy=remedy, beyond=beyond)

@@ -58,20 +58,16 @@ class ShuffledGroups(Round):
         ... ).describe()
         'krr, k = 16; 10 users with epsilon0 = 1, 20 users with epsilon0 = 4; the worst of them'
         """
-        crowds = [
-            f"{number:,} user{'s' * (number > 1)} with epsilon0 = {krr.epsilon0:g}" for krr, number in self.groups
-        ]
+        crowds = [_crowd(krr, number) for krr, number in self.groups]
         whose = "the worst of them" if self.target is None else f"one of those with epsilon0 = {self.ceiling:g}"
         return f"krr, k = {self.groups[0][0].k}; {', '.join(crowds)}; {whose}"
 
     def of(self, group: int) -> ShuffledGroups:
         """The same round, and the privacy of a user of one group, counted from 0."""
-        group = check_count("group", group, least=0, remedy="Groups are counted from 0, in the order they were given.")
+        remedy = "Groups are counted from 0, in the order they were given."
+        group = check_count("group", group, least=0, remedy=remedy)
         if group >= len(self.groups):
-            raise InvalidInput(
-                f"group must be less than {len(self.groups)}, got {group}. Groups are counted from 0, in the order "
-                f"they were given."
-            )
+            raise InvalidInput(f"group must be less than {len(self.groups)}, got {group}. {remedy}")
         return replace(self, target=group)
 
     def epsilon(self, *, delta: float, group: int | None = None) -> Bound:

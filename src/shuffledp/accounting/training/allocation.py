@@ -197,10 +197,6 @@ def check_participations(value: object, steps: int) -> int:
 
 def check_epochs(value: object) -> int:
     """Return ``value`` as a number of epochs."""
-    epochs = check_count("epochs", value, least=1, remedy="It counts the passes over the data; 1 to 1000 is usual.")
-    if epochs > MOST_ROUNDS:
-        raise InvalidInput(
-            f"epochs must be at most {MOST_ROUNDS}, got {epochs}. Beyond, rounding would decide what an epoch adds; "
-            f"train for fewer."
-        )
-    return epochs
+    remedy = "It counts the passes over the data; 1 to 1000 is usual."
+    beyond = "Beyond, rounding would decide what an epoch adds; train for fewer."
+    return check_count("epochs", value, least=1, most=MOST_ROUNDS, remedy=remedy, beyond=beyond)
