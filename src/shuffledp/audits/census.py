@@ -30,9 +30,8 @@ class Census:
         strata = len(joint.hit_law)
         self.cells = np.zeros(len(joint.cell_law), dtype=np.int64)
         self.strata, self.fine = strata, n * strata <= MOST_TABLE
-        self.table = np.zeros(
-            (2, n * strata if self.fine else n), dtype=np.int64
-        )  # users, and hits, by place, or by place and value
+        # Users, and hits, by place, or by place and value.
+        self.table = np.zeros((2, n * strata if self.fine else n), dtype=np.int64)
         self.by_value = np.zeros((2, strata), dtype=np.int64)
         self.agreed: dict[int, NDArray[np.int64]] = {}
         self.echoes: list[tuple[float, int]] = []

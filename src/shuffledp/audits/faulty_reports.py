@@ -4,7 +4,6 @@ of a docstring is the fault's description.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -48,11 +47,6 @@ Rows = NDArray[Any]
 
 class Planted(Surveyed):
     """A subject with a fault in it."""
-
-    @classmethod
-    def sentence(cls) -> str:
-        """What is wrong."""
-        return " ".join((inspect.getdoc(cls) or "").split())
 
 
 class Right(Planted):

@@ -27,10 +27,8 @@ __all__ = ["TwoValues"]
 
 ALLOWED = 60.0  # what is left out is about e^-60 of the answer
 PIECES, TRIED = 4000, 65
-LEFT, RIGHT = (
-    (0.0, 0.25, 0.5, 0.75, 0.9),
-    (0.5, 1.0, 2.0, 4.0, 8.0, 12.0),
-)  # where aliases are bounded: shares of c, and deviations above it
+# Where aliases are bounded: shares of c, and deviations above it.
+LEFT, RIGHT = (0.0, 0.25, 0.5, 0.75, 0.9), (0.5, 1.0, 2.0, 4.0, 8.0, 12.0)
 
 
 @dataclass(frozen=True, eq=False)
