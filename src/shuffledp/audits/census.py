@@ -71,12 +71,8 @@ class Census:
         cells, cell = multinomial(self.cells, self.joint.cell_law)
         each = binomial(hits, of, law)
         single, value = least(each)
-        shares = [
-            2.0 * pooled,
-            6.0 * cells,
-            6.0 * single,
-            6.0 * together(each),
-        ]  # half of the chance of a false alarm is given to the pooled test
+        # Half of the chance of a false alarm is given to the pooled test.
+        shares = [2.0 * pooled, 6.0 * cells, 6.0 * single, 6.0 * together(each)]
         p, which = min(1.0, *shares), int(np.argmin(shares))
         value = cell * len(self.joint.inputs) // len(self.cells) if which == 1 else value
         where = ("over all values", f"value {value}", f"value {value}", "over all values")[which]

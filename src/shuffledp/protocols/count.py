@@ -75,9 +75,8 @@ class SignedCount(MessageProtocol):
         return isinstance(law, SignedUnits)
 
     def _calibrated(self) -> SignedUnits:
-        assert self.epsilon is not None
-        assert self.delta is not None
-        terms = (self._crowd(self.least), min(self.epsilon, LARGEST_DECAY), self.delta, self.rounds)
+        epsilon, delta, rounds = self._promised()
+        terms = (self._crowd(self.least), min(epsilon, LARGEST_DECAY), delta, rounds)
         if self.most_messages is None and self.most_error is None:
             return _fewest(USUAL, *terms)
         laws = [law for hidden in HIDDEN if (law := _tried(hidden, *terms)) is not None]

@@ -75,15 +75,14 @@ class SplitSummation(MessageProtocol):
         return isinstance(law, SplitShares) and self.k in (None, law.k - 1)
 
     def _calibrated(self) -> SplitShares:
-        assert self.epsilon is not None
-        assert self.delta is not None
+        epsilon, delta, rounds = self._promised()
         least = self._crowd(self.least)
         if least < LEAST_PEOPLE:
             raise InvalidInput(
                 f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {least}. Ask more "
                 f"people, or take a mean of one message each."
             )
-        return _fewest(self.n, least, min(self.epsilon, LARGEST_DECAY), self.delta, self.rounds, self.k)
+        return _fewest(self.n, least, min(epsilon, LARGEST_DECAY), delta, rounds, self.k)
 
     @property
     def _steps(self) -> int:

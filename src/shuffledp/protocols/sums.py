@@ -104,9 +104,8 @@ class Summation(ShuffledProtocol):
         c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated
         so far, until the best grid is one of those.
         """
-        assert self.epsilon is not None
-        assert self.delta is not None
-        first = guessed_grid(self.n, self.epsilon, self.delta)
+        epsilon, delta, _ = self._promised()
+        first = guessed_grid(self.n, epsilon, delta)
         known = {k: self._constant(k) for k in (first, 2 * first)}
         while True:
             k = _argmin(self.n, known)
@@ -121,9 +120,7 @@ class Summation(ShuffledProtocol):
         """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with
         k steps.
         """
-        assert self.epsilon is not None
-        assert self.delta is not None
-        epsilon0 = calibrated(KRR, (("k", k + 1),), self._crowd(self.least), self.epsilon, self.delta, self.rounds)
+        epsilon0 = calibrated(KRR, (("k", k + 1),), self._crowd(self.least), *self._promised())
         return self.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
 
     @property

@@ -77,13 +77,10 @@ def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) ->
         f"{epsilon:g} with n = {n}, epsilon0 = {epsilon0:g}",
     )
     pure = max(4.0 * math.exp(-min(root * root, LARGEST_EPSILON)), 2.0 * math.exp(-min(trials / 16.0, LARGEST_EPSILON)))
-    total = pure + _leak(n, epsilon0, delta0, epsilon)
+    leak = (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
+    total = pure + leak
     require(total < 1.0, "(e^epsilon + 1)(1 + 1/(2E)) n delta0 must stay below delta", f"n delta0 = {n * delta0:g}")
     return total
-
-
-def _leak(n: int, epsilon0: float, delta0: float, epsilon: float) -> float:
-    return (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
 
 
 def divergence_given_count(

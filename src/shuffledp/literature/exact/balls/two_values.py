@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from flint import acb, arb
 
 from shuffledp.literature.exact.balls.ball import ball, between, midpoint, positive_part, precision
+from shuffledp.literature.exact.balls.line import complex_power
 
 __all__ = ["TwoValues"]
 
@@ -142,12 +143,4 @@ def _moments(p: arb, q: arb, zeros: int, ones: int, c: arb) -> tuple[arb, arb]:
 
 def _power(value: acb, size: arb, n: int) -> acb:
     """(value / size)^n."""
-    if n == 0:
-        return acb(1)
-    base = value / size
-    if base.real > 0:
-        return (n * base.log()).exp()
-    if base.real < 0:
-        power = (n * (-base).log()).exp()
-        return -power if n % 2 else power
-    return base.pow(n)
+    return acb(1) if n == 0 else complex_power(value / size, n)
