@@ -2,7 +2,6 @@
 
     ShuffledpError
     ├── InvalidInput (also a ValueError)   the request is wrong; the message names rule and remedy
-    │   ├── Misused (also a TypeError)     a call lacks an argument, or has one too many
     │   ├── DoesNotApply                   a theorem's condition fails here: it gives no number
     │   ├── Unwritable                     a figure cannot be written (papers.make)
     │   ├── Unreadable                     a file of check-ins cannot be read (papers.cities)
@@ -23,17 +22,7 @@ Every message reads: name, rule, the value that broke it, remedy.
 from __future__ import annotations
 
 import math
-from functools import update_wrapper
 from numbers import Integral, Real
-from types import FunctionType
-
-TYPE_CHECKING = False  # typing is not loaded for it: a client that only encodes starts sooner
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, ParamSpec, TypeVar
-
-    Parameters = ParamSpec("Parameters")
-    Result = TypeVar("Result")
 
 __all__ = [
     "LARGEST_EPSILON",
@@ -43,9 +32,7 @@ __all__ = [
     "CertificateError",
     "DoesNotApply",
     "InvalidInput",
-    "Misused",
     "ShuffledpError",
-    "called_as",
     "check_count",
     "check_delta",
     "check_epsilon",
@@ -75,10 +62,6 @@ class InvalidInput(ShuffledpError, ValueError):
     """A parameter breaks a rule; the message is one sentence with a remedy."""
 
 
-class Misused(InvalidInput, TypeError):
-    """A call lacks an argument that it needs, or has one that it does not take."""
-
-
 class DoesNotApply(InvalidInput):
     """A published theorem says nothing here; the message names the condition that fails."""
 
@@ -87,76 +70,6 @@ class CertificateError(ShuffledpError):
     """Two certified ends contradict each other, or a calibrated plan misses its target; no answer
     is better than a wrong one.
     """
-
-
-def called_as(example: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Decorate a function that people call by hand: where Python would say "takes 1 positional
-    argument but 2 were given", they are told what to write instead, as in ``example``.
-
-    >>> @called_as("double(of=3)")
-    ... def double(*, of):
-    ...     return 2 * of
-    >>> double(3)
-    Traceback (most recent call last):
-    shuffledp.errors.Misused: of must be named in double(...), got 3 without a name. Write it as in
-    double(of=3).
-    """
-
-    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        misuse = _misuse  # a name of its own: these globals are not there below
-
-        def answering(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
-            try:
-                return function(*arguments, **named)
-            except TypeError:
-                wrong = misuse(function, example, arguments, named)
-                if wrong is None:  # the call was well spelled: something inside failed
-                    raise
-            raise wrong
-
-        # With the function's own globals, so that doctest finds its examples in its module.
-        at_home: Any = function
-        own = FunctionType(answering.__code__, at_home.__globals__, at_home.__name__, None, answering.__closure__)
-        return update_wrapper(own, function)
-
-    return decorate
-
-
-def _misuse(
-    function: Callable[..., object], example: str, arguments: tuple[object, ...], named: dict[str, object]
-) -> Misused | None:
-    """What is wrong with a call, if anything is."""
-    import inspect  # slow to load, and needed by nobody who spells well
-
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*arguments, **named)
-    except TypeError:
-        pass
-    else:
-        return None
-    call = f"{function.__name__}(...)"
-    kinds = {name: parameter.kind for name, parameter in signature.parameters.items()}
-    places = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    by_name = [name for name, kind in kinds.items() if kind is inspect.Parameter.KEYWORD_ONLY]
-    extra = ", ".join(shown(each) for each in arguments[len(places) :])
-    unknown = [name for name in named if name not in kinds]
-    needed = [
-        name
-        for name in (*places[len(arguments) :], *by_name)
-        if name not in named and signature.parameters[name].default is inspect.Parameter.empty
-    ]
-    if extra and by_name:
-        words = f"{needed[0] if needed else 'every option'} must be named in {call}, got {extra} without a name"
-    elif extra:
-        words = f"{call} must be given no more than {places[-1]}, got also {extra}"
-    elif unknown and inspect.Parameter.VAR_KEYWORD not in kinds.values():
-        words = f"{call} must be given arguments that it has, got {unknown[0]}={shown(named[unknown[0]])}"
-    elif needed:
-        words = f"{needed[0]} must be given to {call}, got nothing"
-    else:
-        words = f"{call} must be given every argument once, got one twice"
-    return Misused(f"{words}. Write it as in {example}.")
 
 
 def shown(value: object) -> str:
@@ -200,8 +113,12 @@ def check_probability(name: str, value: object, *, remedy: str, zero: bool = Fal
     return number
 
 
-def check_count(name: str, value: object, *, least: int, remedy: str) -> int:
-    """Return ``value`` as an int of at least ``least``; 3.0 counts as an integer, 3.5 does not."""
+def check_count(
+    name: str, value: object, *, least: int, remedy: str, most: float = math.inf, beyond: str | None = None
+) -> int:
+    """Return ``value`` as an int from ``least`` to ``most``; 3.0 counts as an integer, 3.5 does
+    not. ``beyond`` is the remedy above ``most``, if it is another one.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
     if not isinstance(value, Integral) and not (math.isfinite(value) and float(value).is_integer()):
@@ -209,6 +126,8 @@ def check_count(name: str, value: object, *, least: int, remedy: str) -> int:
     count = int(value) if isinstance(value, Integral) else int(float(value))
     if count < least:
         raise InvalidInput(f"{name} must be at least {least}, got {count}. {remedy}")
+    if count > most:
+        raise InvalidInput(f"{name} must be at most {most}, got {count}. {beyond or remedy}")
     return count
 
 
@@ -267,10 +186,6 @@ def check_users(n: object, honest: object = None) -> tuple[int, int]:
 
 def check_rounds(value: object) -> int:
     """Return ``value`` as a number of rounds."""
-    rounds = check_count("rounds", value, least=1, remedy="rounds counts how often the same users report.")
-    if rounds > MOST_ROUNDS:
-        raise InvalidInput(
-            f"rounds must be at most {MOST_ROUNDS}, got {rounds}. Nobody reports that often; split the population "
-            f"instead."
-        )
-    return rounds
+    remedy = "rounds counts how often the same users report."
+    beyond = "Nobody reports that often; split the population instead."
+    return check_count("rounds", value, least=1, most=MOST_ROUNDS, remedy=remedy, beyond=beyond)

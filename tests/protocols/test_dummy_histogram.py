@@ -183,3 +183,11 @@ def test_a_shuffler_or_people_who_add_nothing_are_noticed(name: str) -> None:
         poll.analyse_counts(bare)
     honest = poll.randomizer.mixed(poll.tally(poll.encode(values).rows))
     assert poll.analyse_counts(honest).n == 10_000  # fresh noise fails once in 10^9
+
+
+def test_a_tally_below_zero_is_refused() -> None:
+    poll = sdp.FakesHistogram(
+        categories=["tea", "coffee", "water"], n=1000, randomizer=sdp.UserFakes(k=3, slots=1, chance=0.25)
+    )
+    with pytest.raises(InvalidInput, match="none below 0, got"):
+        poll.analyse_counts([2000, 1180, -5, 91])

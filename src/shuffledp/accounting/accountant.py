@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds import Parts, Round, Rounds, added
-from shuffledp.errors import InvalidInput, called_as, check_rounds
+from shuffledp.errors import InvalidInput, check_rounds
 
 __all__ = ["Accountant"]
 
@@ -32,7 +32,6 @@ class Accountant:
         """What builds it."""
         return added(self._parts)
 
-    @called_as("accountant.add(survey, rounds=30)")
     def add(self, mechanism: Guarantee, *, rounds: int = 1) -> Accountant:
         """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays as it
         is.
@@ -56,12 +55,10 @@ class Accountant:
         )
         return first if first.ceiling == 0.0 or (rounds == 1 and not more) else Rounds(_leaking(self._parts))
 
-    @called_as("accountant.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float) -> Bound:
         """See ``Guarantee.delta``."""
         return self.total.delta(epsilon=epsilon)
 
-    @called_as("accountant.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float) -> Bound:
         """See ``Guarantee.epsilon``."""
         return self.total.epsilon(delta=delta)

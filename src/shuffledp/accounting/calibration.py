@@ -19,7 +19,6 @@ from shuffledp.errors import (
     MOST_ROUNDS,
     CertificateError,
     InvalidInput,
-    called_as,
     check_epsilon,
     check_probability,
     check_promised,
@@ -73,7 +72,6 @@ class Calibration:
         return float(self.value)
 
 
-@called_as("calibrate(KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)")
 def calibrate(
     family: Callable[..., Randomizer] | Randomizer,
     *,
@@ -120,15 +118,8 @@ def calibrate(
         honest = max(1, math.floor(users * honest_share))
         return shuffle(randomizer, n=users, adversary=adversary, honest=honest, view=view)
 
-    open_ones = [
-        name
-        for name, missing in (
-            ("epsilon0", not isinstance(family, Randomizer)),
-            ("n", n is None),
-            ("rounds", rounds is None),
-        )
-        if missing
-    ]
+    missing = {"epsilon0": not isinstance(family, Randomizer), "n": n is None, "rounds": rounds is None}
+    open_ones = [name for name in missing if missing[name]]
     if len(open_ones) != 1:
         found = " and ".join(open_ones) if open_ones else "none"
         raise InvalidInput(

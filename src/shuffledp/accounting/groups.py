@@ -15,7 +15,7 @@ from shuffledp.accounting.haystack import MixedBlanket, MixedDataset, Needle
 from shuffledp.accounting.meeting_delta import crossing
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.accounting.rounds import Round
-from shuffledp.errors import MOST_USERS, InvalidInput, called_as, check_count, check_delta
+from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_delta
 from shuffledp.randomizers import KRR
 from shuffledp.wording import statement
 
@@ -58,31 +58,24 @@ class ShuffledGroups(Round):
         ... ).describe()
         'krr, k = 16; 10 users with epsilon0 = 1, 20 users with epsilon0 = 4; the worst of them'
         """
-        crowds = [
-            f"{number:,} user{'s' * (number > 1)} with epsilon0 = {krr.epsilon0:g}" for krr, number in self.groups
-        ]
+        crowds = [_crowd(krr, number) for krr, number in self.groups]
         whose = "the worst of them" if self.target is None else f"one of those with epsilon0 = {self.ceiling:g}"
         return f"krr, k = {self.groups[0][0].k}; {', '.join(crowds)}; {whose}"
 
-    @called_as("survey.of(0)")
     def of(self, group: int) -> ShuffledGroups:
         """The same round, and the privacy of a user of one group, counted from 0."""
-        group = check_count("group", group, least=0, remedy="Groups are counted from 0, in the order they were given.")
+        remedy = "Groups are counted from 0, in the order they were given."
+        group = check_count("group", group, least=0, remedy=remedy)
         if group >= len(self.groups):
-            raise InvalidInput(
-                f"group must be less than {len(self.groups)}, got {group}. Groups are counted from 0, in the order "
-                f"they were given."
-            )
+            raise InvalidInput(f"group must be less than {len(self.groups)}, got {group}. {remedy}")
         return replace(self, target=group)
 
-    @called_as("survey.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float, group: int | None = None) -> Bound:
         """The smallest epsilon for which every user, or every user of a ``group``, has
         (epsilon, delta)-DP.
         """
         return super().epsilon(delta=delta) if group is None else self._targets[self._index(group)].epsilon(delta=delta)
 
-    @called_as("survey.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float, group: int | None = None) -> Bound:
         """The smallest delta for which every user, or every user of a ``group``, has
         (epsilon, delta)-DP.
@@ -131,7 +124,6 @@ class ShuffledGroups(Round):
 
         return crossing(gains, delta, self.ceiling, end="lower")
 
-    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
@@ -153,7 +145,6 @@ def _datasets(blanket: MixedBlanket) -> tuple[Curve, ...]:
     return tuple(MixedDataset(blanket, holder=holder) for holder in range(3))
 
 
-@called_as("shuffle_groups([(KRR(k=16, epsilon0=1.0), 5_000), (KRR(k=16, epsilon0=4.0), 5_000)])")
 def shuffle_groups(groups: Iterable[tuple[KRR, int]]) -> ShuffledGroups:
     """One round of k-ary randomized response in which users choose how much noise they add: each
     group is a randomizer and the number of honest users who use it.

@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +27,6 @@ from shuffledp.errors import (
     LEAST_DELTA,
     CertificateError,
     InvalidInput,
-    called_as,
     check_delta,
     check_epsilon,
     check_finite,
@@ -50,6 +50,7 @@ __all__ = [
     "check_users",
 ]
 
+Answer = TypeVar("Answer")
 CURVE_POINTS = 65  # of a trade-off curve, closer to 0, where most of it comes from
 
 
@@ -100,13 +101,11 @@ class Guarantee(ABC):
         """See ``describe``."""
         return self.describe()
 
-    @called_as("survey.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float) -> Bound:
         """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
         ends = self.delta_at_least(epsilon=epsilon), self.delta_at_most(epsilon=epsilon)
         return self._bound(*ends, self._method_at(epsilon), Question(self, "delta", epsilon))
 
-    @called_as("survey.delta_at_most(epsilon=0.5)")
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The upper end of ``delta(epsilon=...)`` alone, for those who need nothing else: half the
         work.
@@ -115,24 +114,25 @@ class Guarantee(ABC):
         """
         return self._delta_end("upper", check_epsilon(epsilon), gap)
 
-    @called_as("survey.delta_at_least(epsilon=0.5)")
     def delta_at_least(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The lower end of ``delta(epsilon=...)`` alone; a wider ``gap`` makes it smaller."""
         return self._delta_end("lower", check_epsilon(epsilon), gap)
 
     def _delta_end(self, end: End, epsilon: float, gap: float) -> float:
         """One end of delta at one epsilon, computed once."""
-        asked = (end, epsilon, gap)
-        if asked not in self._answers:
-            self._answers[asked] = float(self._end(end, np.array([epsilon]), gap)[0])
-        return self._answers[asked]
+        return self._once((end, epsilon, gap), lambda: float(self._end(end, np.array([epsilon]), gap)[0]))
 
     @cached_property
-    def _answers(self) -> dict[tuple[object, ...], float]:
+    def _answers(self) -> dict[tuple[object, ...], Any]:
         """What was asked already: certificate, ledger and page ask the same of one guarantee."""
         return {}
 
-    @called_as('survey.deltas([0.1, 0.5], end="upper")')
+    def _once(self, asked: tuple[object, ...], answer: Callable[[], Answer]) -> Answer:
+        if asked not in self._answers:
+            self._answers[asked] = answer()
+        found: Answer = self._answers[asked]
+        return found
+
     def deltas(self, epsilons: ArrayLike, *, end: End, gap: float = DEFAULT_GAP) -> Floats:
         """One end of delta at many epsilons, as it is computed: valid at each of them, and not
         smoothed into a curve as ``profile`` does. For ``gap`` see ``delta_at_most``.
@@ -146,30 +146,24 @@ class Guarantee(ABC):
         values = self._end(end, np.minimum(at, LARGEST_EPSILON), gap)
         return np.where(at > LARGEST_EPSILON, 0.0, values) if end == "lower" else values
 
-    @called_as("survey.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
         lower, upper = self.epsilon_at_least(delta=delta), self.epsilon_at_most(delta=delta)
         return self._bound(lower, upper, self._method_at(upper), Question(self, "epsilon", delta))
 
-    @called_as("survey.epsilon_at_most(delta=1e-6)")
     def epsilon_at_most(self, *, delta: float) -> float:
         """The upper end of ``epsilon(delta=...)`` alone, for those who need nothing else: half the
         work.
         """
         return self._solved("upper", check_delta(delta))
 
-    @called_as("survey.epsilon_at_least(delta=1e-6)")
     def epsilon_at_least(self, *, delta: float) -> float:
         """The lower end of ``epsilon(delta=...)`` alone."""
         return self._solved("lower", check_delta(delta))
 
     def _solved(self, end: End, delta: float) -> float:
         """One end of epsilon, solved for once."""
-        asked = (end, delta)
-        if asked not in self._answers:
-            self._answers[asked] = self._epsilon_end(end, delta)
-        return self._answers[asked]
+        return self._once((end, delta), lambda: self._epsilon_end(end, delta))
 
     def _epsilon_end(self, end: End, delta: float) -> float:
         """One end of the epsilon that meets ``delta``; the curve behind it is taken for exact."""
@@ -180,7 +174,6 @@ class Guarantee(ABC):
 
         return crossing(exact, delta, self.ceiling, end=end)
 
-    @called_as("survey.profile([0.1, 0.5])")
     def profile(self, epsilons: ArrayLike, *, gap: float = SOLVE_GAP) -> Band:
         """delta at many epsilons at once; each end is decreasing and convex in e^epsilon. For
         ``gap`` see ``delta_at_most``.
@@ -192,7 +185,6 @@ class Guarantee(ABC):
         )
         return Band(at, np.minimum(lower, upper), upper)
 
-    @called_as("survey.tradeoff([0.05, 0.5])")
     def tradeoff(self, alphas: ArrayLike) -> Band:
         """The f-DP curve (Dong, Roth and Su 2022): the largest convex f such that no test with
         false alarms alpha misses less than f(alpha).
@@ -214,7 +206,6 @@ class Guarantee(ABC):
         low, high = (_dual(rates, x, curve) for curve in (upper, lower))
         return Band(rates, np.minimum(low, high), high)
 
-    @called_as('survey.plot("curve.png")')
     def plot(
         self,
         path: str | os.PathLike[str] | None = None,

@@ -29,9 +29,8 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
     # Rises over each interval, not slopes: over e^epsilon a slope may be too small for a float
     # where a rise is not.
     rise = np.diff(lower)
-    steepest = np.concatenate(
-        [-width[:1], (lower[1:-1] - upper[:-2]) * growth]
-    )  # of the chord before, extended; at least
+    # Of the chord before, extended; at least.
+    steepest = np.concatenate([-width[:1], (lower[1:-1] - upper[:-2]) * growth])
     flattest = np.concatenate([(upper[2:] - lower[1:-1]) / growth, [0.0]])  # of the chord after, extended; at most
     left = np.maximum(rise - steepest, 0.0)
     right = np.maximum(np.minimum(flattest, 0.0) - rise, 0.0)

@@ -20,7 +20,7 @@ from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Parts, Round
 from shuffledp.accounting.sampled import Sampled
 from shuffledp.accounting.views import VIEWS, reduce_sums
-from shuffledp.errors import InvalidInput, called_as, check_users
+from shuffledp.errors import InvalidInput, check_users
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -55,7 +55,6 @@ class Shuffled(Round):
     def key(self) -> Hashable:
         return self.randomizer, self.n, self.adversary, self.honest, self.view
 
-    @called_as("survey.between(0, 1)")
     def between(self, a: float, b: float) -> ShuffledPair:
         """The same round for a target that is known to hold one of two inputs, a or b: the others
         may hold anything.
@@ -78,7 +77,6 @@ class Shuffled(Round):
             raise InvalidInput(f'between is for view="reports", got {self.view!r}. Leave out one of the two.')
         return ShuffledPair(self, *check_pair(self.randomizer, (a, b)))
 
-    @called_as("survey.epsilon(delta=1e-6)")
     def epsilon(self, *, delta: float, between: tuple[float, float] | None = None) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP; for two inputs of
         the target only, if these are given: see ``between``.
@@ -87,7 +85,6 @@ class Shuffled(Round):
             return super().epsilon(delta=delta)
         return self.between(*_two(between)).epsilon(delta=delta)
 
-    @called_as("survey.delta(epsilon=0.5)")
     def delta(self, *, epsilon: float, between: tuple[float, float] | None = None) -> Bound:
         """The smallest delta for which the mechanism is (epsilon, delta)-DP; for two inputs of the
         target only, if these are given: see ``between``.
@@ -158,7 +155,6 @@ class Shuffled(Round):
             return ()
         return (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
 
-    @called_as("survey.sampled(users=100_000)")
     def sampled(self, *, users: int) -> Sampled:
         """The same survey where the n who report are a random sample of ``users``, chosen without
         replacement, and who was chosen stays secret: it protects everybody among the users.
@@ -247,7 +243,6 @@ def _two(between: object) -> tuple[float, float]:
     return between[0], between[1]
 
 
-@called_as("shuffle(KRR(k=16, epsilon0=4.0), n=10_000)")
 def shuffle(
     randomizer: Randomizer,
     *,

@@ -83,9 +83,8 @@ class _Search:
         """The end that counts, and note what follows from it."""
         ends = self.band(epsilons, gap)
         counts, other = ends if self.end == "lower" else ends[::-1]
-        safe = (
-            counts <= self.delta if self.end == "upper" else counts > self.delta
-        )  # at delta itself a curve may be flat, and met before
+        # At delta itself a curve may be flat, and met before.
+        safe = counts <= self.delta if self.end == "upper" else counts > self.delta
         hopeless = self.sign * (other - self.delta) > 0.0
         if self.end == "upper":
             self.best, self.wall = (

@@ -35,23 +35,8 @@ __all__ = [
     "to_epsilon",
 ]
 
-ORDERS = (
-    1.5,
-    2.0,
-    3.0,
-    4.0,
-    6.0,
-    8.0,
-    12.0,
-    16.0,
-    24.0,
-    32.0,
-    48.0,
-    64.0,
-    128.0,
-    256.0,
-    512.0,
-)  # tried where the best order is not known
+# Tried where the best order is not known.
+ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0)
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 FINE = 1200  # intervals where the integrand matters

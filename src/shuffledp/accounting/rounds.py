@@ -29,7 +29,7 @@ from shuffledp.accounting.pld import (
     pessimistic,
 )
 from shuffledp.accounting.reductions import Curve, Reduction, Scanned
-from shuffledp.errors import LARGEST_EPSILON, called_as, check_delta, check_rounds
+from shuffledp.errors import LARGEST_EPSILON, check_delta, check_rounds
 from shuffledp.wording import statement
 
 __all__ = ["Parts", "Repeated", "Round", "Rounds", "added"]
@@ -119,12 +119,10 @@ class Round(Guarantee):
     def _lower(self) -> Envelope:
         return Envelope(self.reduction.lowers, "lower", self.ceiling)
 
-    @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
         return self if rounds == 1 or self.ceiling == 0.0 else Rounds(((self, rounds),))
 
-    @called_as("survey.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         order = check_order(order)
         if self.ceiling == 0.0:  # equal laws
@@ -153,7 +151,6 @@ class Round(Guarantee):
         )
         return min(curve, alone)
 
-    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
@@ -202,35 +199,22 @@ class Round(Guarantee):
         return tuple(self._pessimistic(spacing, order) for order in range(orders))
 
     def _pessimistic(self, spacing: float, order: int | None) -> LossDistribution:
-        if (spacing, order) not in self._worse:  # kept for the next question
+        def new() -> LossDistribution:
             there = self._at_knots(spacing, order)
             back = there if order is None else self._at_knots(spacing, 1 - order)  # whose are the losses below 0
-            self._worse[spacing, order] = pessimistic(lambda _: there, self.knots(spacing), spacing, lambda _: back)
-        return self._worse[spacing, order]
+            return pessimistic(lambda _: there, self.knots(spacing), spacing, lambda _: back)
 
-    @cached_property
-    def _worse(self) -> dict[tuple[float, int | None], LossDistribution]:
-        return {}
+        return self._once(("pessimistic", spacing, order), new)
 
     def _at_knots(self, spacing: float, order: int | None) -> Floats:
         """The upper end at the knots, computed once."""
-        if (spacing, order) not in self._values:
-            self._values[spacing, order] = self._upper(order)(spacing * self.knots(spacing), CURVE_GAP)
-        return self._values[spacing, order]
-
-    @cached_property
-    def _values(self) -> dict[tuple[float, int | None], Floats]:
-        return {}
+        return self._once(
+            ("at knots", spacing, order), lambda: self._upper(order)(spacing * self.knots(spacing), CURVE_GAP)
+        )
 
     def optimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
         """PLDs that an explicit pair dominates in either order: one or two."""
-        if spacing not in self._better:
-            self._better[spacing] = self._new_better(spacing)
-        return self._better[spacing]
-
-    @cached_property
-    def _better(self) -> dict[float, tuple[LossDistribution, ...]]:
-        return {}
+        return self._once(("optimistic", spacing), lambda: self._new_better(spacing))
 
     def _new_better(self, spacing: float) -> tuple[LossDistribution, ...]:
         knots, (forward, backward) = self.knots(spacing), self._pair()
@@ -402,19 +386,16 @@ class Rounds(Guarantee):
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return Composition([(block.pessimistic_loss(spacing=spacing), rounds) for block, rounds in self._blocks]).law()
 
-    @called_as("survey.compose(30)")
     def compose(self, rounds: int) -> Guarantee:
         rounds = check_rounds(rounds)
         return Rounds(tuple((part, check_rounds(times * rounds)) for part, times in self.parts))
 
-    @called_as("survey.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         singles = [(part.rdp(order=order), rounds) for part, rounds in self.parts]
         return self._bound(
             max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
         )
 
-    @called_as("survey.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)

@@ -50,13 +50,9 @@ def _check_p(value: object) -> float:
 
 
 def _check_threshold(value: object) -> int:
-    threshold = check_count("threshold", value, least=1, remedy="It is the least count that is published.")
-    if threshold > LARGEST_THRESHOLD:
-        raise InvalidInput(
-            f"threshold must be at most {LARGEST_THRESHOLD}, got {threshold}. Counts that large say little about one "
-            f"person: lower it."
-        )
-    return threshold
+    remedy = "It is the least count that is published."
+    beyond = "Counts that large say little about one person: lower it."
+    return check_count("threshold", value, least=1, most=LARGEST_THRESHOLD, remedy=remedy, beyond=beyond)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from shuffledp.accounting.calibration import Calibration, Scale, Search, deviati
 from shuffledp.accounting.training import RandomAllocation
 from shuffledp.accounting.training.allocation import MOST_STEPS, check_epochs, check_participations, check_steps
 from shuffledp.accounting.training.step_pairs import GaussianStep
-from shuffledp.errors import MOST_ROUNDS, InvalidInput, called_as, check_epsilon, check_promised
+from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_epsilon, check_promised
 from shuffledp.randomizers.gaussian import BY_SIGMA
 
 __all__ = ["calibrate_training"]
@@ -40,7 +40,6 @@ EPOCHS = Scale(
 )
 
 
-@called_as("calibrate_training(epsilon=1.0, delta=1e-6, steps=1000, epochs=10)")
 def calibrate_training(
     *,
     epsilon: float,

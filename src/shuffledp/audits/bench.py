@@ -56,9 +56,8 @@ class Bench:
 
 def tried(bench: Bench, asked: int, source: Source, told: Told) -> list[Finding]:
     """Everything that was found; "format" alone if reports cannot be read."""
-    generator = np.random.default_rng(
-        source.words(4, np.uint64).tolist()
-    )  # the auditor's own: it must not share words with what is audited
+    # The auditor's own: it must not share words with what is audited.
+    generator = np.random.default_rng(source.words(4, np.uint64).tolist())
     try:
         found = _sampled(bench, bench.runs(asked), source, generator, told)
         if bench.randomizer is not None:

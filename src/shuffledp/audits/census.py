@@ -30,9 +30,8 @@ class Census:
         strata = len(joint.hit_law)
         self.cells = np.zeros(len(joint.cell_law), dtype=np.int64)
         self.strata, self.fine = strata, n * strata <= MOST_TABLE
-        self.table = np.zeros(
-            (2, n * strata if self.fine else n), dtype=np.int64
-        )  # users, and hits, by place, or by place and value
+        # Users, and hits, by place, or by place and value.
+        self.table = np.zeros((2, n * strata if self.fine else n), dtype=np.int64)
         self.by_value = np.zeros((2, strata), dtype=np.int64)
         self.agreed: dict[int, NDArray[np.int64]] = {}
         self.echoes: list[tuple[float, int]] = []
@@ -72,12 +71,8 @@ class Census:
         cells, cell = multinomial(self.cells, self.joint.cell_law)
         each = binomial(hits, of, law)
         single, value = least(each)
-        shares = [
-            2.0 * pooled,
-            6.0 * cells,
-            6.0 * single,
-            6.0 * together(each),
-        ]  # half of the chance of a false alarm is given to the pooled test
+        # Half of the chance of a false alarm is given to the pooled test.
+        shares = [2.0 * pooled, 6.0 * cells, 6.0 * single, 6.0 * together(each)]
         p, which = min(1.0, *shares), int(np.argmin(shares))
         value = cell * len(self.joint.inputs) // len(self.cells) if which == 1 else value
         where = ("over all values", f"value {value}", f"value {value}", "over all values")[which]

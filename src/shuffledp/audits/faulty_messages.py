@@ -4,7 +4,6 @@ Each is planted in a law of its own; the first paragraph of a docstring is its d
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
 from typing import Any
 
@@ -40,11 +39,6 @@ Rows = NDArray[Any]
 
 class Misplanted(Messaged):
     """A law of several messages with a fault in it."""
-
-    @classmethod
-    def sentence(cls) -> str:
-        """What is wrong."""
-        return " ".join((inspect.getdoc(cls) or "").split())
 
     @classmethod
     def law_for(cls, k: int, _people: int) -> MessageLaw:

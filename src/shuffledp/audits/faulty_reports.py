@@ -4,7 +4,6 @@ of a docstring is the fault's description.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -48,11 +47,6 @@ Rows = NDArray[Any]
 
 class Planted(Surveyed):
     """A subject with a fault in it."""
-
-    @classmethod
-    def sentence(cls) -> str:
-        """What is wrong."""
-        return " ".join((inspect.getdoc(cls) or "").split())
 
 
 class Right(Planted):
@@ -244,23 +238,16 @@ class Echo(Planted):
 
     def encode(self, values: Rows, source: Source) -> Reports:
         runs = np.asarray(values)[: len(values) - len(values) % (2 * self.n)].reshape(-1, 2, self.n)
-        seed = source.words(4, np.uint64).tolist()
-        parts = (
-            [
-                super(Echo, self).encode(runs[:, half].ravel(), source_of(np.random.default_rng(seed))).rows
-                for half in (0, 1)
-            ]
-            if len(runs)
-            else []
-        )
-        rest = super().encode(values[runs.size :], source) if runs.size < len(values) else None
-        rows = (
-            np.stack([part.reshape(-1, self.n) for part in parts], axis=1).ravel()
-            if parts
-            else np.empty(0, dtype=np.uint8)
-        )
-        whole = np.concatenate([rows, rest.rows]).astype(rest.rows.dtype) if rest is not None else rows
-        return Reports(self.protocol.describe(), whole, source.secure)
+        seed, rows = source.words(4, np.uint64).tolist(), []
+        if len(runs):
+            encoded = (
+                super(Echo, self).encode(half.ravel(), source_of(np.random.default_rng(seed)))
+                for half in (runs[:, 0], runs[:, 1])
+            )
+            rows.append(np.stack([each.rows.reshape(-1, self.n) for each in encoded], axis=1).ravel())
+        if runs.size < len(values):
+            rows.append(super().encode(values[runs.size :], source).rows)
+        return Reports(self.protocol.describe(), np.concatenate(rows), source.secure)
 
 
 class ExtraBit(Resent):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -126,14 +125,6 @@ class MessageView(ABC):
             raise Misread(f"messages must be below {self.outputs}, got {int(messages.max())}")
 
 
-@singledispatch
-def view_of(law: MessageLaw, people: int) -> MessageView:
-    """How the messages of a law are read, with so many people."""
-    raise InvalidInput(
-        f"the audit must know how to read messages, got {type(law).__name__} of {people} people. Write a Subject."
-    )
-
-
 class Among(MessageView):
     """True values among fakes: how often each value is named."""
 
@@ -193,11 +184,6 @@ class AmongFakes(Among):
         free[:, other] -= (self.people - 1) * (hit - miss)
         weights = np.maximum((hit - miss) * free[:, [first, second]] + miss * free.sum(axis=1)[:, None], 0.0)
         return np.asarray(np.log(np.maximum(weights[:, 0], TINY)) - np.log(np.maximum(weights[:, 1], TINY)))
-
-
-@view_of.register
-def _(law: UserFakes, people: int) -> MessageView:
-    return AmongFakes(law, people)
 
 
 def dummies_law(law: ShufflerDummies | TreeDummies) -> tuple[int, Floats]:
@@ -263,11 +249,6 @@ class AmongDummies(Among):
         return first, np.convolve(law, _binomial(self.people - 1, self.law.keep * chance))
 
 
-@view_of.register
-def _(law: ShufflerDummies, people: int) -> MessageView:
-    return AmongDummies(law, people)
-
-
 class AmongNodes(AmongDummies):
     """Dummies in all levels of a tree: what the two values tell apart is a pair of nodes on every
     level, each by itself.
@@ -313,11 +294,6 @@ class AmongNodes(AmongDummies):
         counted = seen - first - float(law @ np.arange(len(law))) - self.people * holding[:, -1]
         held = np.linalg.lstsq(holding[:, :-1] - holding[:, -1:], counted, rcond=None)[0]
         return np.append(held, self.people - held.sum())
-
-
-@view_of.register
-def _(law: TreeDummies, people: int) -> MessageView:
-    return AmongNodes(law, people)
 
 
 class SignedView(MessageView):
@@ -378,11 +354,6 @@ class SignedView(MessageView):
         return np.asarray(loss[place.ravel()])
 
 
-@view_of.register
-def _(law: SignedUnits, people: int) -> MessageView:
-    return SignedView(law, people)
-
-
 class SplitView(MessageView):
     """Shares: their sum says what the noise lets through, and each by itself nothing."""
 
@@ -432,9 +403,22 @@ class SplitView(MessageView):
         return np.asarray(np.log(np.maximum(zero, TINY)) - np.log(np.maximum(one, TINY)))
 
 
-@view_of.register
-def _(law: SplitShares, people: int) -> MessageView:
-    return SplitView(law, people)
+VIEWS: dict[type[MessageLaw], type[MessageView]] = {
+    UserFakes: AmongFakes,
+    ShufflerDummies: AmongDummies,
+    TreeDummies: AmongNodes,
+    SignedUnits: SignedView,
+    SplitShares: SplitView,
+}
+
+
+def view_of(law: MessageLaw, people: int) -> MessageView:
+    """How the messages of a law are read, with so many people."""
+    if type(law) not in VIEWS:
+        raise InvalidInput(
+            f"the audit must know how to read messages, got {type(law).__name__} of {people} people. Write a Subject."
+        )
+    return VIEWS[type(law)](law, people)
 
 
 def _look_up(law: Floats, places: NDArray[np.int64]) -> Floats:

@@ -4,6 +4,7 @@ and what an audit makes of them. The account is always that of the right code.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +45,7 @@ class Fault:
 
 
 FAULTS: dict[str, Fault] = {
-    name: Fault(name, subject.sentence(), subject, tuple(seen_by.split()))
+    name: Fault(name, " ".join((inspect.getdoc(subject) or "").split()), subject, tuple(seen_by.split()))
     for name, subject, seen_by in (
         ("none", senders.Right, ""),
         ("doubled", senders.Doubled, "epsilon law"),

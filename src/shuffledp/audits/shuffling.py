@@ -62,9 +62,8 @@ def shuffling(
             )
         released[trial] = found
     if np.all(labels[released] == labels[released[0]]):
-        return _finding(
-            1.0, "the release depends on nothing but the set of reports"
-        )  # sorted, say: nothing is left to test
+        # Sorted, say: nothing is left to test.
+        return _finding(1.0, "the release depends on nothing but the set of reports")
     again = [_places_of(shuffle(rows), rows) for _ in range(trials)]
     p, where = unlike(labels[arranged], labels[released], generator)
     repeated = (

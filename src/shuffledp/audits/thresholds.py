@@ -181,26 +181,16 @@ def _grid(randomizer: OnGrid, encode: Encode) -> Iterator[Border]:
         yield Border(f"noise of {j - m - c} steps", end, start + j, start + j + 1, seen, far)
 
 
-@singledispatch
 def _own_and_other(randomizer: UnaryEncoding) -> tuple[int, int]:
     """P and Q, from what is said of p and q."""
+    if isinstance(randomizer, Unary):
+        return math.floor(Fraction(randomizer.p) * WORD), math.ceil(Fraction(randomizer.q) * WORD)
+    if isinstance(randomizer, OUE):
+        return WORD // 2, math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0))))
+    if isinstance(randomizer, RAPPOR):
+        other = math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0) / 2)))
+        return WORD - other, other
     return randomizer.thresholds
-
-
-@_own_and_other.register
-def _of_unary(randomizer: Unary) -> tuple[int, int]:
-    return math.floor(Fraction(randomizer.p) * WORD), math.ceil(Fraction(randomizer.q) * WORD)
-
-
-@_own_and_other.register
-def _of_oue(randomizer: OUE) -> tuple[int, int]:
-    return WORD // 2, math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0))))
-
-
-@_own_and_other.register
-def _of_rappor(randomizer: RAPPOR) -> tuple[int, int]:
-    other = math.ceil(WORD / (1 + _power(Fraction(randomizer.epsilon0) / 2)))
-    return WORD - other, other
 
 
 def _some(k: int) -> list[int]:

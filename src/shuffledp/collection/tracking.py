@@ -24,7 +24,7 @@ from shuffledp.collection.series.trend_page import trend_drawing, write_pages
 from shuffledp.collection.series.weeks import Tracked, new_series, next_week, tracked
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.errors import InvalidInput, called_as
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -60,7 +60,6 @@ class Series:
             self._state()
 
     @classmethod
-    @called_as('Series.new("cities", Histogram(..., rounds=52), ledger="budget.sqlite", population="app-users")')
     def new(
         cls,
         folder: PathLike,
@@ -86,7 +85,6 @@ class Series:
             new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
             return cls(place)
 
-    @called_as('series.add(frame, "city", period="2026-W47")')
     def add(
         self,
         data: object,

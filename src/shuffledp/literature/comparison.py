@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from shuffledp._types import End
 from shuffledp.accounting.accuracy import SLACK
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
-from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, called_as, check_finite
+from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, check_finite
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_rounds
 from shuffledp.literature.bounds.certified import LOWER, slowness
 from shuffledp.wording import reserved
@@ -129,7 +129,6 @@ class Comparison:
     __repr__ = __str__
 
 
-@called_as("compare(survey, delta=1e-6)")
 def compare(
     mechanism: Guarantee,
     *,
@@ -310,12 +309,9 @@ def _guarded(bound: Published) -> Published:
 
         return answer
 
-    return replace(
-        bound,
-        epsilon_at=None if bound.epsilon_at is None else guarded(bound.epsilon_at),
-        delta_at=None if bound.delta_at is None else guarded(bound.delta_at),
-        cost=None if bound.cost is None else guarded(bound.cost),
-    )
+    stated = {name: getattr(bound, name) for name in ("epsilon_at", "delta_at", "cost")}
+    changed: dict[str, Any] = {name: guarded(each) for name, each in stated.items() if each is not None}
+    return replace(bound, **changed)
 
 
 def _timed(compute: Callable[[], Answer]) -> tuple[Answer, float]:

@@ -40,9 +40,8 @@ __all__ = ["prove"]
 TOLERANCES = (1e-3, 1e-6, 1e-8, 1e-10)  # relative: as fine as it takes to decide
 WHOLE = 1e-12  # hay of floats that misses no more of a law is one
 SAME = 1e-9  # relative: masses that differ by no more are one mass, rounded
-NUDGES = tuple(
-    1e-9 * 8.0**step for step in range(9)
-)  # relative: how far beside an end the nearest proven one is looked for
+# Relative: how far beside an end the nearest proven one is looked for.
+NUDGES = tuple(1e-9 * 8.0**step for step in range(9))
 PARAMETERS = "the law in balls, from its parameters"
 FARTHER = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # where another theorem is left
 SWAP_TRIES: tuple[tuple[int | None, float | None], ...] = ((10, 0.1), (None, 0.03), (None, None))  # levels, and blur

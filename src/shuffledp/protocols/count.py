@@ -75,9 +75,8 @@ class SignedCount(MessageProtocol):
         return isinstance(law, SignedUnits)
 
     def _calibrated(self) -> SignedUnits:
-        assert self.epsilon is not None
-        assert self.delta is not None
-        terms = (self._crowd(self.least), min(self.epsilon, LARGEST_DECAY), self.delta, self.rounds)
+        epsilon, delta, rounds = self._promised()
+        terms = (self._crowd(self.least), min(epsilon, LARGEST_DECAY), delta, rounds)
         if self.most_messages is None and self.most_error is None:
             return _fewest(USUAL, *terms)
         laws = [law for hidden in HIDDEN if (law := _tried(hidden, *terms)) is not None]
@@ -128,15 +127,7 @@ class SignedCount(MessageProtocol):
 
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """The estimate from the tally of a bag: +1 less -1; pairs cancel."""
-        law, tally = self.randomizer, np.asarray(counts)
-        if tally.shape != (law.tally_size,) or tally.dtype.kind not in "iu" or tally.min() < 0:
-            raise InvalidInput(
-                f"counts must be the {law.tally_size} whole numbers of tally(...), none below 0, got "
-                f"{tally.tolist()!r:.60}. Add up the tallies of a bag."
-            )
-        people, _, (plus, minus) = law.opened(tally)
-        self._check_most(people)
-        self.check_noise(tally)
+        law, (people, _, (plus, minus)) = self.randomizer, self._opened(counts)
         value = np.array([float(plus) - float(minus)])
         exact = SharedNoise(value, people, shape=people / law.least, ratio=float(law.ratio))
         noise = replace(Noise.constant(np.array([law.noise_variance(people)])), law=exact)

@@ -4,39 +4,28 @@ among fakes, which users send or the shuffler adds.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.protocols.bag import Reports
-from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.fake_votes import from_votes
 from shuffledp.protocols.faked_protocol import DummiesOfShuffler, FakedProtocol, FakesOfUsers
+from shuffledp.protocols.histogram import Categorized
+from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import HistogramTask
-from shuffledp.sampling import Rng, source_of
+from shuffledp.randomizers.messages.faked_values import FakedValues
 
 __all__ = ["DummyHistogram", "FakedHistogram", "FakesHistogram"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FakedHistogram(FakedProtocol):
+class FakedHistogram(Categorized, FakedProtocol):
     """Counts per category, from true values among fakes."""
 
-    categories: Iterable[Hashable]
-    other: Hashable | None = None
-    _known: Categories = field(init=False, repr=False)
-
-    def _ask(self) -> None:
-        known = Categories.of(self.categories, self.other)
-        self._set(categories=known.labels, _known=known)
-
-    @property
-    def _size(self) -> int:
-        return len(self._known)
+    randomizer: FakedValues = settled()
 
     @property
     def task(self) -> HistogramTask:
@@ -45,11 +34,6 @@ class FakedHistogram(FakedProtocol):
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "categories": self.categories}
-
-    def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
-        """One report per value; unknown values count as ``other``, or are refused."""
-        source, places = source_of(rng), self._known.indices(values)
-        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """Estimated counts from the tally of a bag: unbiased, and perhaps negative."""

@@ -56,10 +56,8 @@ def signed(
     own, block = randomizer.hit, randomizer.block_of
     cast = blocks[block].astype(np.float64)
     values: Floats = votes / own
-    held, far = (
-        np.clip(values, 0.0, n),
-        (1.0 - own) / randomizer.blocks,
-    )  # far: how often a report strays into a given other block
+    # Far: how often a report strays into a given other block.
+    held, far = np.clip(values, 0.0, n), (1.0 - own) / randomizer.blocks
     alone = np.bincount(block)[block] == 1
     variance = held * own * (1.0 - own) + np.where(alone, n * far, np.maximum(cast - held * own, 0.0))
     third = held * own * (1.0 - 3.0 * (own + far) + 2.0 * own**2)

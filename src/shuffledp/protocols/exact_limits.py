@@ -23,10 +23,8 @@ __all__ = ["FEW", "Bounded", "Law", "Signed", "Stacked", "Supports", "Uncertain"
 
 Ints = NDArray[np.int64]
 CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
-FEW, MANY = (
-    3.0 - 1e-9,
-    50.0 - 1e-9,
-)  # variances of votes; these are often whole numbers, and a tie must not hang on rounding
+# Variances of votes; these are often whole numbers, and a tie must not hang on rounding.
+FEW, MANY = 3.0 - 1e-9, 50.0 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,11 +54,6 @@ class FakedProtocol(MessageProtocol):
     def _light(self) -> float:
         return math.inf if self.light_epsilon0 is None else self.light_epsilon0
 
-    def _promised(self) -> tuple[float, float, int]:
-        assert self.epsilon is not None
-        assert self.delta is not None
-        return self.epsilon, self.delta, self.rounds
-
     def _answers(self, law: MessageLaw) -> bool:
         return isinstance(law, self.makes) and law.k == self._size
 

@@ -17,14 +17,17 @@ from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import debiased, inversion, likelihood, opened, simplex
-from shuffledp.protocols.protocol import Family, ShuffledProtocol
+from shuffledp.protocols.lazily import settled
+from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
+from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.wrappers.voting import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
     "ESTIMATORS",
+    "Categorized",
     "Estimator",
     "Histogram",
     "LocalHistogram",
@@ -38,20 +41,12 @@ ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RandomizedResponse(ShuffledProtocol):
-    """Each user sends their own category, or with probability gamma a uniformly random one.
-
-    Any other ``randomizer`` whose reports vote, or that has a matrix, may take the place of k-ary
-    randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
-    """
+class Categorized(ReportingProtocol):
+    """The question of a histogram, whatever hides the answers."""
 
     categories: Iterable[Hashable]
     other: Hashable | None = None
     _known: Categories = field(init=False, repr=False)
-
-    def _prepare(self) -> None:
-        self._ask()
-        super()._prepare()
 
     def _ask(self) -> None:
         """Check the question."""
@@ -61,6 +56,26 @@ class RandomizedResponse(ShuffledProtocol):
     @property
     def _size(self) -> int:
         return len(self._known)
+
+    def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
+        """One report per value; unknown values count as ``other``, or are refused."""
+        source, places = source_of(rng), self._known.indices(values)
+        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RandomizedResponse(Categorized, ShuffledProtocol):
+    """Each user sends their own category, or with probability gamma a uniformly random one.
+
+    Any other ``randomizer`` whose reports vote, or that has a matrix, may take the place of k-ary
+    randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
+    """
+
+    randomizer: VotingRandomizer = settled()
+
+    def _prepare(self) -> None:
+        self._ask()
+        super()._prepare()
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": len(self._known)}
@@ -72,13 +87,6 @@ class RandomizedResponse(ShuffledProtocol):
             "categories": self.categories,
             **self.randomizer.describe(),
         }
-
-    def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
-        """One report per value; unknown values count as ``other``, or are refused."""
-        source = source_of(rng)
-        return Reports(
-            self.describe(), self.randomizer.randomize(self._known.indices(values), rng=source), source.secure
-        )
 
     def analyse(self, bag: Bag, *, estimator: Estimator = "inversion") -> Estimate:
         """Estimated counts.

@@ -88,10 +88,12 @@ class MessageProtocol(ReportingProtocol):
 
     def _opened(self, counts: ArrayLike) -> Opened:
         law, tally = self.randomizer, np.asarray(counts)
-        if tally.shape != (law.tally_size,) or tally.dtype.kind not in "iu":
+        whole = tally.shape == (law.tally_size,)
+        if not whole or tally.dtype.kind not in "iu" or tally.min() < 0:
+            found = repr(tally.tolist())[:60] if whole else f"shape {tally.shape}"
             raise InvalidInput(
-                f"counts must be the {law.tally_size} whole numbers of tally(...), got shape {tally.shape}. Add up the "
-                f"tallies of a bag."
+                f"counts must be the {law.tally_size} whole numbers of tally(...), none below 0, got {found}. Add up "
+                f"the tallies of a bag."
             )
         opened = law.opened(tally)
         self._check_most(opened.people)

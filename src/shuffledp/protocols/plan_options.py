@@ -55,9 +55,8 @@ BELOW_ERROR = "largest standard error of the count below any cut point, with peo
 WORST_BELOW = "largest standard error that the count below any cut point can have, whatever the data"
 
 Promised = dict[str, Any]
-Builders = dict[
-    str, tuple[str, Callable[[], Protocol | Baseline]]
-]  # by an option's name: whom it trusts, how it is made
+# By an option's name: whom it trusts, how it is made.
+Builders = dict[str, tuple[str, Callable[[], Protocol | Baseline]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -258,10 +258,15 @@ class Protocol(ABC):
             )
         return arrived - colluding
 
-    def _keeps_promise(self, guarantee: Guarantee) -> bool:
+    def _promised(self) -> tuple[float, float, int]:
+        """The promise, and for how many rounds."""
         assert self.epsilon is not None
         assert self.delta is not None
-        return guarantee.delta_at_most(epsilon=self.epsilon) <= self.delta
+        return self.epsilon, self.delta, self.rounds
+
+    def _keeps_promise(self, guarantee: Guarantee) -> bool:
+        epsilon, delta, _ = self._promised()
+        return guarantee.delta_at_most(epsilon=epsilon) <= delta
 
     def _check_promise(self, guarantee: Guarantee) -> None:
         if not self._keeps_promise(guarantee):
@@ -413,18 +418,9 @@ class ShuffledProtocol(ReportingProtocol):
         """
         if vars(self)["randomizer"] is not None:
             return self
-        assert self.epsilon is not None
-        assert self.delta is not None
         family, parameters = self._family()
-        epsilon0 = calibrated(
-            family,
-            tuple(parameters.items()),
-            self._crowd(self.least),
-            self.epsilon,
-            self.delta,
-            self.rounds,
-            self._released,
-        )
+        terms, crowd = tuple(parameters.items()), self._crowd(self.least)
+        epsilon0 = calibrated(family, terms, crowd, *self._promised(), self._released)
         randomizer = family(**parameters, epsilon0=epsilon0).realised
         guarantee = self._guarantee_of(randomizer, self._crowd(self.least))
         self._check_promise(guarantee)

@@ -218,11 +218,9 @@ class Quantiles(Distribution, ShuffledProtocol):
         return best if best and errors[best] < GAIN * flat else ()
 
     def _expected(self, levels: tuple[int, ...]) -> float:
-        assert self.epsilon is not None
-        assert self.delta is not None
         family, parameters = _shaped(self._size, levels)
         crowd, terms = self._crowd(self.least), tuple(parameters.items())
-        epsilon0 = calibrated(family, terms, crowd, self.epsilon, self.delta, self.rounds)
+        epsilon0 = calibrated(family, terms, crowd, *self._promised())
         law = family(**parameters, epsilon0=epsilon0)
         return float(_errors(law, self.n, np.full(self._size, self.n / self._size)).max())
 

@@ -75,15 +75,14 @@ class SplitSummation(MessageProtocol):
         return isinstance(law, SplitShares) and self.k in (None, law.k - 1)
 
     def _calibrated(self) -> SplitShares:
-        assert self.epsilon is not None
-        assert self.delta is not None
+        epsilon, delta, rounds = self._promised()
         least = self._crowd(self.least)
         if least < LEAST_PEOPLE:
             raise InvalidInput(
                 f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {least}. Ask more "
                 f"people, or take a mean of one message each."
             )
-        return _fewest(self.n, least, min(self.epsilon, LARGEST_DECAY), self.delta, self.rounds, self.k)
+        return _fewest(self.n, least, min(epsilon, LARGEST_DECAY), delta, rounds, self.k)
 
     @property
     def _steps(self) -> int:
@@ -124,15 +123,7 @@ class SplitSummation(MessageProtocol):
         """The estimate from the tally of a bag. Its interval covers at least as often as it says,
         whatever the numbers are: each may lie half-way between two points of the grid.
         """
-        law, tally = self.randomizer, np.asarray(counts)
-        if tally.shape != (law.tally_size,) or tally.dtype.kind not in "iu" or tally.min() < 0:
-            raise InvalidInput(
-                f"counts must be the {law.tally_size} whole numbers of tally(...), none below 0, got "
-                f"{tally.tolist()!r:.60}. Add up the tallies of a bag."
-            )
-        people = law.opened(tally).people
-        self._check_most(people)
-        self.check_noise(tally)
+        law, tally, people = self.randomizer, np.asarray(counts), self._opened(counts).people
         step = self._width / self._steps / self._divisor(people)
         value = np.array([people * self.lower / self._divisor(people) + step * law.total(tally)])
         exact = SharedNoise(value, people, shape=people / law.least, ratio=float(law.ratio), step=step, rounded=people)

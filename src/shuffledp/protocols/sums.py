@@ -104,9 +104,8 @@ class Summation(ShuffledProtocol):
         c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated
         so far, until the best grid is one of those.
         """
-        assert self.epsilon is not None
-        assert self.delta is not None
-        first = guessed_grid(self.n, self.epsilon, self.delta)
+        epsilon, delta, _ = self._promised()
+        first = guessed_grid(self.n, epsilon, delta)
         known = {k: self._constant(k) for k in (first, 2 * first)}
         while True:
             k = _argmin(self.n, known)
@@ -121,19 +120,13 @@ class Summation(ShuffledProtocol):
         """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with
         k steps.
         """
-        assert self.epsilon is not None
-        assert self.delta is not None
-        epsilon0 = calibrated(KRR, (("k", k + 1),), self._crowd(self.least), self.epsilon, self.delta, self.rounds)
+        epsilon0 = calibrated(KRR, (("k", k + 1),), self._crowd(self.least), *self._promised())
         return self.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
 
     @property
     def gamma(self) -> float:
         """The probability that a report is uniformly random, and says nothing."""
-        return self._grid * self.randomizer.miss
-
-    @property
-    def _grid(self) -> int:
-        return self.k + 1
+        return (self.k + 1) * self.randomizer.miss
 
     @property
     def _width(self) -> float:
@@ -148,7 +141,7 @@ class Summation(ShuffledProtocol):
         the grid, preserving its mean.
         """
         numbers, source = self._numbers(values), source_of(rng)
-        places = on_grid(numbers, self.lower, self.upper, self._grid - 1, source)
+        places = on_grid(numbers, self.lower, self.upper, self.k, source)
         return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
     def _numbers(self, values: Any) -> Floats:
@@ -175,11 +168,11 @@ class Summation(ShuffledProtocol):
             raise InvalidInput(
                 f'rounding must be one of {", ".join(ROUNDING)}, got {rounding!r}. "worst" assumes nothing.'
             )
-        seen = check_tally(counts, self._grid, self.n)
-        m, gamma, points = int(seen.sum()), self.gamma, np.linspace(0.0, 1.0, self._grid)
+        seen = check_tally(counts, self.k + 1, self.n)
+        m, gamma, points = int(seen.sum()), self.gamma, np.linspace(0.0, 1.0, self.k + 1)
         total = (float(seen @ points) - m * gamma / 2.0) / self.randomizer.contrast
         noise = self._noise_variance
-        rounded = m * ROUNDING[rounding] / (self._grid - 1) ** 2
+        rounded = m * ROUNDING[rounding] / self.k**2
         spread = (float(seen @ (points - 0.5) ** 2) - m * noise) / self.randomizer.contrast - rounded
         spread = min(max(spread, 0.0), m / 4.0)
         variance = (self.randomizer.contrast * (rounded + gamma * spread) + m * noise) / self.randomizer.contrast**2
@@ -222,7 +215,7 @@ class Summation(ShuffledProtocol):
         >>> bool(low[1] <= 940 + 15 and 940 <= high[1])
         True
         """
-        seen = check_tally(counts, self._grid, self.n)
+        seen = check_tally(counts, self.k + 1, self.n)
         m, law = int(seen.sum()), self.randomizer
         values, noise = inversion(seen[[0, -1]], m, law.hit, law.miss, law.contrast)
         return Estimate((self.lower, self.upper), values, noise.stderr(np.clip(values, 0.0, m)), m, values, noise)
@@ -230,7 +223,7 @@ class Summation(ShuffledProtocol):
     @property
     def _noise_variance(self) -> float:
         """What random reports add to the variance of one report: gamma (k + 2) / (12 k)."""
-        return self.gamma * (self._grid + 1) / (12.0 * (self._grid - 1))
+        return self.gamma * (self.k + 2) / (12.0 * self.k)
 
     def _divisor(self, reports: int) -> int:
         """1 for a sum, the number of reports for a mean."""
@@ -239,19 +232,19 @@ class Summation(ShuffledProtocol):
     @property
     def bits(self) -> int:
         """A report names one grid point."""
-        return bits_for(self._grid)
+        return bits_for(self.k + 1)
 
     def predicted_stderr(self, values: Any = None) -> float:
         """The standard error with all n users: exact for given ``values``, and without them exact
         for the worst data.
         """
         if values is None:
-            error = worst_stderr(self.n, self._grid - 1, self.gamma, self.randomizer.contrast)
+            error = worst_stderr(self.n, self.k, self.gamma, self.randomizer.contrast)
             return error * self._width / self._divisor(self.n)
         x = (self._numbers(values) - self.lower) / self._width
-        part = x * (self._grid - 1) - np.floor(x * (self._grid - 1))
+        part = x * self.k - np.floor(x * self.k)
         each = (1.0 - self.gamma) * (
-            part * (1.0 - part) / (self._grid - 1) ** 2 + self.gamma * (x - 0.5) ** 2
+            part * (1.0 - part) / self.k**2 + self.gamma * (x - 0.5) ** 2
         ) + self._noise_variance
         return math.sqrt(float(each.sum())) / self.randomizer.contrast * self._width / self._divisor(len(x))
 
@@ -277,7 +270,7 @@ class Summation(ShuffledProtocol):
         """The paper's bound on the error, as a standard error: sqrt(n ((1 - gamma) / (4 k^2) +
         gamma / 2)) / (1 - gamma), whatever the data.
         """
-        variance = self.n * ((1.0 - self.gamma) / (4.0 * (self._grid - 1) ** 2) + self.gamma / 2.0)
+        variance = self.n * ((1.0 - self.gamma) / (4.0 * self.k**2) + self.gamma / 2.0)
         return math.sqrt(variance) / self.randomizer.contrast * self._width / self._divisor(self.n)
 
     def theorem_3(self) -> float:

@@ -161,9 +161,9 @@ class Hadamard(MixingRandomizer):
         kind = smallest_dtype(self._columns)
         own = values.astype(kind, copy=False)
         block, row = np.divmod(own, kind.type(self.block_size - 1))
-        first = (
-            own - row + block
-        )  # block * b; b itself is one too many for ``kind`` if a single block has 2^8, 2^16 or 2^32 columns
+        # It is block * b; b itself is one too many for ``kind`` if a single block has 2^8, 2^16 or
+        # 2^32 columns.
+        first = own - row + block
         row += kind.type(1)
         reports = uniform(source, self._columns, len(values))
         column = reports & kind.type(self.block_size - 1)

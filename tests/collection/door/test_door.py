@@ -293,16 +293,6 @@ def test_a_frequency_names_its_own_arguments() -> None:
         sdp.frequency(PEOPLE, **PROMISE)
 
 
-def test_a_call_that_is_misspelt_is_answered_by_an_example() -> None:
-    call: Any = sdp.histogram
-    with pytest.raises(sdp.InvalidInput, match=r'delta must be given to histogram.*sdp\.histogram\(frame, "city", '):
-        call(PEOPLE, categories=CITIES, epsilon=1.0)
-    with pytest.raises(sdp.InvalidInput, match="must be named in histogram"):
-        call(PEOPLE, None, CITIES, **PROMISE)
-    with pytest.raises(sdp.InvalidInput, match="got category="):
-        call(PEOPLE, category=CITIES, **PROMISE)
-
-
 def test_every_option_that_a_message_names_is_an_argument() -> None:
     """Whoever writes a new remedy with an option learns here that Python has none of that name."""
     import inspect
@@ -360,7 +350,7 @@ def test_numbers_and_labels_of_other_libraries_are_taken() -> None:
 def test_a_misspelt_call_does_not_repeat_what_people_hold() -> None:
     wrong = (lambda: sdp.histogram(PEOPLE, None, PEOPLE), lambda: sdp.histogram(frame=PEOPLE))  # type: ignore[call-arg,misc]
     for call in wrong:
-        with pytest.raises(sdp.InvalidInput, match=r"got (frame=)?a list") as caught:
+        with pytest.raises(TypeError, match="argument") as caught:
             call()
         assert "Lima" not in str(caught.value)
 

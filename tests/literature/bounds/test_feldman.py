@@ -206,3 +206,12 @@ def test_variation_ratio_of_any_randomizer_is_our_theorem() -> None:
     assert pair.hay[:2].tolist() == pytest.approx(ours.hay.tolist())
     with pytest.raises(DoesNotApply, match="at least 3"):
         variation_ratio.VARIATION_RATIO_KRR.epsilon(Setting(sdp.RR(epsilon0=1.5), 100), delta=1e-3)
+
+
+def test_theorem_3_8_has_the_constants_that_tsoy_et_al_restate() -> None:
+    """AISTATS 2024, Theorem A.2: (eps, delta + (e^eps + 1)(1 + e^-eps0 / 2) n delta0)."""
+    n, epsilon0, delta0, delta = 100_000, 2.0, 1e-12, 1e-7
+    epsilon = eq_1(n, epsilon0, delta)
+    added = (math.exp(epsilon) + 1.0) * (1.0 + math.exp(-epsilon0) / 2.0) * n * delta0
+    assert feldman.approximate_delta(n, epsilon0, delta0, epsilon) == pytest.approx(delta + added, rel=1e-9)
+    assert "the constants are the published ones" in feldman.THM_3_8.remark

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
+import numpy as np
 import pytest
 
 import shuffledp as sdp
@@ -260,3 +261,11 @@ def test_the_grid_is_the_papers_and_the_cost_is_foreseen() -> None:
             small, large = (Setting(sdp.KRR(k=4, epsilon0=1.0), n, adversary=bound.adversary) for n in (1000, 20_000))
             assert bound.seconds(small) < bound.seconds(large)
     assert rr_pair(10, 1.0).neglected == 0.0
+
+
+def test_the_multinomial_law_of_many_users_does_not_overflow() -> None:
+    """For k = 2 no report is elsewhere; what was computed for counts that leave some overflowed."""
+    with np.errstate(over="raise"):
+        losses, masses = next(krr_weak_pair(5000, 2, 0.85, reading="multinomial").terms())
+    assert len(losses) == len(masses)
+    assert 0.0 < masses.sum() < 1.0

@@ -18,10 +18,8 @@ from shuffledp.randomizers.bit_law import BitLaw
 
 __all__ = ["BinaryDataset", "BinaryScan"]
 
-FINE, COARSE = (
-    (512, 64),
-    (96, 8),
-)  # blocks, and datasets tried for the lower end: for close answers, and for curves of many points
+# Blocks, and datasets tried for the lower end: for close answers, and for curves of many points.
+FINE, COARSE = (512, 64), (96, 8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,8 @@ UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
-WHOLE, NEARLY_WHOLE = (
-    16.0 * UNIT,
-    1e-13,
-)  # hay that misses no more than this of a law is one up to rounding, or may be one
+# Hay that misses no more than this of a law is one up to rounding, or may be one.
+WHOLE, NEARLY_WHOLE = 16.0 * UNIT, 1e-13
 LARGEST_TILT = 690.0  # scores are at most 1, and e to the power of more is no float
 SHORT = 256  # sums that may be taken term by term
 FEW_CLASSES, MANY, DROPPED = 64, 100, 1e-14  # the last is relative, of the whole integral
@@ -81,9 +79,8 @@ def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.i
     rough = gap >= MANY_POINTS_GAP
     most = (1 << 22) / law.hay.size if rough else MOST_NODES
     visible = ceiling > -700.0  # else the crude end must do, far below any delta of interest
-    worth = visible & (
-        line.count <= most
-    )  # where nodes are too many all is open, as if smoothed away: another cap may do with fewer
+    # Where nodes are too many all is open, as if smoothed away: another cap may do with fewer.
+    worth = visible & (line.count <= most)
     ends = np.stack([np.zeros_like(crude), crude, np.where(visible & (not rough), crude, 0.0), np.zeros_like(crude)])
     order = np.argsort(line.count)[::-1]
     order = order[worth[order]]
@@ -132,9 +129,8 @@ class _Line:
         width = np.sqrt(curvature + 2.0 / c**2)
         tau = np.sqrt(gap) * np.minimum(width, SHARPEST / c)
         tau = sharp * np.maximum(tau, np.minimum(0.3 / c, CUT * width / MOST_NODES * 2.0))
-        wrap = (
-            8.0 - np.log(gap) + 12.0 * care + 2.0 * np.log(c) + np.log(width)
-        )  # alias e^-wrap, relative to the usual size of the integral
+        # Alias e^-wrap, relative to the usual size of the integral.
+        wrap = 8.0 - np.log(gap) + 12.0 * care + 2.0 * np.log(c) + np.log(width)
         left, right = (
             [(np.abs(a - c), cls._chernoff(law, a, tau) - log_m) for a in side] for side in cls._probes(c, width)
         )
@@ -270,10 +266,8 @@ def _saddle(law: PositionSum) -> Floats:
     """
     top = law.g.max(axis=1)
     mean, variance = law.n * (law.g @ law.hay), law.n * (law.g**2 @ law.hay)
-    low, high = (
-        2.0 / (law.n * top),
-        np.minimum(600.0 / top, 0.9 * LARGEST_TILT),
-    )  # (log M)' is at most n max G / P(not empty)
+    # (log M)' is at most n max G / P(not empty).
+    low, high = 2.0 / (law.n * top), np.minimum(600.0 / top, 0.9 * LARGEST_TILT)
     c = np.clip((-mean + np.sqrt(mean**2 + 8.0 * variance)) / (2.0 * variance), low, high)
     low = low / (1.0 + 1e6)
     for attempt in range(90):

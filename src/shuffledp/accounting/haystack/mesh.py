@@ -52,9 +52,8 @@ def pair_bounds(mass: Floats, value: Floats, other_mass: Floats, other_value: Fl
     first = np.searchsorted(value, -other_value, side="right")
     total = float(other_mass @ (moment[first] + other_value * tail[first]))
     rounding = 4.0 * UNIT * (value.size + 16)
-    close = np.searchsorted(
-        value, -other_value - rounding * np.abs(other_value)
-    )  # values may be off, and sums that seem negative are not
+    # Values may be off, and sums that seem negative are not.
+    close = np.searchsorted(value, -other_value - rounding * np.abs(other_value))
     error = rounding * float(other_mass @ (size[close] + np.abs(other_value) * tail[close]))
     return max(total - error, 0.0), total + error
 

@@ -21,12 +21,11 @@ from shuffledp.accounting.bisection import geometric, halve, within
 
 __all__ = ["Spread", "common_spacing", "own_multiple"]
 
-SHARE = 1.0 / (
-    6.0 * 40.0**2
-)  # of the variance: what one mechanism by itself pays on a grid of 40 points per typical loss
-COARSEST = (
-    1.0 / 4096.0
-)  # of the total's typical loss: where a strong mechanism is at its ceiling, what weak ones add shows by itself
+# Of the variance: what one mechanism by itself pays on a grid of 40 points per typical loss.
+SHARE = 1.0 / (6.0 * 40.0**2)
+# Of the total's typical loss: where a strong mechanism is at its ceiling, what weak ones add shows
+# by itself.
+COARSEST = 1.0 / 4096.0
 FINEST = 16.0 / (1 << 21)  # of the total's typical loss: the whole sum then fits into the largest transform
 
 

@@ -18,7 +18,7 @@ from shuffledp.accounting.rounds import Parts
 from shuffledp.accounting.training.epoch import Epoch
 from shuffledp.accounting.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair
 from shuffledp.accounting.training.sum_test import SumTest
-from shuffledp.errors import MOST_ROUNDS, InvalidInput, called_as, check_count, check_delta, check_rounds
+from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_count, check_delta, check_rounds
 
 __all__ = ["MOST_STEPS", "RandomAllocation", "check_epochs", "check_participations", "check_steps"]
 
@@ -44,7 +44,6 @@ class RandomAllocation(Guarantee):
     participations: int
     epochs: int
 
-    @called_as("RandomAllocation(sigma=1.0, steps=1000, epochs=10)")
     def __init__(
         self,
         *,
@@ -134,7 +133,6 @@ class RandomAllocation(Guarantee):
     def _taken(self) -> int:
         return self.participations * self.epochs
 
-    @called_as("training.compose(3)")
     def compose(self, rounds: int) -> RandomAllocation:
         """The same training so many times over, with fresh randomness: as many more epochs."""
         rounds = check_rounds(rounds)
@@ -147,11 +145,9 @@ class RandomAllocation(Guarantee):
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
         return self._whole.pessimistic_loss(spacing=spacing)
 
-    @called_as("training.rdp(order=8)")
     def rdp(self, *, order: float) -> Bound:
         return self._whole.rdp(order=order)
 
-    @called_as("training.explain(delta=1e-6)")
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)
         bound = self.epsilon(delta=delta)
@@ -201,10 +197,6 @@ def check_participations(value: object, steps: int) -> int:
 
 def check_epochs(value: object) -> int:
     """Return ``value`` as a number of epochs."""
-    epochs = check_count("epochs", value, least=1, remedy="It counts the passes over the data; 1 to 1000 is usual.")
-    if epochs > MOST_ROUNDS:
-        raise InvalidInput(
-            f"epochs must be at most {MOST_ROUNDS}, got {epochs}. Beyond, rounding would decide what an epoch adds; "
-            f"train for fewer."
-        )
-    return epochs
+    remedy = "It counts the passes over the data; 1 to 1000 is usual."
+    beyond = "Beyond, rounding would decide what an epoch adds; train for fewer."
+    return check_count("epochs", value, least=1, most=MOST_ROUNDS, remedy=remedy, beyond=beyond)

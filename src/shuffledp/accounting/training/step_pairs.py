@@ -167,13 +167,7 @@ class LaplaceStep(StepPair):
     log u = (2y - 1) / scale between 0 and 1, and constant outside.
     """
 
-    scale: float = field(
-        metadata=checked(
-            lambda value: _check_scale(
-                check_positive("scale", value, remedy="It is the mean absolute noise of a step; 0.5 to 5 is usual.")
-            )
-        )
-    )
+    scale: float = field(metadata=checked(lambda value: _check_scale(value)))
 
     @property
     def epsilon0(self) -> float:
@@ -233,7 +227,8 @@ class FiniteStep(StepPair):
         return Atoms("as it is", absent, present, absent)
 
 
-def _check_scale(scale: float) -> float:
+def _check_scale(value: object) -> float:
+    scale = check_positive("scale", value, remedy="It is the mean absolute noise of a step; 0.5 to 5 is usual.")
     if not SMALLEST_SIGMA <= scale <= LARGEST_SIGMA:
         raise InvalidInput(
             f"scale must lie in [{SMALLEST_SIGMA:g}, {LARGEST_SIGMA:g}], got {scale!r}. It is the noise of a step in "

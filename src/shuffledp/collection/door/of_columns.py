@@ -22,14 +22,12 @@ from shuffledp.collection.release.crossed import CrossQuestion, crossed_columns
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.errors import called_as
 from shuffledp.protocols.categories import as_list
 from shuffledp.sampling import Rng
 
 __all__ = ["crosstab"]
 
 
-@called_as('sdp.crosstab(frame, ["region", "smoker"], categories=[regions, ["yes", "no"]], epsilon=1, delta=1e-6)')
 def crosstab(
     data: object,
     columns: Iterable[str],

@@ -24,7 +24,6 @@ from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.terms import given_bins
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.errors import called_as
 from shuffledp.protocols.binning import Scale
 from shuffledp.protocols.categories import as_list
 from shuffledp.sampling import Rng
@@ -32,7 +31,6 @@ from shuffledp.sampling import Rng
 __all__ = ["mean", "quantile", "sum"]
 
 
-@called_as('sdp.mean(frame, "age", lower=0, upper=120, epsilon=1, delta=1e-6)')
 def mean(
     data: object,
     column: str | None = None,
@@ -99,7 +97,6 @@ def mean(
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
-@called_as('sdp.sum(frame, "age", lower=0, upper=120, epsilon=1, delta=1e-6)')
 def sum(
     data: object,
     column: str | None = None,
@@ -156,7 +153,6 @@ def sum(
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
-@called_as('sdp.quantile(frame, "age", lower=0, upper=120, at=[0.1, 0.5], epsilon=1, delta=1e-6)')
 def quantile(
     data: object,
     column: str | None = None,

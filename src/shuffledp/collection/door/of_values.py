@@ -23,14 +23,12 @@ from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.errors import called_as
 from shuffledp.protocols.frequency import Method
 from shuffledp.sampling import Rng
 
 __all__ = ["count", "frequency", "histogram"]
 
 
-@called_as('sdp.histogram(frame, "city", categories=["yes", "no"], epsilon=1, delta=1e-6)')
 def histogram(
     data: object,
     column: str | None = None,
@@ -115,7 +113,6 @@ def histogram(
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
-@called_as('sdp.frequency(frame, "page", domain=5000, epsilon=1, delta=1e-6)')
 def frequency(
     data: object,
     column: str | None = None,
@@ -167,7 +164,6 @@ def frequency(
         return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
-@called_as('sdp.count(frame, "answer", value="yes", epsilon=1, delta=1e-6)')
 def count(
     data: object,
     column: str | None = None,

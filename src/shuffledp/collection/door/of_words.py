@@ -20,13 +20,11 @@ from shuffledp.collection.release.top_question import TopQuestion, read_tokens
 from shuffledp.collection.release.top_release import TopRelease, release_search
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
-from shuffledp.errors import called_as
 from shuffledp.sampling import Rng
 
 __all__ = ["top"]
 
 
-@called_as('sdp.top(frame, "query", k=50, epsilon=1, delta=1e-6)')
 def top(
     data: object,
     column: str | None = None,

@@ -38,7 +38,7 @@ from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.release.terms import check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
-from shuffledp.errors import InvalidInput, called_as, shown
+from shuffledp.errors import InvalidInput, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing, one_name
@@ -51,7 +51,6 @@ __all__ = ["EncodedFolder", "EngineFailed", "Surveyed", "count", "encode", "rele
 PathLike = str | os.PathLike[str]
 
 
-@called_as('spark.encode(frame, design, column="city", out="hdfs:///tmp/poll")')
 def encode(
     frame: DataFrame,
     design: Any,
@@ -103,7 +102,6 @@ def encode(
         return keyed_reports(asked, settled)
 
 
-@called_as('spark.count(session, "hdfs:///tmp/poll")')
 def count(
     session: SparkSession,
     folder: EncodedFolder | PathLike,
@@ -137,7 +135,6 @@ def count(
         return counted
 
 
-@called_as('spark.survey(frame, column="city", categories=["yes", "no"])')
 def survey(
     frame: DataFrame,
     *,
@@ -164,7 +161,6 @@ def survey(
         return asked.survey(_reader(categories, other, lower, upper, asked))
 
 
-@called_as('spark.release(frame, design, column="city", work="hdfs:///tmp/poll", out="result")')
 def release(
     frame: DataFrame,
     design: Any,

@@ -21,6 +21,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -116,9 +117,8 @@ def bennett(loss: Loss) -> tuple[float, float]:
     """
     b, c = loss.high, loss.second
     u = loss.a * b / c
-    phi = (
-        (1.0 + u) * math.log1p(u) - u if u > 1e-4 else u * u / 2.0 - u**3 / 6.0
-    )  # the series, cut so that it stays below phi
+    # Near 0 the series, cut so that it stays below phi.
+    phi = (1.0 + u) * math.log1p(u) - u if u > 1e-4 else u * u / 2.0 - u**3 / 6.0
     return b / math.log1p(u), c / (b * b) * phi
 
 
@@ -232,78 +232,57 @@ THEOREM_1 = Published(
     adversary="strong",
     epsilon_at=_theorem_1,
 )
-THEOREM_6 = Published(
+_weak = partial(Published, paper=PAPER, status="proven", adversary="weak")
+THEOREM_6 = _weak(
     name="balle-2019-thm-6",
-    paper=PAPER,
     where="Thm 6",
     covers=SHARED,
-    status="proven",
-    adversary="weak",
     delta_at=_theorem_6,
 )
-HOEFFDING = Published(
+HOEFFDING = _weak(
     name="balle-2019-hoeffding",
-    paper=PAPER,
     where="Lemmas 7-10, as in the authors' code",
     covers=SHARED,
-    status="proven",
     remark=(
         "the paper's plots call this Theorem 6, whose closed form is looser for small epsilon0 and tighter for large"
     ),
-    adversary="weak",
     delta_at=_at(_generic, delta_hoeffding),
 )
-HOEFFDING_KRR = Published(
+HOEFFDING_KRR = _weak(
     name="balle-2019-hoeffding-krr",
-    paper=PAPER,
     where="Lemmas 6, 8, 10 and 12",
     covers="k-ary randomized response",
-    status="proven",
-    adversary="weak",
     delta_at=_at(_krr, delta_hoeffding),
 )
-HOEFFDING_LAPLACE = Published(
+HOEFFDING_LAPLACE = _weak(
     name="balle-2019-hoeffding-laplace",
-    paper=PAPER,
     where="Lemmas 6, 8, 10 and 13",
     covers="the Laplace mechanism on [0, 1]",
-    status="proven",
-    adversary="weak",
     delta_at=_at(_laplace, delta_hoeffding),
 )
-BENNETT = Published(
+BENNETT = _weak(
     name="balle-2019-bennett",
-    paper=PAPER,
     where="Lemmas 7, 8, 9 and 11 corrected",
     covers=SHARED,
-    status="proven",
     remark=CORRECTED,
-    adversary="weak",
     delta_at=_at(_generic, delta_bennett),
 )
-BENNETT_KRR = Published(
+BENNETT_KRR = _weak(
     name="balle-2019-bennett-krr",
-    paper=PAPER,
     where="Lemmas 6, 8, 12 and 11 corrected",
     covers="k-ary randomized response",
-    status="proven",
     remark=CORRECTED,
-    adversary="weak",
     delta_at=_at(_krr, delta_bennett),
 )
-BENNETT_LAPLACE = Published(
+BENNETT_LAPLACE = _weak(
     name="balle-2019-bennett-laplace",
-    paper=PAPER,
     where="Lemmas 6, 8, 13 and 11 corrected",
     covers="the Laplace mechanism on [0, 1]",
-    status="proven",
     remark=CORRECTED,
-    adversary="weak",
     delta_at=_at(_laplace, delta_bennett),
 )
-BENNETT_PRINTED = Published(
+BENNETT_PRINTED = _weak(
     name="balle-2019-bennett-krr-printed",
-    paper=PAPER,
     where="Lemmas 6, 8, 12 and 11 as printed",
     covers="k-ary randomized response",
     conditions=f"n <= {MOST_SUMMED}, for cost",
@@ -312,7 +291,6 @@ BENNETT_PRINTED = Published(
         "not a bound: for k=2, epsilon0=1, n=1000 it claims delta(0.05) <= 5.63e-4, and one pair of datasets has "
         "1.025e-3"
     ),
-    adversary="weak",
     delta_at=_at(_krr, delta_bennett_printed),
 )
 

@@ -31,8 +31,8 @@ eps0. ``ROUNDING`` is above both.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,63 +165,55 @@ def _datasets(n: int) -> list[int]:
     return sorted({0, n // 4, n // 2, min(4 * n // 5, n - 1), n - 1})
 
 
-def _printed(setting: Setting, epsilon: float) -> float:
+def _largest(delta: Callable[..., float], setting: Setting, epsilon: float) -> float:
     krr = setting.krr
-    return max(delta_printed(setting.n, krr.k, krr.epsilon0, n0, epsilon) for n0 in _datasets(setting.n))
-
-
-def _corrected(setting: Setting, epsilon: float) -> float:
-    krr = setting.krr
-    return max(delta_corrected(setting.n, krr.k, krr.epsilon0, n0, epsilon) for n0 in _datasets(setting.n))
+    return max(delta(setting.n, krr.k, krr.epsilon0, n0, epsilon) for n0 in _datasets(setting.n))
 
 
 def _one_bin(setting: Setting, epsilon: float) -> float:
     error = ROUNDING * setting.n
-    return (1.0 - error) * _corrected(setting, min(epsilon + error * setting.krr.epsilon0, LARGEST_EPSILON))
+    return (1.0 - error) * _largest(
+        delta_corrected, setting, min(epsilon + error * setting.krr.epsilon0, LARGEST_EPSILON)
+    )
 
 
 def _seconds(setting: Setting) -> float:
     return 2e-4 + 4e-6 * min(setting.n, MOST_USERS)
 
 
-PRINTED = Published(
-    name="biswas-2023-printed",
+_bound = partial(
+    Published,
     paper="Biswas et al. 2023",
-    where="Thm 1 and Cor 1, as printed",
     covers="k-ary randomized response; the worst of a few n0",
     conditions=f"n <= {MOST_USERS}",
+    cost=_seconds,
+)
+PRINTED = _bound(
+    name="biswas-2023-printed",
+    where="Thm 1 and Cor 1, as printed",
     status="invalid",
     remark=(
         "(s-r) and C(n-1-n0, s-1-r) should not both be there: n=100, k=10, eps0=2, n0=80, eps=0.5 gives 3.2e-22, "
         "and the count it is about has 2.6e-8"
     ),
-    delta_at=_printed,
-    cost=_seconds,
+    delta_at=partial(_largest, delta_printed),
 )
-CORRECTED = Published(
+CORRECTED = _bound(
     name="biswas-2023-corrected",
-    paper="Biswas et al. 2023",
     where="Thm 1 and Cor 1, misprint corrected",
-    covers="k-ary randomized response; the worst of a few n0",
-    conditions=f"n <= {MOST_USERS}",
     status="invalid",
     remark=(
         "it is about one bin in one order, not about the histogram released: n=6, k=3, eps0=1, eps=0.5 gives <= "
         "0.0202 for all n0, the truth is 0.0387"
     ),
-    delta_at=_corrected,
-    cost=_seconds,
+    delta_at=partial(_largest, delta_corrected),
 )
-ONE_BIN = Published(
+ONE_BIN = _bound(
     name="biswas-2023-one-bin",
-    paper="Biswas et al. 2023",
     where="Thm 1, misprint corrected, read as a lower bound",
-    covers="k-ary randomized response; the worst of a few n0",
-    conditions=f"n <= {MOST_USERS}",
     status="proven",
     remark="exact for one bin's count on one dataset, and the whole histogram shows that count, too",
     side="lower",
     delta_at=_one_bin,
-    cost=_seconds,
 )
 BOUNDS: tuple[Published, ...] = (PRINTED, CORRECTED, ONE_BIN)

@@ -14,7 +14,6 @@ from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import AnyDeletionLDP, AnyLDP, Randomizer
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
@@ -37,24 +36,6 @@ __all__ = [
 
 FEW_CLONES = 30.0
 Describe = Callable[[Setting], Guarantee]
-
-
-def _described(
-    describe: Describe, side: End
-) -> tuple[Callable[[Setting, float], float], Callable[[Setting, float], float]]:
-    """epsilon(delta) and delta(epsilon) of one end of a mechanism, built from the setting."""
-
-    def epsilon(setting: Setting, delta: float) -> float:
-        guarantee = describe(setting)
-        return guarantee.epsilon_at_most(delta=delta) if side == "upper" else guarantee.epsilon_at_least(delta=delta)
-
-    def delta(setting: Setting, epsilon: float) -> float:
-        guarantee = describe(setting)
-        if side == "upper":
-            return guarantee.delta_at_most(epsilon=epsilon)
-        return guarantee.delta_at_least(epsilon=epsilon)
-
-    return epsilon, delta
 
 
 def _rounds(
@@ -96,11 +77,6 @@ def clones_curve(n: int, epsilon0: float) -> Envelope:
     return Envelope([Haystack.of(AnyLDP(epsilon0=epsilon0).clones(), n)], "upper", epsilon0)
 
 
-def _clones_epsilon(setting: Setting, delta: float) -> float:
-    curve = clones_curve(setting.n, setting.epsilon0)
-    return meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), delta, curve.ceiling, end="upper")
-
-
 def slowness(setting: Setting) -> float:
     """How many times longer than usual an answer takes: while hardly anybody else makes noise, and
     for noise on a continuous scale.
@@ -125,7 +101,17 @@ def declared(
     adversary: Adversary = "shuffled",
 ) -> Published:
     """The bound that one end of a guarantee is, for any number of rounds."""
-    epsilon_at, delta_at = _described(describe, side)
+
+    def epsilon_at(setting: Setting, delta: float) -> float:
+        guarantee = describe(setting)
+        return guarantee.epsilon_at_most(delta=delta) if side == "upper" else guarantee.epsilon_at_least(delta=delta)
+
+    def delta_at(setting: Setting, epsilon: float) -> float:
+        guarantee = describe(setting)
+        return (
+            guarantee.delta_at_most(epsilon=epsilon) if side == "upper" else guarantee.delta_at_least(epsilon=epsilon)
+        )
+
     return Published(
         name=name,
         paper=paper,
@@ -164,7 +150,7 @@ CLONES = Published(
     where="Thm 3.2, evaluated by this package",
     covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
     status="proven",
-    epsilon_at=_clones_epsilon,
+    epsilon_at=lambda setting, delta: clones_curve(setting.n, setting.epsilon0).meets(delta),
     delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
     cost=_seconds(0.03, 0.03),
 )

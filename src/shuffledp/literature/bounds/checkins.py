@@ -4,7 +4,7 @@ random check-ins, its bound for shuffling.
 
 import math
 
-from shuffledp.literature.bounds.published import Published, Setting
+from shuffledp.literature.bounds.published import Published
 
 __all__ = ["BOUNDS", "CHECKINS", "epsilon"]
 
@@ -20,10 +20,6 @@ def epsilon(n: int, epsilon0: float, delta: float) -> float:
     return spread * spread / (2.0 * n) + spread * math.sqrt(2.0 * math.log(1.0 / delta) / n)
 
 
-def _epsilon(setting: Setting, delta: float) -> float:
-    return epsilon(setting.n, setting.epsilon0, delta)
-
-
 CHECKINS = Published(
     name="balle-2020-checkins",
     paper="Balle et al. 2020",
@@ -34,7 +30,7 @@ CHECKINS = Published(
         "reconstructed: neither the theorem's text nor code of it was found, so its constants and conditions may not "
         "be those printed; it held in every exact comparison"
     ),
-    epsilon_at=_epsilon,
+    epsilon_at=lambda setting, delta: epsilon(setting.n, setting.epsilon0, delta),
 )
 
 BOUNDS = (CHECKINS,)

@@ -32,14 +32,9 @@ def _divergence(n: int, epsilon0: float) -> Callable[[float], float]:
     return renyi.any_order(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0)
 
 
-def _epsilon(setting: Setting, delta: float) -> float:
+def _of_rounds(setting: Setting) -> Callable[[float], float]:
     once = _divergence(setting.n, setting.epsilon0)
-    return renyi.best_epsilon(lambda order: setting.rounds * once(order), delta, between=float)
-
-
-def _delta(setting: Setting, epsilon: float) -> float:
-    once = _divergence(setting.n, setting.epsilon0)
-    return renyi.best_delta(lambda order: setting.rounds * once(order), epsilon, between=float)
+    return lambda order: setting.rounds * once(order)
 
 
 CLONES_RENYI = Published(
@@ -49,8 +44,8 @@ CLONES_RENYI = Published(
     covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
     status="proven",
     rounds="any",
-    epsilon_at=_epsilon,
-    delta_at=_delta,
+    epsilon_at=lambda setting, delta: renyi.best_epsilon(_of_rounds(setting), delta, between=float),
+    delta_at=lambda setting, epsilon: renyi.best_delta(_of_rounds(setting), epsilon, between=float),
     cost=lambda setting: 0.25 * slowness(setting),
 )
 BOUNDS = (CLONES_RENYI,)

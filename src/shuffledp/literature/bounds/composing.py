@@ -121,9 +121,8 @@ def _composed(bound: Published, setting: Setting, delta: float, theorem: Theorem
     reasons: list[DoesNotApply] = []
     best = rounds * one(delta / rounds)
     for slack in (share * delta for share in SPLITS) if theorem == "advanced" else ():
-        part = -math.expm1(
-            (math.log1p(-delta) - math.log1p(-slack)) / rounds
-        )  # (1 - part)^rounds (1 - slack) = 1 - delta
+        # (1 - part)^rounds (1 - slack) = 1 - delta.
+        part = -math.expm1((math.log1p(-delta) - math.log1p(-slack)) / rounds)
         best = min(best, kairouz_oh_viswanath(one(part), part, rounds, slack)[0])
     if math.isinf(best) and reasons:
         raise reasons[0]

@@ -14,13 +14,13 @@ evaluates B at each block's larger end, which its maximum never takes; that is l
 """
 
 import math
+from functools import partial
 
 import numpy as np
 
 from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import BinaryDataset
-from shuffledp.accounting.meeting_delta import meets
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
 from shuffledp.literature.bounds.feldman_lemmas import bracket, decomposition, lemma_3_5, theorem_4_1
 from shuffledp.literature.bounds.published import Published, Setting, require
@@ -37,10 +37,8 @@ __all__ = [
     "equation_1",
 ]
 
-MANY_CLONES, ITERATIONS = (
-    1000.0,
-    14,
-)  # from this mean of C on a block spans two standard deviations, below it a quarter; and T
+MANY_CLONES = 1000.0  # from this mean of C on a block spans two standard deviations, below it a quarter
+ITERATIONS = 14  # T
 SECONDS_PER_BLOCK = 4.5e-4
 PATIENCE = 600.0
 ROUNDING = 1e-13  # of a binomial tail, relative; it grows slowly with the number of trials
@@ -71,22 +69,18 @@ def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) ->
     in total variation. Eq (1) is solved for its delta, as far as its condition allows.
     """
     trials = n * math.exp(-epsilon0)
-    root = (
-        (math.expm1(epsilon) / math.tanh(epsilon0 / 2.0) - 8.0 / trials) * math.sqrt(trials) / 8.0
-    )  # sqrt(log(4/delta))
+    # sqrt(log(4/delta))
+    root = (math.expm1(epsilon) / math.tanh(epsilon0 / 2.0) - 8.0 / trials) * math.sqrt(trials) / 8.0
     require(
         root > 0.0,
         "epsilon must exceed what eq (1) gives at delta = 1",
         f"{epsilon:g} with n = {n}, epsilon0 = {epsilon0:g}",
     )
     pure = max(4.0 * math.exp(-min(root * root, LARGEST_EPSILON)), 2.0 * math.exp(-min(trials / 16.0, LARGEST_EPSILON)))
-    total = pure + _leak(n, epsilon0, delta0, epsilon)
+    leak = (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
+    total = pure + leak
     require(total < 1.0, "(e^epsilon + 1)(1 + 1/(2E)) n delta0 must stay below delta", f"n delta0 = {n * delta0:g}")
     return total
-
-
-def _leak(n: int, epsilon0: float, delta0: float, epsilon: float) -> float:
-    return (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
 
 
 def divergence_given_count(
@@ -265,64 +259,51 @@ def _one_value(setting: Setting) -> Envelope:
     return Envelope([dataset, dataset.swapped()], "lower", randomizer.epsilon0)
 
 
-def _lower_epsilon(setting: Setting, delta: float) -> float:
-    curve = _one_value(setting)
-    return meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), delta, curve.ceiling, end="lower")
-
-
-def _lower_delta(setting: Setting, epsilon: float) -> float:
-    return float(_one_value(setting)(np.array([epsilon]))[0])
-
-
 PAPER = "Feldman, McMillan and Talwar 2020"
 ANY = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
+_proven = partial(Published, paper=PAPER, status="proven")
 
-THM_3_1 = Published(
+THM_3_1 = _proven(
     name="feldman-2020-thm-3.1",
-    paper=PAPER,
     where="Thm 3.1, eq (1)",
     covers=ANY,
     conditions="epsilon0 <= log(n / (16 log(2/delta)))",
-    status="proven",
     remark=(
         "the released code asks for log(4/delta) instead; both hold; for the clones pair 4 log(2/delta) would do, "
         "and 2 log(2/delta) would not"
     ),
     epsilon_at=lambda setting, delta: closed_form(setting.n, setting.epsilon0, delta),
 )
-THM_3_8 = Published(
+THM_3_8 = _proven(
     name="feldman-2020-thm-3.8",
-    paper=PAPER,
     where="Thm 3.8",
     covers=(
         "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order; Gaussian "
         "noise, at its best epsilon0"
     ),
     conditions="as Thm 3.1, and delta above about 2 n delta0",
-    status="proven",
-    remark="our copy has lost the addition to delta, derived again from Appendix C: it is the one that others quote",
+    remark=(
+        "our copy has lost the addition to delta, derived again from Appendix C; the constants are the published ones, "
+        "as Tsoy et al. (AISTATS 2024, Theorem A.2) restate them"
+    ),
     delta_at=_approximate,
 )
-COR_4_2 = Published(
+COR_4_2 = _proven(
     name="feldman-2020-cor-4.2",
-    paper=PAPER,
     where="Cor 4.2, eq (11)",
     covers="k-ary randomized response",
     conditions="(k+1)(e^epsilon0 + k - 1)/k <= n / (8 log(2/delta))",
-    status="proven",
     remark=(
         "our copy has lost formula and condition, derived again from Thm 4.1; the formula is the one in public code, "
         "the condition may be printed otherwise"
     ),
     epsilon_at=lambda setting, delta: theorem_4_1(setting.n, *decomposition(setting.krr), delta),
 )
-NUMERICAL = Published(
+NUMERICAL = _proven(
     name="feldman-2020-numerical",
-    paper=PAPER,
     where="Appendix F, Algorithms 4-6",
     covers=ANY,
     conditions="delta >= 1e-12 and n <= 1e12, for rounding; at most 600 s",
-    status="proven",
     remark=(
         "S = 2 standard deviations of C (1/4 if its mean is below 1000), T = 14, and the released code's bracket: "
         "about 1 % (8 %) above the pair's own"
@@ -331,15 +312,13 @@ NUMERICAL = Published(
     delta_at=_numerical_delta,
     cost=_cost,
 )
-LOWER_2RR = Published(
+LOWER_2RR = _proven(
     name="feldman-2020-2rr-lower",
-    paper=PAPER,
     where="Appendix G",
     covers="binary randomized response; any randomizer, which must allow for it",
-    status="proven",
     remark="all others hold one value; not the worst dataset (erratum 6), and evaluated by our certified kernel",
     side="lower",
-    epsilon_at=_lower_epsilon,
-    delta_at=_lower_delta,
+    epsilon_at=lambda setting, delta: _one_value(setting).meets(delta),
+    delta_at=lambda setting, epsilon: float(_one_value(setting)(np.array([epsilon]))[0]),
 )
 BOUNDS = (THM_3_1, THM_3_8, COR_4_2, NUMERICAL, LOWER_2RR)

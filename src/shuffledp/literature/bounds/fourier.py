@@ -33,9 +33,7 @@ __all__ = ["Composed", "FourierAccountant", "Grid", "L", "M", "Pair", "Terms", "
 L = 20.0  # the paper's grid, in all its figures
 M = 10_000_000
 BATCH = 1 << 20  # losses placed at once
-NOISE = (
-    1e-14  # what the transforms' rounding may add up to in one tail, per round; 1.2e-15 was the most seen, in 16 rounds
-)
+NOISE = 1e-14  # what the transforms' rounding may add to one tail, per round; 1.2e-15 was the most seen, in 16 rounds
 ROUNDED = 1e-12  # relative: the rounding of probabilities that are given, and of sums over the grid
 ONE = 1e-9  # probabilities that miss 1 by no more add up to it
 TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -283,13 +281,12 @@ def _batches(terms: Terms) -> Terms:
         rows.append(row)
         size += len(row[0])
         if size >= BATCH:
-            yield (
-                np.concatenate([losses for losses, _ in rows]),
-                np.concatenate([probabilities for _, probabilities in rows]),
-            )
+            yield _joined(rows)
             rows, size = [], 0
     if rows:
-        yield (
-            np.concatenate([losses for losses, _ in rows]),
-            np.concatenate([probabilities for _, probabilities in rows]),
-        )
+        yield _joined(rows)
+
+
+def _joined(rows: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    losses, probabilities = zip(*rows, strict=True)
+    return np.concatenate(losses), np.concatenate(probabilities)

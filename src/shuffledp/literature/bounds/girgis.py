@@ -3,6 +3,7 @@ of the shuffle model.
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 from scipy.special import gammaln, logsumexp
@@ -48,16 +49,8 @@ def _whole(order: float) -> float:
     return min(max(float(round(order)), 2.0), float(ORDERS[-1]))
 
 
-def _epsilon(setting: Setting, delta: float) -> float:
-    return renyi.best_epsilon(
-        lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), delta, ORDERS, _whole
-    )
-
-
-def _delta(setting: Setting, epsilon: float) -> float:
-    return renyi.best_delta(
-        lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order), epsilon, ORDERS, _whole
-    )
+def _of_rounds(setting: Setting) -> Callable[[float], float]:
+    return lambda order: setting.rounds * divergence(setting.n, setting.epsilon0, order)
 
 
 GIRGIS = Published(
@@ -71,8 +64,8 @@ GIRGIS = Published(
         "and it held in every exact comparison"
     ),
     rounds="any",
-    epsilon_at=_epsilon,
-    delta_at=_delta,
+    epsilon_at=lambda setting, delta: renyi.best_epsilon(_of_rounds(setting), delta, ORDERS, _whole),
+    delta_at=lambda setting, epsilon: renyi.best_delta(_of_rounds(setting), epsilon, ORDERS, _whole),
     cost=lambda _: 0.02,
 )
 BOUNDS = (GIRGIS,)

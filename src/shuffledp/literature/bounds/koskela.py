@@ -13,9 +13,9 @@ pair that is too large for a minute on one core is refused.
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
-from shuffledp._types import End
+from shuffledp._types import Adversary, End
 from shuffledp.accounting.curves import Bound
 from shuffledp.literature.bounds.fourier import FourierAccountant, Pair
 from shuffledp.literature.bounds.koskela_pairs import (
@@ -88,9 +88,11 @@ def _weak_size(n: int, k: int, gamma: float) -> tuple[float, float]:
     return (high - low + 1) * _width(high, 1.0 / k) ** 2, high - low + 1
 
 
-def _one_count_size(adversary: Literal["weak", "strong"], n: int, k: int, gamma: float) -> tuple[float, float]:
-    if adversary == "strong":
-        return 10.0 * _width(n - 1, gamma / k), 1
+def _strong_count_size(n: int, k: int, gamma: float) -> tuple[float, float]:
+    return 10.0 * _width(n - 1, gamma / k), 1
+
+
+def _weak_count_size(n: int, k: int, gamma: float) -> tuple[float, float]:
     low, high = hoeffding(n - 1, gamma)
     return 10.0 * (high - low + 1) * _width(high, 1.0 / k), high - low + 1
 
@@ -98,6 +100,24 @@ def _one_count_size(adversary: Literal["weak", "strong"], n: int, k: int, gamma:
 def _width(trials: int, p: float) -> float:
     low, high = hoeffding(trials, p)
     return high - low + 2.0
+
+
+class View(NamedTuple):
+    """What a pair is about: which randomizers, seen by whom, with what parameters and of what
+    size.
+    """
+
+    covers: str
+    read: Callable[[Setting], Parameters]
+    size: Callable[..., tuple[float, float]]
+    adversary: Adversary = "shuffled"
+
+
+KRR = "k-ary randomized response"
+ANY = View("any epsilon0-LDP randomizers, also adaptive in a secret random order", _any, _clones_size)
+RR = View("binary randomized response", _rr, _binary_size)
+WEAK, WEAK_COUNT = View(KRR, _krr, _weak_size, "weak"), View(KRR, _krr, _weak_count_size, "weak")
+STRONG, STRONG_COUNT = View(KRR, _krr, _strong_size, "strong"), View(KRR, _krr, _strong_count_size, "strong")
 
 
 @lru_cache(maxsize=1)
@@ -109,8 +129,7 @@ def _accountant(build: Build, parameters: Parameters, both: bool) -> FourierAcco
 def _bound(
     name: str,
     build: Build,
-    read: Callable[[Setting], Parameters],
-    size: Callable[..., tuple[float, float]],
+    view: View,
     *,
     orders: int = 1,
     printed: bool = False,
@@ -122,7 +141,7 @@ def _bound(
     """
 
     def seconds(setting: Setting) -> float:
-        terms, rows = size(*read(setting))
+        terms, rows = view.size(*view.read(setting))
         return orders * ((0.3 if setting.rounds == 1 else 1.5) + 4e-8 * terms + 4e-5 * rows)
 
     def accountant(setting: Setting) -> FourierAccountant:
@@ -132,7 +151,7 @@ def _bound(
             f"its losses must fit the grid within {LONGEST:g} seconds",
             f"about {seconds(setting):.0f} seconds",
         )
-        return _accountant(build, read(setting), orders == 2 and not printed)
+        return _accountant(build, view.read(setting), orders == 2 and not printed)
 
     def epsilon_at(setting: Setting, delta: float) -> float:
         ends = accountant(setting).curves(setting.rounds, lower=side == "lower")
@@ -153,7 +172,8 @@ def _bound(
 
     described = {
         "paper": PAPER,
-        "covers": COVERS[read],
+        "covers": view.covers,
+        "adversary": view.adversary,
         "rounds": "any",
         "conditions": "none; n up to 1e7, if the pair fits the grid",
         "enclosed_at": enclosed_at,
@@ -162,19 +182,11 @@ def _bound(
     return Published(name=name, side=side, epsilon_at=epsilon_at, delta_at=delta_at, cost=seconds, **described)
 
 
-KRR = "k-ary randomized response"
-COVERS: dict[Callable[[Setting], Parameters], str] = {
-    _any: "any epsilon0-LDP randomizers, also adaptive in a secret random order",
-    _krr: KRR,
-    _rr: "binary randomized response",
-}
-
 BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-clones",
         clones_pair,
-        _any,
-        _clones_size,
+        ANY,
         where="(6.1) of the first version, (5.1) of the revision",
         status="proven",
         remark="The pair is not Feldman's, for which it stands, but dominates it (erratum 5; the proof is ours).",
@@ -182,8 +194,7 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-feldman",
         feldman_pair,
-        _any,
-        _clones_size,
+        ANY,
         where="first version, Algorithm 1 on the pair of Feldman et al. 2020, Thm 3.2 (not in the paper)",
         status="proven",
         remark="What the paper means by the clones pair.",
@@ -191,10 +202,8 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-krr-weak",
         krr_weak_pair,
-        _krr,
-        _weak_size,
+        WEAK,
         where="revision, Thms 10 and 11, counts independent",
-        adversary="weak",
         status="invalid",
         remark=(
             "n = 20, k = 2, gamma = 0.5, one round, epsilon = 1: 1.14e-4, exact 2.98e-4. Also wrong in Fig 1: 16 "
@@ -204,40 +213,32 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-krr-weak-multinomial",
         partial(krr_weak_pair, reading="multinomial"),
-        _krr,
-        _weak_size,
+        WEAK,
         where="revision, Thms 10 and 11, counts as in the proof",
-        adversary="weak",
         status="proven",
         remark="Called tight in the revision; loose, as it integrates (2.4) instead of (2.3).",
     ),
     _bound(
         "koskela-2021-krr-weak-exact",
         partial(krr_weak_pair, reading="exact"),
-        _krr,
-        _weak_size,
+        WEAK,
         where="revision, Thm 10's view with (2.3) (our repair)",
-        adversary="weak",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-weak-exact-lower",
         partial(krr_weak_pair, reading="exact"),
-        _krr,
-        _weak_size,
+        WEAK,
         side="lower",
         where="revision, Thm 10's view with (2.3), losses rounded to the left (our repair)",
-        adversary="weak",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-weak-first",
         partial(one_count_pair, adversary="weak"),
-        _krr,
-        partial(_one_count_size, "weak"),
+        WEAK_COUNT,
         orders=2,
         where="first version, Thm 10 and (5.2), the larger of both orders",
-        adversary="weak",
         status="invalid",
         remark=(
             "It compares the laws of one count where the view has two (erratum 13). n = 8, k = 3, epsilon0 = 2, "
@@ -247,22 +248,18 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-krr-weak-first-printed-order",
         partial(one_count_pair, adversary="weak"),
-        _krr,
-        partial(_one_count_size, "weak"),
+        WEAK_COUNT,
         orders=2,
         printed=True,
         where="first version, Thm 10 and (5.2), P_w against Q_w only",
-        adversary="weak",
         status="invalid",
         remark="One order of koskela-2021-krr-weak-first (erratum 13): 0.1745 for the exact 0.2552 there.",
     ),
     _bound(
         "koskela-2021-krr-strong",
         krr_strong_pair,
-        _krr,
-        _strong_size,
+        STRONG,
         where="revision, Thm 8",
-        adversary="strong",
         status="invalid",
         remark=(
             "Mostly loose (erratum 4), yet not a bound: n = 100, k = 2, gamma = 0.9, one round, delta = 1e-9: "
@@ -272,30 +269,24 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-krr-strong-exact",
         partial(krr_strong_pair, reading="exact"),
-        _krr,
-        _strong_size,
+        STRONG,
         where="revision, Thm 8's view with its counts multinomial and (2.3) (our repair)",
-        adversary="strong",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-strong-exact-lower",
         partial(krr_strong_pair, reading="exact"),
-        _krr,
-        _strong_size,
+        STRONG,
         side="lower",
         where="revision, Thm 8's view with its counts multinomial and (2.3), losses rounded to the left (our repair)",
-        adversary="strong",
         status="proven",
     ),
     _bound(
         "koskela-2021-krr-strong-first",
         partial(one_count_pair, adversary="strong"),
-        _krr,
-        partial(_one_count_size, "strong"),
+        STRONG_COUNT,
         orders=2,
         where="first version, (5.1), the larger of both orders",
-        adversary="strong",
         status="invalid",
         remark=(
             "It compares the laws of one count where the view has two (erratum 3). n = 20, k = 2, gamma = 0.2, "
@@ -305,20 +296,17 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-krr-strong-first-printed-order",
         partial(one_count_pair, adversary="strong"),
-        _krr,
-        partial(_one_count_size, "strong"),
+        STRONG_COUNT,
         orders=2,
         printed=True,
         where="first version, (5.1), P_s against Q_s only",
-        adversary="strong",
         status="invalid",
         remark="One order of koskela-2021-krr-strong-first (erratum 3): 0.0386 for the exact 0.1661 there.",
     ),
     _bound(
         "koskela-2021-2rr",
         rr_pair,
-        _rr,
-        _binary_size,
+        RR,
         orders=2,
         where="first version, section 4",
         status="invalid",
@@ -330,8 +318,7 @@ BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-2rr-lower",
         rr_pair,
-        _rr,
-        _binary_size,
+        RR,
         orders=2,
         side="lower",
         where="first version, section 4, losses rounded to the left",

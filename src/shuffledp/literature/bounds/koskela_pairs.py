@@ -249,8 +249,7 @@ def _multinomial_law(factorials: Floats, b: int, one: Integers, two: Integers, k
     """
     rest = b + 1 - one[:, None] - two[None, :]
     inside = rest >= 0 if k > 2 else rest == 0
-    rest = np.maximum(rest, 0)
     tables = factorials[b + 1] - b * math.log(k) - factorials[one][:, None] - factorials[two][None, :]
     others = factorials - np.arange(len(factorials)) * math.log(k - 2) if k > 2 else factorials
     target = ((1.0 - gamma) * one + gamma * (b + 1) / k) / (b + 1)
-    return np.where(inside, np.exp(tables - others[rest]) * target[:, None], 0.0)
+    return np.exp(np.where(inside, tables - others[np.maximum(rest, 0)], -math.inf)) * target[:, None]

@@ -15,7 +15,6 @@ import numpy as np
 
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.meeting_delta import meets
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers.randomizer import Atoms
 
@@ -44,11 +43,6 @@ def _curve(setting: Setting) -> Envelope:
     return Envelope([Haystack.of(krr_pair(krr.k, krr.epsilon0), setting.n)], "upper", krr.epsilon0)
 
 
-def _epsilon(setting: Setting, delta: float) -> float:
-    curve = _curve(setting)
-    return meets(lambda epsilon, gap: float(curve(np.array([epsilon]), gap)[0]), delta, curve.ceiling, end="upper")
-
-
 VARIATION_RATIO_KRR = Published(
     name="wang-2023-variation-ratio-krr",
     paper="Wang et al. 2023",
@@ -60,7 +54,7 @@ VARIATION_RATIO_KRR = Published(
         "n = 6, k = 3, epsilon0 = 1: delta(0.9) = 2.10e-4, exactly 3.48e-3; it is what one dataset leaks, all "
         "others holding a third value"
     ),
-    epsilon_at=_epsilon,
+    epsilon_at=lambda setting, delta: _curve(setting).meets(delta),
     delta_at=lambda setting, epsilon: float(_curve(setting)(np.array([epsilon]))[0]),
 )
 BOUNDS = (VARIATION_RATIO_KRR,)

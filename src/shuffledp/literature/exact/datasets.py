@@ -47,9 +47,8 @@ def binary_dataset(p: float | Fraction, zeros: int, ones: int, epsilons: Array) 
     here, before = gain * np.append(law, 0.0), loss * np.append(0.0, law)
     doubt = (PROBABILITY + ADDED * min(map(len, laws))) * (np.abs(here) + before)
     below, above = (np.maximum(here - before + side * doubt, 0.0).sum(axis=1) for side in (-1.0, 1.0))
-    missing = (
-        2.0 * LEFT_OUT if len(law) < zeros + ones + 1 else 0.0
-    )  # of the gain; what is missing of the loss makes the sum too large
+    # Of the gain; what is missing of the loss makes the sum too large.
+    missing = 2.0 * LEFT_OUT if len(law) < zeros + ones + 1 else 0.0
     return np.maximum(below * (1.0 - ROUNDING) - missing * x, 0.0), np.minimum(above * (1.0 + ROUNDING) + missing, 1.0)
 
 

@@ -140,9 +140,8 @@ def _pooled(values: Array, masses: Array, step: float) -> Lattice | None:
     centre = float(values[near] @ masses[near]) / float(masses[near].sum())
     distances, far = values[~near] - centre, masses[~near]
     parts = np.abs(distances) / step
-    missed = parts < np.rint(
-        parts
-    )  # by a hair, as the centre has moved: a slightly smaller step puts these back on the lattice
+    # By a hair, as the centre has moved: a slightly smaller step puts these back on the lattice.
+    missed = parts < np.rint(parts)
     step *= float(np.min((parts / np.rint(parts))[missed & (np.rint(parts) - parts < HAIR)], initial=1.0))
     places = np.trunc(distances / step * NUDGE).astype(np.int64)
     if not places.all():

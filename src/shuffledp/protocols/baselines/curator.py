@@ -149,13 +149,8 @@ class CentralNumbers(Central):
         return self.upper - self.lower
 
     def describe(self) -> dict[str, object]:
-        return {
-            "protocol": type(self).__name__,
-            "n": self.n,
-            "lower": self.lower,
-            "upper": self.upper,
-            "sigma": self.sigma,
-        }
+        bounds = {"lower": self.lower, "upper": self.upper}
+        return {"protocol": type(self).__name__, "n": self.n, **bounds, "sigma": self.sigma}
 
     def encode(self, values: Any, *, rng: Rng = None) -> Reports:
         """The numbers as they are: the curator is trusted."""

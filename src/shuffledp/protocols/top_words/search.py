@@ -301,19 +301,15 @@ def check_asked(
     *, k: object, longest: object, tokens: Iterable[object] | None, candidates: object, error: object
 ) -> dict[str, Any]:
     """The part of it that needs no people."""
-    words = check_count("k", k, least=1, remedy="It is how many words to list; 50 is usual.")
-    if words > MOST_WORDS:
-        raise InvalidInput(f"k must be at most {MOST_WORDS}, got {words}. No more words are followed; ask for fewer.")
-    symbols = check_count("longest", longest, least=1, remedy="It is how many symbols words have; 16 is usual.")
-    if symbols > LONGEST:
-        raise InvalidInput(
-            f"longest must be at most {LONGEST}, got {symbols}. Every symbol is asked of other people; ask for fewer."
-        )
-    followed = check_count(
-        "candidates", candidates, least=words, remedy="So many beginnings go on; at least as many as words."
+    listed, beyond = "It is how many words to list; 50 is usual.", "No more words are followed; ask for fewer."
+    words = check_count("k", k, least=1, most=MOST_WORDS, remedy=listed, beyond=beyond)
+    counted, beyond = (
+        "It is how many symbols words have; 16 is usual.",
+        "Every symbol is asked of other people; ask for fewer.",
     )
-    if followed > 2 * MOST_WORDS:
-        raise InvalidInput(f"candidates must be at most {2 * MOST_WORDS}, got {followed}. Ask for fewer.")
+    symbols = check_count("longest", longest, least=1, most=LONGEST, remedy=counted, beyond=beyond)
+    going, most = "So many beginnings go on; at least as many as words.", 2 * MOST_WORDS
+    followed = check_count("candidates", candidates, least=words, most=most, remedy=going, beyond="Ask for fewer.")
     wrong = check_probability(
         "error", error, remedy="It is the chance that anything is listed that few people hold; 0.001 is usual."
     )

@@ -49,10 +49,8 @@ def check_people(value: object) -> int:
 def check_shares(value: object) -> int:
     """Return ``value`` as a number of messages that a person sends."""
     remedy = "One message shows its sender's answer; ask for a protocol of one message instead."
-    messages = check_count("messages", value, least=2, remedy=remedy)
-    if messages > 1024:
-        raise InvalidInput(f"messages must be at most 1024, got {messages}. Nobody sends so many; use fewer.")
-    return messages
+    beyond = "Nobody sends so many; use fewer."
+    return check_count("messages", value, least=2, most=1024, remedy=remedy, beyond=beyond)
 
 
 def check_no_epsilon0(value: object) -> float:

@@ -46,18 +46,13 @@ class Share(NamedTuple):
 
 
 def _check_share_bits(value: object) -> int:
-    bits = check_count("share_bits", value, least=2, remedy="It is the size of a share.")
-    if bits > MOST_BITS:
-        raise InvalidInput(f"share_bits must be at most {MOST_BITS}, got {bits}. Use a coarser grid, or fewer people.")
-    return bits
+    remedy, beyond = "It is the size of a share.", "Use a coarser grid, or fewer people."
+    return check_count("share_bits", value, least=2, most=MOST_BITS, remedy=remedy, beyond=beyond)
 
 
 def _check_reach(value: object) -> int:
     remedy = "It is the most noise of one sign that one person adds; 40 / decay is plenty."
-    reach = check_count("reach", value, least=1, remedy=remedy)
-    if reach > MOST_REACH:
-        raise InvalidInput(f"reach must be at most {MOST_REACH}, got {reach}. Use a coarser grid.")
-    return reach
+    return check_count("reach", value, least=1, most=MOST_REACH, remedy=remedy, beyond="Use a coarser grid.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

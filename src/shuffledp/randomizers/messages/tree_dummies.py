@@ -37,10 +37,7 @@ MOST_LEVELS = 16
 def check_levels(value: object) -> int:
     """Return ``value`` as a number of levels."""
     remedy = "It counts the messages that a person sends, one for each level; 1 is all values at once."
-    levels = check_count("levels", value, least=1, remedy=remedy)
-    if levels > MOST_LEVELS:
-        raise InvalidInput(f"levels must be at most {MOST_LEVELS}, got {levels}. {remedy}")
-    return levels
+    return check_count("levels", value, least=1, most=MOST_LEVELS, remedy=remedy)
 
 
 def check_branches(value: object) -> int:

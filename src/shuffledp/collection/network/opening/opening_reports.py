@@ -28,7 +28,7 @@ from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release_counts
 from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.release.write import check_folder
-from shuffledp.errors import InvalidInput, called_as
+from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
@@ -226,7 +226,6 @@ def _asked(collection: Collection, title: str | None, series: InSeries | None) -
     )
 
 
-@called_as('open_collection("study", "sealed.bin", out="result")')
 def open_collection(
     study: PathLike,
     sealed: PathLike,

@@ -29,7 +29,7 @@ from flint import acb, acb_mat, arb
 
 from shuffledp.literature.exact.balls.ball import between, midpoint, positive_part, precision
 
-__all__ = ["ROUGHLY", "Line", "Positions"]
+__all__ = ["ROUGHLY", "Line", "Positions", "complex_power"]
 
 BLOCK = 64  # nodes whose phi is one product of matrices
 ROUGHLY = 64  # bits: enough to choose by
@@ -240,15 +240,15 @@ class Line:
     def _relative_moment(filled: acb, absent: arb | None, n: int) -> acb:
         """M(s) / phi(c)^n from what is filled and what is empty, both relative to phi(c)."""
         if absent is None:
-            return _complex_power(filled, n)
+            return complex_power(filled, n)
         if absent > 0:
             ratio = filled / absent
             if (n * ratio).abs_upper() < 1:
                 return acb(absent**n) * (n * ratio.log1p()).expm1()
-        return _complex_power(filled + absent, n) - positive_part(absent) ** n
+        return complex_power(filled + absent, n) - positive_part(absent) ** n
 
 
-def _complex_power(base: acb, n: int) -> acb:
+def complex_power(base: acb, n: int) -> acb:
     """base^n by logarithms, away from their cut."""
     if base.real > 0:
         return (n * base.log()).exp()

@@ -22,15 +22,14 @@ from dataclasses import dataclass
 from flint import acb, arb
 
 from shuffledp.literature.exact.balls.ball import ball, between, midpoint, positive_part, precision
+from shuffledp.literature.exact.balls.line import complex_power
 
 __all__ = ["TwoValues"]
 
 ALLOWED = 60.0  # what is left out is about e^-60 of the answer
 PIECES, TRIED = 4000, 65
-LEFT, RIGHT = (
-    (0.0, 0.25, 0.5, 0.75, 0.9),
-    (0.5, 1.0, 2.0, 4.0, 8.0, 12.0),
-)  # where aliases are bounded: shares of c, and deviations above it
+# Where aliases are bounded: shares of c, and deviations above it.
+LEFT, RIGHT = (0.0, 0.25, 0.5, 0.75, 0.9), (0.5, 1.0, 2.0, 4.0, 8.0, 12.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +143,4 @@ def _moments(p: arb, q: arb, zeros: int, ones: int, c: arb) -> tuple[arb, arb]:
 
 def _power(value: acb, size: arb, n: int) -> acb:
     """(value / size)^n."""
-    if n == 0:
-        return acb(1)
-    base = value / size
-    if base.real > 0:
-        return (n * base.log()).exp()
-    if base.real < 0:
-        power = (n * (-base).log()).exp()
-        return -power if n % 2 else power
-    return base.pow(n)
+    return acb(1) if n == 0 else complex_power(value / size, n)
