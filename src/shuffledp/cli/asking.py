@@ -150,14 +150,7 @@ ASKED = [
     *ENGINE_OPTIONS,
     *OUTPUT_OPTIONS,
     option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
-    option(
-        "dry_run",
-        ANSWER,
-        "Show the plan and the cost, and write nothing.",
-        default=False,
-        annotation=bool,
-        flag="dry-run",
-    ),
+    option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", default=False),
     AS_JSON,
 ]
 OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]

@@ -10,7 +10,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION, Json
+from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.parsing import App
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
@@ -169,30 +169,21 @@ def reproduce(
             metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names.", show_default=False
         ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)
-    ] = False,
-    listing: Annotated[
-        bool, typer.Option("--list", help="List what there is, and compute nothing.", rich_help_panel=QUESTION)
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Recompute what is already there, too.", rich_help_panel=QUESTION)
-    ] = False,
+    everything: Annotated[bool, flag("all", QUESTION, "All of them, which takes minutes.")] = False,
+    listing: Annotated[bool, flag("list", QUESTION, "List what there is, and compute nothing.")] = False,
+    force: Annotated[bool, flag("force", QUESTION, "Recompute what is already there, too.")] = False,
     gowalla: Annotated[
         str | None,
-        typer.Option(
-            "--gowalla",
-            metavar="FILE",
-            help="The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
+        flag(
+            "gowalla",
+            QUESTION,
+            "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
             "Without it the cities are made up.",
-            rich_help_panel=QUESTION,
+            metavar="FILE",
             show_default=False,
         ),
     ] = None,
-    out: Annotated[
-        str,
-        typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER),
-    ] = FOLDER,
+    out: Annotated[str, flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER")] = FOLDER,
     as_json: Json = False,
 ) -> None:
     """Figures and tables, computed again next to certified bounds, each with a verdict.

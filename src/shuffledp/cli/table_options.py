@@ -36,8 +36,6 @@ TABLE_OPTIONS = [
         TABLE,
         "Every row is another person, though a column that is named like an id repeats.",
         default=False,
-        annotation=bool,
-        flag="one-row-per-person",
     ),
 ]
 COLUMNS = option(
@@ -48,15 +46,8 @@ COLUMNS = option(
     metavar="NAME",
 )
 MESSY_OPTIONS = [
-    option("strip", MESSY, "Ignore spaces before and after a text.", default=False, annotation=bool),
-    option(
-        "ignore_case",
-        MESSY,
-        "Ignore upper and lower case, and how accents are composed.",
-        default=False,
-        annotation=bool,
-        flag="ignore-case",
-    ),
+    option("strip", MESSY, "Ignore spaces before and after a text.", default=False),
+    option("ignore_case", MESSY, "Ignore upper and lower case, and how accents are composed.", default=False),
     option("na", MESSY, "Texts that mean a missing value, such as NA,N/A.", metavar="LIST"),
     option("decimal", MESSY, "The decimal mark of numbers: . or ,", metavar="MARK"),
     option("thousands", MESSY, "The thousands separator, such as . in 1.234,5.", metavar="MARK"),
