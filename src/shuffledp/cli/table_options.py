@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.sharing import option
+from shuffledp.cli.sharing import argument, option
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.tables.cleaning import Cleaning
 
-__all__ = ["COLUMNS", "MESSY", "MESSY_OPTIONS", "TABLE", "TABLE_OPTIONS", "Reading"]
+__all__ = ["COLUMNS", "MESSY", "MESSY_OPTIONS", "SOURCES", "TABLE", "TABLE_OPTIONS", "Reading"]
 
 TABLE, MESSY = "The table", "If the table is messy"
 FORMATS = ("csv", "parquet", "arrow")
@@ -38,6 +38,9 @@ TABLE_OPTIONS = [
         default=False,
     ),
 ]
+SOURCES = argument(
+    "source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE...", annotation=list[str]
+)
 COLUMNS = option(
     "column",
     TABLE,

@@ -16,7 +16,7 @@ from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json, flag,
 from shuffledp.cli.parsing import App
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.table_options import COLUMNS, TABLE
+from shuffledp.cli.table_options import COLUMNS, SOURCES, TABLE
 from shuffledp.cli.value_options import Clipping, EncodedBy, LowerBound, MissingName, UpperBound
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
@@ -188,12 +188,7 @@ def _paid(paid: bool) -> str:
     dict(
         [
             argument("folder", "The folder of the series.", metavar="FOLDER", annotation=Path),
-            argument(
-                "source",
-                "A CSV, Parquet or Arrow file, or - for standard input.",
-                metavar="FILE...",
-                annotation=list[str],
-            ),
+            SOURCES,
             option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
             option("week", SERIES, "Which week it is; if left out, the next.", parser=read_count),
             option(
