@@ -10,10 +10,9 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import show_release
-from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.listing import NETWORK, examples, group
 from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, flag, whole
-from shuffledp.cli.parsing import App
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
@@ -26,13 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Json", "collection", "moment"]
 
 WHEN = "When"
-collection = App(
-    name="collection",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="A collection over the network: announce it, invite people, follow it, end it.",
+collection = group(
+    "collection", NETWORK, "A collection over the network: announce it, invite people, follow it, end it."
 )
-app.add_typer(collection, rich_help_panel=NETWORK)
 
 
 def moment(text: str) -> int:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, app, examples
+from shuffledp.cli.listing import DEFEND, examples, group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
-from shuffledp.cli.parsing import App
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
@@ -24,13 +23,7 @@ UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "
     "place, and nobody can tell what was seen of it."
 )
-ledger = App(
-    name="ledger",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="What was released about a population, and what it adds up to.",
-)
-app.add_typer(ledger, rich_help_panel=DEFEND)
+ledger = group("ledger", DEFEND, "What was released about a population, and what it adds up to.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
 
 

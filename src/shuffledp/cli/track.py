@@ -10,10 +10,9 @@ from shuffledp.cli import show
 from shuffledp.cli.answering import found, heard, show_release
 from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.design import ASKED_EARLY, settled_question
-from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.listing import RUN, examples, group
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json, flag, number
-from shuffledp.cli.parsing import App
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.table_options import COLUMNS, SOURCES, TABLE
@@ -37,13 +36,9 @@ WEEKLY_TASKS = tuple(name for name in TASKS if name != TopTask.name)
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
 )
-track = App(
-    name="track",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+track = group(
+    "track", RUN, "The same question every week: paid for in advance, with the trend, and what a pause would buy."
 )
-app.add_typer(track, rich_help_panel=RUN)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
 PaidIn = Annotated[
