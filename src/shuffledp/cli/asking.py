@@ -10,8 +10,8 @@ from shuffledp.cli.engine_options import ENGINE_OPTIONS, Engine
 from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.options import ANSWER, AS_JSON
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, NOISE, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
-from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.table_options import MESSY_OPTIONS, TABLE_OPTIONS, Reading
+from shuffledp.cli.sharing import option, sharing
+from shuffledp.cli.table_options import MESSY_OPTIONS, SOURCES, TABLE_OPTIONS, Reading
 from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, LEARN, binned
 from shuffledp.collection.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
@@ -137,12 +137,7 @@ class Found:
 
 
 ASKED = [
-    argument(
-        "source",
-        "A CSV, Parquet or Arrow file, or - for standard input.",
-        metavar="FILE...",
-        annotation=list[str],
-    ),
+    SOURCES,
     *TABLE_OPTIONS,
     *MESSY_OPTIONS,
     *PROMISE_OPTIONS,
@@ -150,14 +145,7 @@ ASKED = [
     *ENGINE_OPTIONS,
     *OUTPUT_OPTIONS,
     option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
-    option(
-        "dry_run",
-        ANSWER,
-        "Show the plan and the cost, and write nothing.",
-        default=False,
-        annotation=bool,
-        flag="dry-run",
-    ),
+    option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", default=False),
     AS_JSON,
 ]
 OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]

@@ -16,8 +16,7 @@ from shuffledp.audits.planted import fault_named
 from shuffledp.audits.runs import EXACT
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ONE_REPORT, QUESTION
+from shuffledp.cli.options import ONE_REPORT, QUESTION, flag, number, whole
 from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.waiting import counted
@@ -50,72 +49,32 @@ OPTIONS = {**SETUP, "randomizer": option("randomizer", ONE_REPORT, f"One of {', 
 def audit(
     options: dict[str, Any],
     delta: Annotated[
-        float | None,
-        typer.Option(
-            "--delta",
-            parser=read_number,
-            metavar="NUMBER",
-            help="The delta of the guarantee; that of a design, if there is one.",
-            rich_help_panel=QUESTION,
-        ),
+        float | None, number("delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.")
     ] = None,
     design: Annotated[
         Path | None,
-        typer.Option(
-            "--design",
+        flag(
+            "design",
+            QUESTION,
+            "Attack this design, in place of a randomizer: what `shuffledp design` wrote.",
             metavar="FILE",
-            help="Attack this design, in place of a randomizer: what `shuffledp design` wrote.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(
-            "--runs",
-            parser=read_count,
-            metavar="COUNT",
-            help=f"Runs on each of two datasets: {RUNS:,}.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
+    runs: Annotated[int | None, whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.")] = None,
     confidence: Annotated[
-        float,
-        typer.Option(
-            "--confidence",
-            parser=read_number,
-            metavar="NUMBER",
-            help=f"The confidence of the empirical bound: {CONFIDENCE:g}.",
-            rich_help_panel=QUESTION,
-        ),
+        float, number("confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.")
     ] = CONFIDENCE,
     budget: Annotated[
-        float,
-        typer.Option(
-            "--budget",
-            parser=read_number,
-            metavar="SECONDS",
-            help=f"Stop after this long: {BUDGET:g}.",
-            rich_help_panel=QUESTION,
-        ),
+        float, number("budget", QUESTION, f"Stop after this long: {BUDGET:g}.", metavar="SECONDS")
     ] = BUDGET,
     fault: Annotated[
         str | None,
-        typer.Option(
-            "--fault",
-            metavar="NAME",
-            help="Plant this mistake in a histogram, to see it caught; krr and rr only.",
-            rich_help_panel=QUESTION,
+        flag(
+            "fault", QUESTION, "Plant this mistake in a histogram, to see it caught; krr and rr only.", metavar="NAME"
         ),
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            parser=read_count,
-            metavar="COUNT",
-            help="A seed, to repeat an audit; if left out, secure randomness.",
-            rich_help_panel=QUESTION,
-        ),
+        int | None, whole("seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.")
     ] = None,
 ) -> None:
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.

@@ -8,7 +8,7 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.collection import Json, collection
 from shuffledp.cli.listing import examples
-from shuffledp.cli.options import ANSWER
+from shuffledp.cli.options import OutFile, ReplaceFile, flag
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import quote
 
@@ -21,30 +21,25 @@ SHUFFLER = "The shuffler"
 URL = Annotated[str, typer.Argument(metavar="URL", help="The shuffler's address.")]
 Pinned = Annotated[
     Path | None,
-    typer.Option(
-        "--collection",
+    flag(
+        "collection",
+        SHUFFLER,
+        "The collection.json that you know; if left out, the one that the shuffler names is believed.",
         metavar="FILE",
-        help="The collection.json that you know; if left out, the one that the shuffler names is believed.",
-        rich_help_panel=SHUFFLER,
     ),
 ]
 Token = Annotated[
     Path | None,
-    typer.Option(
-        "--token",
+    flag(
+        "token",
+        SHUFFLER,
+        "The token that `shuffledp serve` made; if left out, that in SHUFFLEDP_TOKEN.",
         metavar="FILE",
-        help="The token that `shuffledp serve` made; if left out, that in SHUFFLEDP_TOKEN.",
-        rich_help_panel=SHUFFLER,
     ),
 ]
 Authorities = Annotated[
     Path | None,
-    typer.Option(
-        "--ca",
-        metavar="FILE",
-        help="Trust the certificates of these authorities, in PEM, and no others.",
-        rich_help_panel=SHUFFLER,
-    ),
+    flag("ca", SHUFFLER, "Trust the certificates of these authorities, in PEM, and no others.", metavar="FILE"),
 ]
 PLACE = "https://shuffle.example.org"
 
@@ -100,13 +95,11 @@ def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities 
 )
 def fetch(
     url: URL,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)],
+    out: OutFile,
     pinned: Pinned = None,
     token: Token = None,
     ca: Authorities = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)
-    ] = False,
+    force: ReplaceFile = False,
     as_json: Json = False,
 ) -> None:
     """Fetch what a closed collection holds: sealed reports, sorted by their bytes.

@@ -10,10 +10,9 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import show_release
-from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.listing import NETWORK, examples, group
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json
-from shuffledp.cli.parsing import App
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, flag, whole
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
@@ -26,13 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Json", "collection", "moment"]
 
 WHEN = "When"
-collection = App(
-    name="collection",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="A collection over the network: announce it, invite people, follow it, end it.",
+collection = group(
+    "collection", NETWORK, "A collection over the network: announce it, invite people, follow it, end it."
 )
-app.add_typer(collection, rich_help_panel=NETWORK)
 
 
 def moment(text: str) -> int:
@@ -66,48 +61,22 @@ def _shown(seconds: int) -> str:
     ),
 )
 def new(
-    design: Annotated[
-        Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)
-    ],
-    shuffler: Annotated[
-        str,
-        typer.Option("--shuffler", metavar="URL", help="Where reports will be collected.", rich_help_panel=QUESTION),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="FOLDER", help="The folder to write; it must not exist yet.", rich_help_panel=ANSWER
-        ),
-    ],
+    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")],
+    shuffler: Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")],
+    out: Annotated[Path, flag("out", ANSWER, "The folder to write; it must not exist yet.", metavar="FOLDER")],
     question: Annotated[
-        str | None,
-        typer.Option("--question", metavar="TEXT", help="What people are asked, in a line.", rich_help_panel=QUESTION),
+        str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")
     ] = None,
     round_: Annotated[
         int | None,
-        typer.Option(
-            "--round",
-            parser=read_count,
-            metavar="COUNT",
-            help="Which of the design's rounds this is: 1. Each has a folder and a key of its own.",
-            rich_help_panel=QUESTION,
-        ),
+        whole("round", QUESTION, "Which of the design's rounds this is: 1. Each has a folder and a key of its own."),
     ] = None,
-    codes: Annotated[
-        bool,
-        typer.Option("--codes", help="Take a report only with an invitation code.", rich_help_panel=QUESTION),
-    ] = False,
+    codes: Annotated[bool, flag("codes", QUESTION, "Take a report only with an invitation code.")] = False,
     opens: Annotated[
-        int | None,
-        typer.Option(
-            "--opens", parser=moment, metavar="TIME", help="Take no report before that.", rich_help_panel=WHEN
-        ),
+        int | None, flag("opens", WHEN, "Take no report before that.", metavar="TIME", parser=moment)
     ] = None,
     closes: Annotated[
-        int | None,
-        typer.Option(
-            "--closes", parser=moment, metavar="TIME", help="Take no report after that.", rich_help_panel=WHEN
-        ),
+        int | None, flag("closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment)
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -158,22 +127,9 @@ def new(
 )
 def invite_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
-    count: Annotated[
-        int,
-        typer.Option("--count", parser=read_count, metavar="COUNT", help="How many codes.", rich_help_panel=QUESTION),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="FILE", help="The codes, one per line, for the organizer alone.", rich_help_panel=ANSWER
-        ),
-    ],
-    hashes: Annotated[
-        Path,
-        typer.Option(
-            "--hashes", metavar="FILE", help="Their hashes, for `shuffledp serve --codes`.", rich_help_panel=ANSWER
-        ),
-    ],
+    count: Annotated[int, whole("count", QUESTION, "How many codes.")],
+    out: Annotated[Path, flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE")],
+    hashes: Annotated[Path, flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE")],
     as_json: Json = False,
 ) -> None:
     """Invitation codes: whoever has one may send one report.
@@ -203,7 +159,7 @@ def invite_(
 
 SEARCHED = dict(
     [
-        option("people", QUESTION, "How many will be invited.", default=..., parser=read_count, metavar="COUNT"),
+        option("people", QUESTION, "How many will be invited.", default=..., parser=read_count),
         option("shuffler", QUESTION, "Where reports will be collected.", default=..., metavar="URL"),
         option("question", QUESTION, "What people are asked, in a line.", metavar="TEXT"),
         *SEARCH_OPTIONS,

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-import typer
 
 from shuffledp import figures
 from shuffledp.accounting.calibration import Calibration
@@ -18,8 +17,7 @@ from shuffledp.accounting.guarantee import Guarantee, Question, check_delta, che
 from shuffledp.accounting.mechanism import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Plot, check_form
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Plot, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
 from shuffledp.cli.waiting import patiently
@@ -41,32 +39,22 @@ LIMITS = {
 }
 
 
-def number(name: str, meaning: str) -> typer.models.OptionInfo:
-    """An option that takes a number."""
-    return typer.Option(f"--{name}", parser=read_number, metavar="NUMBER", help=meaning, rich_help_panel=QUESTION)  # type: ignore[no-any-return]
-
-
-Delta = Annotated[float, number("delta", "The delta to allow: a small probability, well below 1/n.")]
-Epsilon = Annotated[float, number("epsilon", "The epsilon to test.")]
+Delta = Annotated[float, number("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.")]
+Epsilon = Annotated[float, number("epsilon", QUESTION, "The epsilon to test.")]
 Between = Annotated[
     tuple[float, float] | None,
-    typer.Option(
-        "--between",
+    flag(
+        "between",
+        QUESTION,
+        "Two inputs of the target, such as 0 1; if left out, the worst two.",
         metavar="A B",
-        help="Two inputs of the target, such as 0 1; if left out, the worst two.",
-        rich_help_panel=QUESTION,
         show_default=False,
     ),
 ]
 Proven = Annotated[
-    bool,
-    typer.Option(
-        "--proven",
-        help="Prove both ends again in ball arithmetic, for one round (needs python-flint).",
-        rich_help_panel=ANSWER,
-    ),
+    bool, flag("proven", ANSWER, "Prove both ends again in ball arithmetic, for one round (needs python-flint).")
 ]
-Target = Annotated[float, number("epsilon", "The epsilon that must not be exceeded.")]
+Target = Annotated[float, number("epsilon", QUESTION, "The epsilon that must not be exceeded.")]
 
 
 def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -232,27 +220,20 @@ def explain(setup: Setup, delta: Delta) -> None:
 )
 def curve(
     setup: Setup,
-    first: Annotated[float | None, number("from", "The first epsilon; if left out, 0.")] = None,
-    last: Annotated[float | None, number("to", f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")] = None,
-    points: Annotated[
-        int | None,
-        typer.Option(
-            "--points",
-            parser=read_count,
-            metavar="COUNT",
-            help=f"How many epsilons; if left out, {ROWS}.",
-            rich_help_panel=QUESTION,
-        ),
+    first: Annotated[float | None, number("from", QUESTION, "The first epsilon; if left out, 0.")] = None,
+    last: Annotated[
+        float | None, number("to", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")
     ] = None,
+    points: Annotated[int | None, whole("points", QUESTION, f"How many epsilons; if left out, {ROWS}.")] = None,
     plot: Plot = None,
     table: Csv = None,
     bounds: Annotated[
         list[str] | None,
-        typer.Option(
-            "--bound",
+        flag(
+            "bound",
+            QUESTION,
+            f"Also what this published bound says; {LISTED} May be given several times.",
             metavar="NAME",
-            help=f"Also what this published bound says; {LISTED} May be given several times.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
     latex: Annotated[bool, LATEX] = False,

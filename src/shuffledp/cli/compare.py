@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from shuffledp import figures
 from shuffledp.cli import show
-from shuffledp.cli.commands import COMPARE, KRR, command, number
-from shuffledp.cli.numbers import read_number
-from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form
+from shuffledp.cli.commands import COMPARE, KRR, command
+from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
 from shuffledp.cli.outside import bounds_in
 from shuffledp.cli.published import side_in_words
 from shuffledp.cli.setup import Setup
@@ -41,27 +38,20 @@ CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "r
 )
 def compare(
     setup: Setup,
-    delta: Annotated[float | None, number("delta", "Compare epsilons at this delta.")] = None,
-    epsilon: Annotated[float | None, number("epsilon", "Or compare deltas at this epsilon.")] = None,
+    delta: Annotated[float | None, number("delta", QUESTION, "Compare epsilons at this delta.")] = None,
+    epsilon: Annotated[float | None, number("epsilon", QUESTION, "Or compare deltas at this epsilon.")] = None,
     patience: Annotated[
-        float,
-        typer.Option(
-            "--patience",
-            parser=read_number,
-            metavar="SECONDS",
-            help=f"How long a bound may take: {PATIENCE:g}, or inf.",
-            rich_help_panel=QUESTION,
-        ),
+        float, number("patience", QUESTION, f"How long a bound may take: {PATIENCE:g}, or inf.", metavar="SECONDS")
     ] = PATIENCE,
     plot: Plot = None,
     table: Csv = None,
     also: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--also",
+        flag(
+            "also",
+            QUESTION,
+            "A Python file with bounds of your own, which is run; may be given several times.",
             metavar="FILE",
-            help="A Python file with bounds of your own, which is run; may be given several times.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
     latex: Annotated[bool, LATEX] = False,

@@ -10,7 +10,7 @@ from shuffledp.cli import show
 from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import AS_JSON, QUESTION, OutFile, ReplaceFile
+from shuffledp.cli.options import AS_JSON, QUESTION, OutFile, ReplaceFile, whole
 from shuffledp.cli.promise_options import NOISE, PROMISE_OPTIONS
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
@@ -41,21 +41,9 @@ HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 REACHING_OPTIONS = [
     option("value", TABLE, "For a count: the value to count.", metavar="NAME"),
     option(
-        "messages",
-        TABLE,
-        "For a mean, a sum or a count: how many messages each person may send.",
-        annotation=int,
-        parser=read_count,
-        metavar="COUNT",
+        "messages", TABLE, "For a mean, a sum or a count: how many messages each person may send.", parser=read_count
     ),
-    option(
-        "error",
-        TABLE,
-        "For a mean, a sum or a count: the standard error to stay below.",
-        annotation=float,
-        parser=read_number,
-        metavar="NUMBER",
-    ),
+    option("error", TABLE, "For a mean, a sum or a count: the standard error to stay below.", parser=read_number),
 ]
 ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *HIDING_OPTIONS]
 with_categories = sharing(dict([*ASKED_EARLY, *NOISE, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
@@ -76,12 +64,7 @@ with_categories = sharing(dict([*ASKED_EARLY, *NOISE, *PROMISE_OPTIONS[1:], AS_J
 def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
-    n: Annotated[
-        int,
-        typer.Option(
-            "--n", parser=read_count, metavar="COUNT", help="How many people will report.", rich_help_panel=QUESTION
-        ),
-    ],
+    n: Annotated[int, whole("n", QUESTION, "How many people will report.")],
     out: OutFile,
     lower: LowerBound = None,
     upper: UpperBound = None,

@@ -20,18 +20,13 @@ HIDING_OPTIONS = [
         metavar="NAME",
     ),
     option(
-        "slots",
-        HIDING,
-        "For fakes: how many a person can send; if left out, as few as will do.",
-        parser=read_count,
-        metavar="COUNT",
+        "slots", HIDING, "For fakes: how many a person can send; if left out, as few as will do.", parser=read_count
     ),
     option(
         "kept",
         HIDING,
         "For dummies: how likely the shuffler hands a person's message on; if left out, always.",
         parser=read_number,
-        metavar="NUMBER",
     ),
     option(
         "kind",
@@ -44,8 +39,6 @@ HIDING_OPTIONS = [
         HIDING,
         "Randomize the true value by this epsilon0, too: then a message is not always the truth.",
         parser=read_number,
-        metavar="NUMBER",
-        flag="light-epsilon0",
     ),
 ]
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION, Json
-from shuffledp.cli.parsing import App
+from shuffledp.cli.listing import DEFEND, examples, group
+from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
@@ -24,13 +23,7 @@ UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "
     "place, and nobody can tell what was seen of it."
 )
-ledger = App(
-    name="ledger",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="What was released about a population, and what it adds up to.",
-)
-app.add_typer(ledger, rich_help_panel=DEFEND)
+ledger = group("ledger", DEFEND, "What was released about a population, and what it adds up to.")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
 
 
@@ -38,8 +31,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given
 def show_(
     file: File,
     population: Annotated[
-        str | None,
-        typer.Option("--population", metavar="NAME", help="Only this one; if left out, all.", rich_help_panel=QUESTION),
+        str | None, flag("population", QUESTION, "Only this one; if left out, all.", metavar="NAME")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -112,11 +104,11 @@ def check(
     file: File,
     last: Annotated[
         str | None,
-        typer.Option(
-            "--last",
+        flag(
+            "last",
+            QUESTION,
+            "A record that must be there: its seal, as a page or a copy of the ledger states it.",
             metavar="SEAL",
-            help="A record that must be there: its seal, as a page or a copy of the ledger states it.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
     as_json: Json = False,
@@ -151,14 +143,9 @@ def check(
 def export(
     file: File,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="A .json or .csv file; if left out, JSON is printed.", rich_help_panel=ANSWER
-        ),
+        Path | None, flag("out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", metavar="FILE")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, as it does anyway.", rich_help_panel=ANSWER)
-    ] = False,
+    as_json: Annotated[bool, flag("json", ANSWER, "Print JSON, as it does anyway.")] = False,
 ) -> None:
     """Everything in the ledger, with certified totals, as JSON or as CSV."""
     from shuffledp.collection.ledger import write_csv, write_json

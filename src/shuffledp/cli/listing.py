@@ -5,7 +5,7 @@ it is called.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -24,6 +24,7 @@ __all__ = [
     "Listed",
     "app",
     "examples",
+    "group",
     "load",
 ]
 
@@ -228,7 +229,14 @@ RANDOMIZERS = (
     ("split", "--k --least --share-bits --messages --reach --decay", "split and mix: a sum"),
 )
 
-app = App(name="shuffledp", pretty_exceptions_enable=False, rich_markup_mode="rich")
+app = App(name="shuffledp", pretty_exceptions_enable=False)
+
+
+def group(name: str, panel: str, meaning: str, **options: Any) -> App:
+    """A command of several commands, registered."""
+    made = App(name=name, no_args_is_help=True, help=meaning, **options)
+    app.add_typer(made, rich_help_panel=panel)
+    return made
 
 
 def examples(*lines: str) -> str:

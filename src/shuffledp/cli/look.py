@@ -10,8 +10,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import Json
+from shuffledp.cli.options import Json, flag, whole
 from shuffledp.cli.table_options import MESSY, TABLE
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
@@ -36,28 +35,13 @@ LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 def look(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)],
     column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="NAME", help="The column that the command asks about.", rich_help_panel=TABLE),
+        str | None, flag("column", TABLE, "The column that the command asks about.", metavar="NAME")
     ] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help="csv, parquet or arrow.", rich_help_panel=TABLE)
-    ] = None,
+    format: Annotated[str | None, flag("format", TABLE, "csv, parquet or arrow.", metavar="NAME")] = None,
     encoding: Annotated[
-        str | None,
-        typer.Option(
-            "--encoding", metavar="NAME", help="For CSV; if left out, the usual ones are tried.", rich_help_panel=MESSY
-        ),
+        str | None, flag("encoding", MESSY, "For CSV; if left out, the usual ones are tried.", metavar="NAME")
     ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(
-            "--rows",
-            parser=read_count,
-            metavar="COUNT",
-            help="How many rows to read; if left out, a million.",
-            rich_help_panel=TABLE,
-        ),
-    ] = None,
+    rows: Annotated[int | None, whole("rows", TABLE, "How many rows to read; if left out, a million.")] = None,
     as_json: Json = False,
 ) -> None:
     """What a table holds, what would go wrong with it, and a command to copy. It shows true values,

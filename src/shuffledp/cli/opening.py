@@ -5,12 +5,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from shuffledp.cli.answering import fitting, heard, show_release
 from shuffledp.cli.engine_options import ENGINE, LOCAL, check_engine
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import ANSWER, AS_JSON
+from shuffledp.cli.options import ANSWER, AS_JSON, flag
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.track import SERIES, refresh
@@ -68,30 +66,24 @@ def open_(
     given: dict[str, Any],
     title: Annotated[
         str | None,
-        typer.Option(
-            "--title",
+        flag(
+            "title",
+            ANSWER,
+            "A headline for the page; if left out, the question that people were asked.",
             metavar="TEXT",
-            help="A headline for the page; if left out, the question that people were asked.",
-            rich_help_panel=ANSWER,
         ),
     ] = None,
     series: Annotated[
         Path | None,
-        typer.Option(
-            "--series",
+        flag(
+            "series",
+            SERIES,
+            "Publish it as a week of this series, that of its round, instead of --out.",
             metavar="FOLDER",
-            help="Publish it as a week of this series, that of its round, instead of --out.",
-            rich_help_panel=SERIES,
         ),
     ] = None,
     period: Annotated[
-        str | None,
-        typer.Option(
-            "--period",
-            metavar="PERIOD",
-            help="With --series: the week, month or day that it is about.",
-            rich_help_panel=SERIES,
-        ),
+        str | None, flag("period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD")
     ] = None,
 ) -> None:
     """For the analyst: open what the shuffler released, and publish estimates, a figure and a page.

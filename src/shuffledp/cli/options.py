@@ -1,7 +1,7 @@
 """The options that commands share, and the panels of the help that they stand in."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +26,9 @@ __all__ = [
     "Plot",
     "ReplaceFile",
     "check_form",
+    "flag",
+    "number",
+    "whole",
 ]
 
 ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
@@ -35,13 +38,26 @@ ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
     "The question",
     "The answer",
 )
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, as png, svg or pdf.", rich_help_panel=ANSWER)
-]
-Csv = Annotated[
-    Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV.", rich_help_panel=ANSWER)
-]
-LATEX = typer.Option("--latex", help="Print the table for a paper, as LaTeX.", rich_help_panel=ANSWER)
+
+
+def flag(name: str, panel: str, meaning: str, **more: Any) -> Any:
+    """An option of one command, as ``option`` is of several."""
+    return typer.Option(f"--{name}", help=meaning, rich_help_panel=panel, **more)
+
+
+def number(name: str, panel: str, meaning: str, *, metavar: str = "NUMBER", **more: Any) -> Any:
+    """One that takes a number."""
+    return flag(name, panel, meaning, parser=read_number, metavar=metavar, **more)
+
+
+def whole(name: str, panel: str, meaning: str, **more: Any) -> Any:
+    """One that takes a whole number."""
+    return flag(name, panel, meaning, parser=read_count, metavar="COUNT", **more)
+
+
+Plot = Annotated[Path | None, flag("plot", ANSWER, "Draw it, as png, svg or pdf.", metavar="FILE")]
+Csv = Annotated[Path | None, flag("csv", ANSWER, "Write the table as CSV.", metavar="FILE")]
+LATEX = flag("latex", ANSWER, "Print the table for a paper, as LaTeX.")
 HONEST = option(
     "honest",
     EVERYONE,
@@ -50,23 +66,15 @@ HONEST = option(
     parser=read_people,
     metavar="COUNT",
 )
-ROUNDS = option(
-    "rounds", EVERYONE, "How often the same users report; if left out, once.", parser=read_count, metavar="COUNT"
-)
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.", rich_help_panel=ANSWER)]
-OutFile = Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.", rich_help_panel=ANSWER)]
-ReplaceFile = Annotated[bool, typer.Option("--force", help="Replace the file if it exists.", rich_help_panel=ANSWER)]
+ROUNDS = option("rounds", EVERYONE, "How often the same users report; if left out, once.", parser=read_count)
+Json = Annotated[bool, flag("json", ANSWER, "Print one JSON object.")]
+OutFile = Annotated[Path, flag("out", ANSWER, "The file to write.", metavar="FILE")]
+ReplaceFile = Annotated[bool, flag("force", ANSWER, "Replace the file if it exists.")]
 MostEpsilon0 = Annotated[
     float | None,
-    typer.Option(
-        "--most-epsilon0",
-        parser=read_number,
-        metavar="NUMBER",
-        help="Refuse a design whose single report says more than this, whatever it promises.",
-        rich_help_panel=QUESTION,
-    ),
+    number("most-epsilon0", QUESTION, "Refuse a design whose single report says more than this, whatever it promises."),
 ]
-AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, annotation=bool, flag="json")
+AS_JSON = option("as_json", ANSWER, "Print one JSON object.", default=False, flag="json")
 
 
 def check_form(*, as_json: bool, latex: bool) -> None:

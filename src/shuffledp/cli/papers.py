@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import COMPARE, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION, Json
-from shuffledp.cli.parsing import App
+from shuffledp.cli.listing import COMPARE, examples, group
+from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
@@ -26,14 +25,12 @@ __all__: list[str] = []
 FOLDER = "reproduced"
 CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")
 
-papers = App(
-    name="papers",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="Look up a paper: its theorems, bounds, figures and tables.",
+papers = group(
+    "papers",
+    COMPARE,
+    "Look up a paper: its theorems, bounds, figures and tables.",
     epilog=examples("papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"),
 )
-app.add_typer(papers, rich_help_panel=COMPARE)
 
 
 @papers.command("list", epilog=examples("papers list", "papers list --json"))
@@ -41,14 +38,14 @@ def list_(as_json: Json = False) -> None:
     """The papers this package knows: title, year, and what each one contributed."""
     if as_json:
         return show.as_json({"papers": [_facts(paper) | {"statements": len(paper.statements)} for paper in PAPERS]})
-    for title, group in (
+    for title, listed in (
         ("Implemented statement by statement", FOUR),
         ("Bounds only", [paper for paper in PAPERS if paper not in FOUR]),
     ):
         show.sentences([title])
         show.table(
             ["name", "paper"],
-            [(each.name, f"{each.title}\n{each.authors} {each.year}\n{each.brought}\n") for each in group],
+            [(each.name, f"{each.title}\n{each.authors} {each.year}\n{each.brought}\n") for each in listed],
             numbers=0,
         )
     return show.sentences(["One of them, statement by statement: shuffledp papers show koskela-2021"])
@@ -169,30 +166,21 @@ def reproduce(
             metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names.", show_default=False
         ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="All of them, which takes minutes.", rich_help_panel=QUESTION)
-    ] = False,
-    listing: Annotated[
-        bool, typer.Option("--list", help="List what there is, and compute nothing.", rich_help_panel=QUESTION)
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Recompute what is already there, too.", rich_help_panel=QUESTION)
-    ] = False,
+    everything: Annotated[bool, flag("all", QUESTION, "All of them, which takes minutes.")] = False,
+    listing: Annotated[bool, flag("list", QUESTION, "List what there is, and compute nothing.")] = False,
+    force: Annotated[bool, flag("force", QUESTION, "Recompute what is already there, too.")] = False,
     gowalla: Annotated[
         str | None,
-        typer.Option(
-            "--gowalla",
-            metavar="FILE",
-            help="The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
+        flag(
+            "gowalla",
+            QUESTION,
+            "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
             "Without it the cities are made up.",
-            rich_help_panel=QUESTION,
+            metavar="FILE",
             show_default=False,
         ),
     ] = None,
-    out: Annotated[
-        str,
-        typer.Option("--out", metavar="FOLDER", help="Where the files go; made if missing.", rich_help_panel=ANSWER),
-    ] = FOLDER,
+    out: Annotated[str, flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER")] = FOLDER,
     as_json: Json = False,
 ) -> None:
     """Figures and tables, computed again next to certified bounds, each with a verdict.

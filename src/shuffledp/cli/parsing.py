@@ -89,7 +89,7 @@ class App(typer.Typer):
     """A set of commands of that kind."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(cls=_Group, **options)
+        super().__init__(cls=_Group, rich_markup_mode="rich", **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
         """Register a command."""

@@ -9,8 +9,8 @@ import typer
 from shuffledp import figures
 from shuffledp.cli import show
 from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
-from shuffledp.cli.numbers import read_count, read_people, read_sizes
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form
+from shuffledp.cli.numbers import read_people, read_sizes
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form, flag, whole
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput, check_delta
@@ -21,10 +21,6 @@ from shuffledp.wording import in_percent
 __all__: list[str] = []
 
 TO_PLAN = (*PLANNED, "top")
-
-
-def _searching(flag: str, words: str) -> Any:
-    return typer.Option(flag, parser=read_count, metavar="COUNT", help=words, rich_help_panel=QUESTION)
 
 
 @app.command(
@@ -42,66 +38,48 @@ def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TO_PLAN)}.")],
     epsilon: Target,
     delta: Delta,
-    n: Annotated[
-        int,
-        typer.Option(
-            "--n", parser=read_count, metavar="COUNT", help="How many users report.", rich_help_panel=QUESTION
-        ),
-    ],
+    n: Annotated[int, whole("n", QUESTION, "How many users report.")],
     domain: Annotated[
         Any,
-        typer.Option(
-            "--domain",
+        flag(
+            "domain",
+            QUESTION,
+            "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
+            metavar="COUNT",
             parser=read_sizes,
-            metavar="COUNT",
-            help="How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has "
-            "none.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            "--rounds",
-            parser=read_count,
-            metavar="COUNT",
-            help="How often they report; if left out, once.",
-            rich_help_panel=QUESTION,
-        ),
-    ] = None,
+    rounds: Annotated[int | None, whole("rounds", QUESTION, "How often they report; if left out, once.")] = None,
     honest: Annotated[
         Any,
-        typer.Option(
-            "--honest",
-            parser=read_people,
-            metavar="COUNT",
-            help="How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In "
+        flag(
+            "honest",
+            QUESTION,
+            "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In "
             "Python: least.",
-            rich_help_panel=QUESTION,
+            metavar="COUNT",
+            parser=read_people,
         ),
     ] = None,
-    k: Annotated[int | None, _searching("--k", "For top: how many words to list; if left out, 50.")] = None,
+    k: Annotated[int | None, whole("k", QUESTION, "For top: how many words to list; if left out, 50.")] = None,
     longest: Annotated[
         int | None,
-        _searching("--longest", "For top: follow words for so many bytes or tokens; if left out, 16."),
+        whole("longest", QUESTION, "For top: follow words for so many bytes or tokens; if left out, 16."),
     ] = None,
     least_holders: Annotated[
-        int | None, _searching("--least-holders", "For top: list no word that fewer people hold; if left out, 50.")
+        int | None, whole("least-holders", QUESTION, "For top: list no word that fewer people hold; if left out, 50.")
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option(
-            "--tokens",
+        flag(
+            "tokens",
+            QUESTION,
+            "For top: what words are made of, one token per line; if left out, bytes.",
             metavar="FILE",
-            help="For top: what words are made of, one token per line; if left out, bytes.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw error against epsilon, as png, svg or pdf.", rich_help_panel=ANSWER
-        ),
+        Path | None, flag("plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE")
     ] = None,
     as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,

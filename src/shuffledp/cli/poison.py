@@ -8,8 +8,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import QUESTION, Json
+from shuffledp.cli.options import QUESTION, Json, whole
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.wording import rounded
 
@@ -25,24 +24,10 @@ LISTED = 20
 def poison(
     design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
     malicious: Annotated[
-        int | None,
-        typer.Option(
-            "--malicious",
-            parser=read_count,
-            metavar="COUNT",
-            help="How many people cheat; if left out, one in a hundred.",
-            rich_help_panel=QUESTION,
-        ),
+        int | None, whole("malicious", QUESTION, "How many people cheat; if left out, one in a hundred.")
     ] = None,
     seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            parser=read_count,
-            metavar="COUNT",
-            help="A seed, to repeat it; if left out, secure randomness.",
-            rich_help_panel=QUESTION,
-        ),
+        int | None, whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.")
     ] = None,
     as_json: Json = False,
 ) -> None:

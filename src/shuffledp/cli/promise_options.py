@@ -17,21 +17,9 @@ __all__ = ["BUDGET_OPTIONS", "NOISE", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keep
 BUDGET = "The budget"
 
 PROMISE_OPTIONS = [
+    option("epsilon", QUESTION, "The epsilon to promise, for all rounds together.", default=..., parser=read_number),
     option(
-        "epsilon",
-        QUESTION,
-        "The epsilon to promise, for all rounds together.",
-        default=...,
-        parser=read_number,
-        metavar="NUMBER",
-    ),
-    option(
-        "delta",
-        QUESTION,
-        "The delta to promise: a small probability, well below 1/n.",
-        default=...,
-        parser=read_number,
-        metavar="NUMBER",
+        "delta", QUESTION, "The delta to promise: a small probability, well below 1/n.", default=..., parser=read_number
     ),
     HONEST,
     ROUNDS,
@@ -46,9 +34,7 @@ NOISE = [
         "k",
         QUESTION,
         "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to.",
-        annotation=int,
         parser=read_count,
-        metavar="COUNT",
     ),
 ]
 BUDGET_OPTIONS = [
@@ -60,19 +46,12 @@ BUDGET_OPTIONS = [
         metavar="FILE",
     ),
     option("population", BUDGET, "Whose budget this is, such as app-users.", metavar="NAME"),
-    option(
-        "limit_epsilon",
-        BUDGET,
-        "What all releases about them may add up to.",
-        parser=read_number,
-        metavar="NUMBER",
-        flag="limit-epsilon",
-    ),
-    option("limit_delta", BUDGET, "The delta of that limit.", parser=read_number, metavar="NUMBER", flag="limit-delta"),
+    option("limit_epsilon", BUDGET, "What all releases about them may add up to.", parser=read_number),
+    option("limit_delta", BUDGET, "The delta of that limit.", parser=read_number),
 ]
 OUTPUT_OPTIONS = [
     option("out", ANSWER, "The folder to write; it must not exist yet.", annotation=Path, metavar="FOLDER"),
-    option("force", ANSWER, "Replace the folder if it exists.", default=False, annotation=bool),
+    option("force", ANSWER, "Replace the folder if it exists.", default=False),
 ]
 
 

@@ -4,11 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from shuffledp.accounting.guarantee import Guarantee, Question
 from shuffledp.cli import show
-from shuffledp.cli.options import QUESTION
+from shuffledp.cli.options import QUESTION, flag
 from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import DoesNotApply
@@ -22,12 +20,8 @@ __all__ = ["LISTED", "Column", "Named", "column", "published", "side_in_words"]
 LISTED = "`shuffledp papers bounds` lists the names."
 Named = Annotated[
     str | None,
-    typer.Option(
-        "--bound",
-        metavar="NAME",
-        help=f"What this published bound says, next to ours; {LISTED}",
-        rich_help_panel=QUESTION,
-        show_default=False,
+    flag(
+        "bound", QUESTION, f"What this published bound says, next to ours; {LISTED}", metavar="NAME", show_default=False
     ),
 ]
 WARNINGS = {

@@ -4,12 +4,10 @@ defended answer.
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding, with_listing
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import flag, number, whole
 from shuffledp.cli.table_options import TABLE
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 
@@ -49,61 +47,28 @@ def histogram(asking: Asking) -> None:
 def frequency(
     asking: Asking,
     method: Annotated[
-        str,
-        typer.Option("--method", metavar="NAME", help=f"One of {', '.join(FAMILY_OF_METHOD)}.", rich_help_panel=TABLE),
+        str, flag("method", TABLE, f"One of {', '.join(FAMILY_OF_METHOD)}.", metavar="NAME")
     ] = "hadamard",
 ) -> None:
     """How many people hold each of very many values: the same for large domains."""
     _answer(asking, task="frequency", categories=asking.categories, method=method)
 
 
-LOWER = Annotated[
-    float,
-    typer.Option(
-        "--lower",
-        parser=read_number,
-        metavar="NUMBER",
-        help="The smallest possible value, known without the data.",
-        rich_help_panel=TABLE,
-    ),
-]
-UPPER = Annotated[
-    float,
-    typer.Option(
-        "--upper",
-        parser=read_number,
-        metavar="NUMBER",
-        help="The largest possible value, known without the data.",
-        rich_help_panel=TABLE,
-    ),
-]
+LOWER = Annotated[float, number("lower", TABLE, "The smallest possible value, known without the data.")]
+UPPER = Annotated[float, number("upper", TABLE, "The largest possible value, known without the data.")]
 CLIP = Annotated[
-    bool,
-    typer.Option(
-        "--clip",
-        help="Move values outside the range to the nearest bound; if left out, they are refused.",
-        rich_help_panel=TABLE,
-    ),
+    bool, flag("clip", TABLE, "Move values outside the range to the nearest bound; if left out, they are refused.")
 ]
 MESSAGES = Annotated[
     int | None,
-    typer.Option(
-        "--messages",
-        parser=read_count,
-        metavar="COUNT",
-        help="How many messages each person may send: about ten are as accurate as a curator, and need more trust.",
-        rich_help_panel=ACCURACY,
+    whole(
+        "messages",
+        ACCURACY,
+        "How many messages each person may send: about ten are as accurate as a curator, and need more trust.",
     ),
 ]
 ERROR = Annotated[
-    float | None,
-    typer.Option(
-        "--error",
-        parser=read_number,
-        metavar="NUMBER",
-        help="The standard error to stay below, with as few messages as will do.",
-        rich_help_panel=ACCURACY,
-    ),
+    float | None, number("error", ACCURACY, "The standard error to stay below, with as few messages as will do.")
 ]
 
 
@@ -160,10 +125,7 @@ def sum_(
 @with_listing
 def count(
     asking: Asking,
-    value: Annotated[
-        str,
-        typer.Option("--value", metavar="NAME", help="The value to count; all others are else.", rich_help_panel=TABLE),
-    ],
+    value: Annotated[str, flag("value", TABLE, "The value to count; all others are else.", metavar="NAME")],
     messages: MESSAGES = None,
     error: ERROR = None,
 ) -> None:
@@ -193,11 +155,7 @@ def quantile(
     asking: Asking,
     clip: Annotated[
         bool,
-        typer.Option(
-            "--clip",
-            help="Count values outside the range in its first or last bin; if left out, they are refused.",
-            rich_help_panel=TABLE,
-        ),
+        flag("clip", TABLE, "Count values outside the range in its first or last bin; if left out, they are refused."),
     ] = False,
 ) -> None:
     """The median and other quantiles of a number that people hold, and how many lie in a range."""

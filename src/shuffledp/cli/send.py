@@ -11,7 +11,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, MostEpsilon0
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, MostEpsilon0, flag
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
 from shuffledp.cli.waiting import bars, patiently
@@ -71,42 +71,26 @@ def send(
     given: dict[str, Any],
     digest: Annotated[
         str | None,
-        typer.Option(
-            "--digest",
-            metavar="DIGEST",
-            help="Refuse any other collection than the one with this digest.",
-            rich_help_panel=QUESTION,
-        ),
+        flag("digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST"),
     ] = None,
     clip: Annotated[
-        bool,
-        typer.Option(
-            "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=QUESTION
-        ),
+        bool, flag("clip", QUESTION, "For a mean: move values outside the range to the nearest bound.")
     ] = False,
     most: MostEpsilon0 = None,
     certify: Annotated[
-        bool,
-        typer.Option(
-            "--certify", help="Refuse a design whose noise does not keep its promise.", rich_help_panel=QUESTION
-        ),
+        bool, flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.")
     ] = False,
     outbox: Annotated[
         Path | None,
-        typer.Option(
-            "--outbox",
+        flag(
+            "outbox",
+            DEVICE,
+            "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
             metavar="FOLDER",
-            help="Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
-            rich_help_panel=DEVICE,
         ),
     ] = None,
-    ca: Annotated[
-        Path | None,
-        typer.Option("--ca", metavar="FILE", help="Trust the certificates in this file alone.", rich_help_panel=DEVICE),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check everything, and draw and send nothing.", rich_help_panel=ANSWER)
-    ] = False,
+    ca: Annotated[Path | None, flag("ca", DEVICE, "Trust the certificates in this file alone.", metavar="FILE")] = None,
+    dry_run: Annotated[bool, flag("dry-run", ANSWER, "Check everything, and draw and send nothing.")] = False,
 ) -> None:
     """On a person's device: randomize an answer, seal it for the analyst, and send it to the
     shuffler.

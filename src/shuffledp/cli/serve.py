@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import ANSWER
+from shuffledp.cli.options import ANSWER, flag
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 
@@ -53,60 +53,43 @@ def serve(
             help="The token for close and fetch, created if nothing is there; if left out, beside the store.",
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at.", rich_help_panel=LISTENING)
-    ] = "127.0.0.1",
+    host: Annotated[str, flag("host", LISTENING, "The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
     port: Annotated[
-        int,
-        typer.Option(
-            "--port",
-            metavar="PORT",
-            min=0,
-            max=65535,
-            help="The port; 0 takes one that is free.",
-            rich_help_panel=LISTENING,
-        ),
+        int, flag("port", LISTENING, "The port; 0 takes one that is free.", metavar="PORT", min=0, max=65535)
     ] = 8000,
-    certificate: Annotated[
-        Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="A certificate, in PEM.", rich_help_panel=LISTENING),
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="Its key, in PEM.", rich_help_panel=LISTENING)
-    ] = None,
+    certificate: Annotated[Path | None, flag("tls-cert", LISTENING, "A certificate, in PEM.", metavar="FILE")] = None,
+    key: Annotated[Path | None, flag("tls-key", LISTENING, "Its key, in PEM.", metavar="FILE")] = None,
     rate: Annotated[
         float,
-        typer.Option(
-            "--rate",
+        flag(
+            "rate",
+            LIMITS,
+            "Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
             metavar="NUMBER",
             min=0.0,
             max=1e9,
-            help="Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
-            rich_help_panel=LIMITS,
         ),
     ] = 50.0,
     connections: Annotated[
         int,
-        typer.Option(
-            "--connections",
+        flag(
+            "connections",
+            LIMITS,
+            "Connections at a time, at most half of them of one address.",
             metavar="COUNT",
             min=1,
             max=1_000_000,
-            help="Connections at a time, at most half of them of one address.",
-            rich_help_panel=LIMITS,
         ),
     ] = 1000,
     proxied: Annotated[
         bool,
-        typer.Option(
-            "--behind-proxy",
-            help="Limit the addresses that X-Forwarded-For names last; only for a reverse proxy that sets it.",
-            rich_help_panel=LIMITS,
+        flag(
+            "behind-proxy",
+            LIMITS,
+            "Limit the addresses that X-Forwarded-For names last; only for a reverse proxy that sets it.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object when it listens.", rich_help_panel=ANSWER)
-    ] = False,
+    as_json: Annotated[bool, flag("json", ANSWER, "Print one JSON object when it listens.")] = False,
 ) -> None:
     """Be the shuffler of a collection: take sealed reports over HTTP, and release them without
     their order.

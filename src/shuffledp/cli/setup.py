@@ -136,7 +136,7 @@ def _shared() -> Shared:
         [
             option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", default=..., metavar="NAME"),
             *(typed(each) for each in parameters().values()),
-            option("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count, metavar="COUNT"),
+            option("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count),
             HONEST,
             ROUNDS,
             option("adversary", EVERYONE, seen, default="shuffled", metavar="NAME"),

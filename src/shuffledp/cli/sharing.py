@@ -7,9 +7,12 @@ from typing import Any
 
 import typer
 
+from shuffledp.cli.numbers import read_count, read_number
+
 __all__ = ["Shared", "argument", "option", "sharing"]
 
 Shared = Mapping[str, inspect.Parameter]
+METAVARS: Mapping[Any, str] = {read_count: "COUNT", read_number: "NUMBER"}
 
 
 def option(
@@ -18,15 +21,20 @@ def option(
     meaning: str,
     *,
     default: object = None,
-    annotation: type = str,
+    annotation: type | None = None,
     flag: str | None = None,
+    parser: Callable[[str], Any] | None = None,
     **more: Any,
 ) -> tuple[str, inspect.Parameter]:
-    """One option, under the name that the command sees."""
+    """One option, under the name that the command sees: a text if nothing else is said, and with
+    the default False a switch.
+    """
+    more = {"metavar": METAVARS.get(parser), "parser": parser} | more
     written = typer.Option(
-        default, f"--{flag or name}", help=meaning, rich_help_panel=panel, show_default=False, **more
+        default, f"--{flag or name.replace('_', '-')}", help=meaning, rich_help_panel=panel, show_default=False, **more
     )
-    return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=written, annotation=annotation)
+    kind = annotation or (bool if default is False else str)
+    return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=written, annotation=kind)
 
 
 def argument(

@@ -10,8 +10,7 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.answering import show_release
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, MostEpsilon0, OutFile, ReplaceFile
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, MostEpsilon0, OutFile, ReplaceFile, flag, whole
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
 from shuffledp.cli.sharing import argument, sharing
 from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE_OPTIONS, Reading
@@ -29,12 +28,7 @@ __all__: list[str] = []
 
 Settled = Annotated[
     Path | None,
-    typer.Option(
-        "--design",
-        metavar="FILE",
-        help="The design that was settled; if left out, the files are trusted.",
-        rich_help_panel=QUESTION,
-    ),
+    flag("design", QUESTION, "The design that was settled; if left out, the files are trusted.", metavar="FILE"),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
 with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
@@ -59,19 +53,17 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
 )
 def encode(
     table: dict[str, Any],
-    design: Annotated[
-        Path, typer.Option("--design", metavar="FILE", help="What `shuffledp design` wrote.", rich_help_panel=QUESTION)
-    ],
+    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")],
     out: OutFile,
     missing: MissingName = None,
     clip: Clipping = False,
     most: MostEpsilon0 = None,
     certify: Annotated[
         bool,
-        typer.Option(
-            "--certify",
-            help="Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
-            rich_help_panel=QUESTION,
+        flag(
+            "certify",
+            QUESTION,
+            "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
         ),
     ] = False,
     force: ReplaceFile = False,
@@ -151,12 +143,7 @@ def shuffle(
     out: OutFile,
     design: Settled = None,
     drop: Annotated[
-        bool,
-        typer.Option(
-            "--drop-invalid",
-            help="Leave out reports that the design never sends, and count them.",
-            rich_help_panel=QUESTION,
-        ),
+        bool, flag("drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.")
     ] = False,
     force: ReplaceFile = False,
     as_json: Json = False,
@@ -235,9 +222,7 @@ def shuffle(
 def analyse(
     given: dict[str, Any],
     design: Settled = None,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="A headline for the page.", rich_help_panel=ANSWER)
-    ] = None,
+    title: Annotated[str | None, flag("title", ANSWER, "A headline for the page.", metavar="TEXT")] = None,
 ) -> None:
     """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
     from shuffledp.collection.release import stages
@@ -259,19 +244,8 @@ def analyse(
 @app.command("example", rich_help_panel=RUN, epilog=examples("example data", "example data --people 10000"))
 def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
-    people: Annotated[
-        int | None,
-        typer.Option(
-            "--people",
-            parser=read_count,
-            metavar="COUNT",
-            help="Rows of the made-up population: 1000000.",
-            rich_help_panel=ANSWER,
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the folder if it exists.", rich_help_panel=ANSWER)
-    ] = False,
+    people: Annotated[int | None, whole("people", ANSWER, "Rows of the made-up population: 1000000.")] = None,
+    force: Annotated[bool, flag("force", ANSWER, "Replace the folder if it exists.")] = False,
     as_json: Json = False,
 ) -> None:
     """Data to try things out on: a real survey with a sensitive question, and a made-up

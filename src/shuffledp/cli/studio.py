@@ -9,8 +9,7 @@ from urllib.parse import quote
 import typer
 
 from shuffledp.cli.listing import PLAN, app, examples
-from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, QUESTION
+from shuffledp.cli.options import ANSWER, QUESTION, flag, whole
 from shuffledp.errors import InvalidInput
 
 __all__: list[str] = []
@@ -25,20 +24,10 @@ HIGHEST = 65_535
 )
 def studio(
     port: Annotated[
-        int | None,
-        typer.Option(
-            "--port",
-            parser=read_count,
-            metavar="COUNT",
-            help="The port to listen on, on this machine alone; if left out, a free one.",
-            rich_help_panel=ANSWER,
-        ),
+        int | None, whole("port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.")
     ] = None,
     plan: Annotated[
-        str | None,
-        typer.Option(
-            "--plan", metavar="TEXT", help="A plan that the page was asked to share.", rich_help_panel=QUESTION
-        ),
+        str | None, flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT")
     ] = None,
     open_page: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER)

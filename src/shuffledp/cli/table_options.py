@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.sharing import option
+from shuffledp.cli.sharing import argument, option
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.collection.tables.cleaning import Cleaning
 
-__all__ = ["COLUMNS", "MESSY", "MESSY_OPTIONS", "TABLE", "TABLE_OPTIONS", "Reading"]
+__all__ = ["COLUMNS", "MESSY", "MESSY_OPTIONS", "SOURCES", "TABLE", "TABLE_OPTIONS", "Reading"]
 
 TABLE, MESSY = "The table", "If the table is messy"
 FORMATS = ("csv", "parquet", "arrow")
@@ -36,10 +36,11 @@ TABLE_OPTIONS = [
         TABLE,
         "Every row is another person, though a column that is named like an id repeats.",
         default=False,
-        annotation=bool,
-        flag="one-row-per-person",
     ),
 ]
+SOURCES = argument(
+    "source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE...", annotation=list[str]
+)
 COLUMNS = option(
     "column",
     TABLE,
@@ -48,15 +49,8 @@ COLUMNS = option(
     metavar="NAME",
 )
 MESSY_OPTIONS = [
-    option("strip", MESSY, "Ignore spaces before and after a text.", default=False, annotation=bool),
-    option(
-        "ignore_case",
-        MESSY,
-        "Ignore upper and lower case, and how accents are composed.",
-        default=False,
-        annotation=bool,
-        flag="ignore-case",
-    ),
+    option("strip", MESSY, "Ignore spaces before and after a text.", default=False),
+    option("ignore_case", MESSY, "Ignore upper and lower case, and how accents are composed.", default=False),
     option("na", MESSY, "Texts that mean a missing value, such as NA,N/A.", metavar="LIST"),
     option("decimal", MESSY, "The decimal mark of numbers: . or ,", metavar="MARK"),
     option("thousands", MESSY, "The thousands separator, such as . in 1.234,5.", metavar="MARK"),

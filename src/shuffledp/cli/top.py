@@ -28,35 +28,25 @@ PROMISED = "--epsilon 1 --delta 1e-6"
 
 
 SEARCH_OPTIONS = [
-    option("k", QUESTION, "List so many words at most; if left out, 50.", parser=read_count, metavar="COUNT"),
+    option("k", QUESTION, "List so many words at most; if left out, 50.", parser=read_count),
     option(
         "longest",
         QUESTION,
         "Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.",
         parser=read_count,
-        metavar="COUNT",
     ),
-    option(
-        "least_holders",
-        QUESTION,
-        "List no word that fewer people hold; if left out, 50.",
-        parser=read_count,
-        metavar="COUNT",
-        flag="least-holders",
-    ),
+    option("least_holders", QUESTION, "List no word that fewer people hold; if left out, 50.", parser=read_count),
     option(
         "error",
         QUESTION,
         "The probability of listing such a word all the same, or following it; if left out, 0.001.",
         parser=read_number,
-        metavar="NUMBER",
     ),
     option(
         "candidates",
         QUESTION,
         "Follow so many beginnings at most; if left out, twice as many as words are listed.",
         parser=read_count,
-        metavar="COUNT",
     ),
     option(
         "tokens",

@@ -10,13 +10,12 @@ from shuffledp.cli import show
 from shuffledp.cli.answering import found, heard, show_release
 from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.design import ASKED_EARLY, settled_question
-from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.listing import RUN, examples, group
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json
-from shuffledp.cli.parsing import App
+from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json, flag, number
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.table_options import COLUMNS, TABLE
+from shuffledp.cli.table_options import COLUMNS, SOURCES, TABLE
 from shuffledp.cli.value_options import Clipping, EncodedBy, LowerBound, MissingName, UpperBound
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
@@ -37,40 +36,27 @@ WEEKLY_TASKS = tuple(name for name in TASKS if name != TopTask.name)
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
 )
-track = App(
-    name="track",
-    rich_markup_mode="rich",
-    no_args_is_help=True,
-    help="The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+track = group(
+    "track", RUN, "The same question every week: paid for in advance, with the trend, and what a pause would buy."
 )
-app.add_typer(track, rich_help_panel=RUN)
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
 PaidIn = Annotated[
-    Path | None,
-    typer.Option(
-        "--ledger",
-        metavar="FILE",
-        help="Where the ledger of the series is now, if it was moved.",
-        rich_help_panel=SERIES,
-    ),
+    Path | None, flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
 ]
 FOLDER = argument("folder", "The folder of the series; it must not exist yet.", metavar="FOLDER", annotation=Path)
 # Either a design, or what it takes to settle one.
 PROMISED = [
-    option(
-        "epsilon", QUESTION, "The epsilon to promise, for all weeks together.", parser=read_number, metavar="NUMBER"
-    ),
-    option("delta", QUESTION, "The delta to promise: a small probability.", parser=read_number, metavar="NUMBER"),
+    option("epsilon", QUESTION, "The epsilon to promise, for all weeks together.", parser=read_number),
+    option("delta", QUESTION, "The delta to promise: a small probability.", parser=read_number),
     HONEST,
     option(
         "n",
         QUESTION,
         "How many people report in a week, at most; at least as many as --honest says.",
         parser=read_count,
-        metavar="COUNT",
     ),
-    option("weeks", SERIES, "How often it is asked.", parser=read_count, metavar="COUNT"),
+    option("weeks", SERIES, "How often it is asked.", parser=read_count),
 ]
 # Of a question in one go, all that is about the table: the rest was settled with the series.
 SETTLED = {*dict(PROMISE_OPTIONS), *dict(BUDGET_OPTIONS), *dict(OUTPUT_OPTIONS), "source", "dry_run"}
@@ -115,41 +101,26 @@ def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own
 @sharing(dict([FOLDER, *ASKED_EARLY, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
 def new(
     given: dict[str, Any],
-    task: Annotated[
-        str | None,
-        typer.Option("--task", metavar="NAME", help=f"One of {', '.join(WEEKLY_TASKS)}.", rich_help_panel=QUESTION),
-    ] = None,
+    task: Annotated[str | None, flag("task", QUESTION, f"One of {', '.join(WEEKLY_TASKS)}.", metavar="NAME")] = None,
     design: Annotated[
         Path | None,
-        typer.Option(
-            "--design",
+        flag(
+            "design",
+            QUESTION,
+            "What `shuffledp design` wrote, with --rounds: any task. Then leave out what it says.",
             metavar="FILE",
-            help="What `shuffledp design` wrote, with --rounds: any task. Then leave out what it says.",
-            rich_help_panel=QUESTION,
         ),
     ] = None,
     name: Annotated[
-        str | None,
-        typer.Option(
-            "--series", metavar="NAME", help="Its name; if left out, that of the folder.", rich_help_panel=SERIES
-        ),
+        str | None, flag("series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME")
     ] = None,
     lower: LowerBound = None,
     upper: UpperBound = None,
     method: EncodedBy = "hadamard",
     by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="NAME",
-            help="For a crosstab: follow shares within the groups of this column.",
-            rich_help_panel=TABLE,
-        ),
+        str | None, flag("by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME")
     ] = None,
-    title: Annotated[
-        str | None,
-        typer.Option("--title", metavar="TEXT", help="A headline for its pages.", rich_help_panel=ANSWER),
-    ] = None,
+    title: Annotated[str | None, flag("title", ANSWER, "A headline for its pages.", metavar="TEXT")] = None,
 ) -> None:
     """Start a series: one design whose promise is for all weeks together.
 
@@ -212,14 +183,9 @@ def _paid(paid: bool) -> str:
     dict(
         [
             argument("folder", "The folder of the series.", metavar="FOLDER", annotation=Path),
-            argument(
-                "source",
-                "A CSV, Parquet or Arrow file, or - for standard input.",
-                metavar="FILE...",
-                annotation=list[str],
-            ),
+            SOURCES,
             option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
-            option("week", SERIES, "Which week it is; if left out, the next.", parser=read_count, metavar="COUNT"),
+            option("week", SERIES, "Which week it is; if left out, the next.", parser=read_count),
             option(
                 "ledger",
                 SERIES,
@@ -363,12 +329,7 @@ def plot(
     folder: Folder,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="A .png, .svg or .pdf file; if left out, trend.png in the folder.",
-            rich_help_panel=ANSWER,
-        ),
+        flag("out", ANSWER, "A .png, .svg or .pdf file; if left out, trend.png in the folder.", metavar="FILE"),
     ] = None,
     ledger: PaidIn = None,
     as_json: Json = False,
@@ -414,12 +375,8 @@ def verify(
     ledger: PaidIn = None,
     seconds: Annotated[
         float | None,
-        typer.Option(
-            "--seconds",
-            parser=read_number,
-            metavar="NUMBER",
-            help="Seconds of computing for a week, after which the rest of it is left unchecked: 120.",
-            rich_help_panel=QUESTION,
+        number(
+            "seconds", QUESTION, "Seconds of computing for a week, after which the rest of it is left unchecked: 120."
         ),
     ] = None,
     as_json: Json = False,

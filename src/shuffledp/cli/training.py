@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from shuffledp.accounting.calibration import Calibration
 from shuffledp.accounting.training.allocation import check_epochs, check_steps
 from shuffledp.accounting.training.samplers import Sampler, samplers
@@ -13,8 +11,7 @@ from shuffledp.accounting.training.step_pairs import GaussianStep
 from shuffledp.accounting.training_plan import calibrate_training
 from shuffledp.cli import show
 from shuffledp.cli.listing import PLAN, app, examples
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import QUESTION, Json, Plot
+from shuffledp.cli.options import QUESTION, Json, Plot, number, whole
 from shuffledp.cli.waiting import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.figures.filetypes import check_figure
@@ -33,14 +30,6 @@ LIMITS = {
 EXAMPLES = {"sigma": "1", "steps": "1000", "epochs": "10"}
 
 
-def _number(name: str, panel: str, meaning: str) -> typer.models.OptionInfo:
-    return typer.Option(f"--{name}", parser=read_number, metavar="NUMBER", help=meaning, rich_help_panel=panel)  # type: ignore[no-any-return]
-
-
-def _count(name: str, meaning: str) -> typer.models.OptionInfo:
-    return typer.Option(f"--{name}", parser=read_count, metavar="COUNT", help=meaning, rich_help_panel=RUN)  # type: ignore[no-any-return]
-
-
 @app.command(
     "training",
     rich_help_panel=PLAN,
@@ -52,16 +41,16 @@ def _count(name: str, meaning: str) -> typer.models.OptionInfo:
 )
 def training(
     delta: Annotated[
-        float, _number("delta", QUESTION, "The delta to allow: a small probability, well below one over the records.")
+        float, number("delta", QUESTION, "The delta to allow: a small probability, well below one over the records.")
     ],
     sigma: Annotated[
-        float | None, _number("sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.")
+        float | None, number("sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.")
     ] = None,
-    steps: Annotated[int | None, _count("steps", "The steps of one epoch: records over batch size.")] = None,
-    epochs: Annotated[int | None, _count("epochs", "The passes over the data; if left out, one.")] = None,
+    steps: Annotated[int | None, whole("steps", RUN, "The steps of one epoch: records over batch size.")] = None,
+    epochs: Annotated[int | None, whole("epochs", RUN, "The passes over the data; if left out, one.")] = None,
     epsilon: Annotated[
         float | None,
-        _number("epsilon", QUESTION, "A target: then what is left out of --sigma, --steps and --epochs is solved for."),
+        number("epsilon", QUESTION, "A target: then what is left out of --sigma, --steps and --epochs is solved for."),
     ] = None,
     plot: Plot = None,
     as_json: Json = False,

@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from shuffledp.cli.numbers import read_count, read_number, read_numbers, read_range
-from shuffledp.cli.options import QUESTION
+from shuffledp.cli.options import QUESTION, flag, number
 from shuffledp.cli.sharing import option
 from shuffledp.cli.table_options import TABLE
 from shuffledp.collection.release.terms import Bins, given_bins
@@ -27,9 +25,7 @@ __all__ = [
 
 CATEGORY_OPTIONS = [
     option("categories", TABLE, "A file with one category per line, or a list such as yes,no.", metavar="FILE|LIST"),
-    option(
-        "domain", TABLE, "The number of categories, if they are 0, 1, 2, and so on.", parser=read_count, metavar="COUNT"
-    ),
+    option("domain", TABLE, "The number of categories, if they are 0, 1, 2, and so on.", parser=read_count),
     option("other", TABLE, "Count all other values as this category; if left out, they are refused.", metavar="NAME"),
     option(
         "missing",
@@ -43,7 +39,6 @@ LEARN = option(
     TABLE,
     "Take the categories from the data; their list is then published unprotected.",
     default=False,
-    annotation=bool,
     flag="learn-categories",
 )
 LISTS = option(
@@ -54,29 +49,14 @@ LISTS = option(
     metavar="FILE|LIST",
 )
 BOUND_OPTIONS = [
-    option(
-        "lower",
-        TABLE,
-        "The smallest possible value, known without the data.",
-        annotation=float,
-        parser=read_number,
-        metavar="NUMBER",
-    ),
-    option(
-        "upper",
-        TABLE,
-        "The largest possible value, known without the data.",
-        annotation=float,
-        parser=read_number,
-        metavar="NUMBER",
-    ),
+    option("lower", TABLE, "The smallest possible value, known without the data.", parser=read_number),
+    option("upper", TABLE, "The largest possible value, known without the data.", parser=read_number),
 ]
 BIN_OPTIONS = [
     option(
         "bins",
         TABLE,
         "How many bins to cut the range into; if left out 64, or one for each whole number of a short range.",
-        annotation=int,
         parser=read_count,
         metavar="N",
     ),
@@ -94,40 +74,11 @@ BIN_OPTIONS = [
 ]
 BINNED = ("bins", "scale", "cuts", "at", "ranges")
 # Of a question that is settled before there is a table.
-LowerBound = Annotated[
-    float | None,
-    typer.Option(
-        "--lower",
-        parser=read_number,
-        metavar="NUMBER",
-        help="For a mean or quantiles: the smallest possible value.",
-        rich_help_panel=TABLE,
-    ),
-]
-UpperBound = Annotated[
-    float | None,
-    typer.Option(
-        "--upper",
-        parser=read_number,
-        metavar="NUMBER",
-        help="For a mean or quantiles: the largest possible value.",
-        rich_help_panel=TABLE,
-    ),
-]
-MissingName = Annotated[
-    str | None,
-    typer.Option("--missing", metavar="NAME", help="Count missing values as this category.", rich_help_panel=TABLE),
-]
-Clipping = Annotated[
-    bool,
-    typer.Option(
-        "--clip", help="For a mean: move values outside the range to the nearest bound.", rich_help_panel=TABLE
-    ),
-]
-EncodedBy = Annotated[
-    str,
-    typer.Option("--method", metavar="NAME", help="For a frequency: how values are encoded.", rich_help_panel=TABLE),
-]
+LowerBound = Annotated[float | None, number("lower", TABLE, "For a mean or quantiles: the smallest possible value.")]
+UpperBound = Annotated[float | None, number("upper", TABLE, "For a mean or quantiles: the largest possible value.")]
+MissingName = Annotated[str | None, flag("missing", TABLE, "Count missing values as this category.", metavar="NAME")]
+Clipping = Annotated[bool, flag("clip", TABLE, "For a mean: move values outside the range to the nearest bound.")]
+EncodedBy = Annotated[str, flag("method", TABLE, "For a frequency: how values are encoded.", metavar="NAME")]
 
 
 def binned(

@@ -8,8 +8,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.numbers import read_number
-from shuffledp.cli.options import ANSWER, QUESTION, Json
+from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
@@ -41,27 +40,12 @@ def verify(
         Path, typer.Argument(metavar="FILE", help="The page.html of a release, or the estimates.json beside it.")
     ],
     ledger: Annotated[
-        Path | None,
-        typer.Option(
-            "--ledger",
-            metavar="FILE",
-            help="The ledger in which it was recorded, to compare with.",
-            rich_help_panel=QUESTION,
-        ),
+        Path | None, flag("ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE")
     ] = None,
     seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--seconds",
-            parser=read_number,
-            metavar="NUMBER",
-            help="Seconds of computing after which the rest is left unchecked: 120.",
-            rich_help_panel=QUESTION,
-        ),
+        float | None, number("seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.")
     ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Show what every check claimed and found.", rich_help_panel=ANSWER)
-    ] = False,
+    details: Annotated[bool, flag("details", ANSWER, "Show what every check claimed and found.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compute every number of a page again, by a slow oracle that shares no code with the

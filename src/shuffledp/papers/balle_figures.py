@@ -17,9 +17,8 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.bisection import geometric, halve
 from shuffledp.accounting.mechanism import shuffle
-from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds import balle, erlingsson
-from shuffledp.papers.experiment import Axis, Experiment, Line, find
+from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, curve, ends, find
 from shuffledp.randomizers import KRR, AnyLDP, Laplace
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -64,19 +63,7 @@ def epsilon0_of(delta_at: Callable[[float], float], target: float) -> tuple[floa
     return bracket(lambda epsilon0: epsilon0 <= EPSILON or delta_at(epsilon0) <= target, EPSILON, LARGEST)
 
 
-def curve(label: str, kind: str, ns: Sequence[int], value: Callable[[int], float]) -> Line:
-    """One line over n; where a bound does not apply, nan."""
-
-    def known(n: int) -> float:
-        try:
-            return value(n)
-        except DoesNotApply:
-            return math.nan
-
-    return Line(label, kind, np.array(ns, dtype=np.float64), np.array([known(n) for n in ns]))  # type: ignore[arg-type]
-
-
-def published(label: str, kind: str, ns: Sequence[int], loss: LossAt, average: Average) -> Line:
+def published(label: str, kind: Kind, ns: Sequence[int], loss: LossAt, average: Average) -> Line:
     """Panels (ii) and (iii): the largest epsilon0 that one lemma allows."""
     return curve(label, kind, ns, lambda n: epsilon0_of(lambda epsilon0: average(loss(EPSILON, epsilon0), n), DELTA)[0])
 
@@ -92,12 +79,12 @@ def ours(
     """
 
     @cache
-    def ends(n: int, epsilon0: float) -> tuple[float, float]:
+    def both(n: int, epsilon0: float) -> tuple[float, float]:
         bound = shuffle(build(n, epsilon0), n=n).delta(epsilon=EPSILON)
         return bound.upper, bound.lower
 
     def solved(n: int, end: int) -> float:
-        return epsilon0_of(lambda epsilon0: ends(n, epsilon0)[end], DELTA if target is None else target(n))[end]
+        return epsilon0_of(lambda epsilon0: both(n, epsilon0)[end], DELTA if target is None else target(n))[end]
 
     yield curve(f"{name}, ours", "upper", ns, lambda n: solved(n, 0))
     yield curve(f"{name}, no more is possible", "lower", ns, lambda n: solved(n, 1))
@@ -167,9 +154,9 @@ def panel_i() -> Iterator[Line]:
         few,
         lambda n: epsilon_of(lambda epsilon: balle.delta_bennett_printed(balle.generic(epsilon, LOCAL), n)),
     )
-    certified = {n: shuffle(AnyLDP(epsilon0=LOCAL), n=n).epsilon(delta=DELTA) for n in few}
-    yield curve("any randomizer, ours", "upper", few, lambda n: certified[n].upper)
-    yield curve("any randomizer, no less is possible", "lower", few, lambda n: certified[n].lower)
+    certified = [shuffle(AnyLDP(epsilon0=LOCAL), n=n).epsilon(delta=DELTA) for n in few]
+    labels = ("any randomizer, ours", "any randomizer, no less is possible")
+    yield from ends(*labels, np.array(few, dtype=np.float64), certified)
 
 
 def panel_ii() -> Iterator[Line]:
@@ -194,7 +181,7 @@ def panel_iii() -> Iterator[Line]:
 
 def panel_iv() -> Iterator[Line]:
     ns = users(1e2, 1e5, 50)
-    averages: tuple[tuple[str, str, int, Average], ...] = (
+    averages: tuple[tuple[str, Kind, int, Average], ...] = (
         ("Hoeffding", "published", 1, balle.delta_hoeffding),
         ("Bennett corrected", "published", 1, balle.delta_bennett),
         ("Bennett as printed", "invalid", 7, balle.delta_bennett_printed),

@@ -58,12 +58,8 @@ GAPS = {
 }
 
 
-def _holders(n: int) -> int:
-    return 4 * n // 5
-
-
 def _values(formula: Formula, n: int, k: int, epsilon0: float, epsilons: Floats) -> Floats:
-    return np.array([formula(n, k, epsilon0, _holders(n), epsilon) for epsilon in epsilons.tolist()])
+    return np.array([formula(n, k, epsilon0, 4 * n // 5, epsilon) for epsilon in epsilons.tolist()])
 
 
 def _row(

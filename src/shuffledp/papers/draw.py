@@ -96,7 +96,7 @@ def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     contents = [[line for line in lines if line.panel == panel] for panel in panels]
     shared = {
         name: _comparable([[_shown(getattr(line, name), axis) for line in mine] for mine in contents], axis)
-        for name, axis in _axes(experiment)
+        for name, axis in (("x", experiment.x), ("y", experiment.y))
     }
     grid = drawn.subplots(rows, columns, squeeze=False, sharex=shared["x"], sharey=shared["y"]).ravel()
     for axes in grid[len(panels) :]:
@@ -159,10 +159,6 @@ def heading(experiment: Experiment, width: float) -> tuple[float, Callable[[Figu
         )
 
     return 0.16 + 0.2 * len(title) + 0.165 * len(parameters), write
-
-
-def _axes(experiment: Experiment) -> tuple[tuple[str, Axis], tuple[str, Axis]]:
-    return ("x", experiment.x), ("y", experiment.y)
 
 
 def _comparable(panels: Sequence[Sequence[Floats]], axis: Axis) -> bool:

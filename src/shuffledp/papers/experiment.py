@@ -6,15 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from shuffledp._types import Floats
+from shuffledp.accounting.curves import Bound
+from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds.published import Published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Axis", "Experiment", "Kind", "Line", "find", "kind_of"]
+__all__ = ["Axis", "Experiment", "Kind", "Line", "curve", "ends", "find", "kind_of"]
 
 # published: a bound of the paper where its conditions hold    outside: the same, drawn where they
 # do not invalid: a formula that is wrong as printed                  unproven: constants
@@ -68,6 +72,26 @@ class Experiment:
     compute: Callable[[], Iterator[Line]]
     verdict: Callable[[Sequence[Line]], str]
     figure: Callable[[Experiment, Sequence[Line]], Figure] | None = None
+
+
+def curve(label: str, kind: Kind, xs: Sequence[float] | Floats, value: Callable[[Any], float], panel: str = "") -> Line:
+    """One curve; nan where a bound does not apply."""
+
+    def known(x: float) -> float:
+        try:
+            return value(x)
+        except DoesNotApply:
+            return np.nan
+
+    return Line(
+        label, kind, np.array(xs, dtype=np.float64), np.array([known(x) for x in np.asarray(xs).tolist()]), panel
+    )
+
+
+def ends(above: str, below: str, xs: Floats, bounds: Sequence[Bound], panel: str = "") -> Iterator[Line]:
+    """The two certified ends at every x."""
+    yield Line(above, "upper", xs, np.array([bound.upper for bound in bounds]), panel)
+    yield Line(below, "lower", xs, np.array([bound.lower for bound in bounds]), panel)
 
 
 def find(lines: Sequence[Line], label: str, kind: Kind | None = None, panel: str | None = None) -> Line:

@@ -25,7 +25,7 @@ from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds import balle, certified, checkins, cheu, clones_renyi, erlingsson, feldman, girgis
 from shuffledp.literature.bounds.composing import composed
 from shuffledp.literature.bounds.published import Published, Setting
-from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, kind_of
+from shuffledp.papers.experiment import Axis, Experiment, Line, curve, ends, kind_of
 from shuffledp.randomizers import KRR, RR, AnyLDP
 from shuffledp.randomizers.randomizer import Randomizer
 
@@ -69,18 +69,6 @@ ROUNDS_3 = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 USERS_4, LOCAL_4 = (500, 1000, 2000), 4.0
 
 
-def line(label: str, kind: Kind, xs: Floats, value: Callable[[float], float], panel: str = "") -> Line:
-    """One curve; nan where a bound does not apply."""
-
-    def known(x: float) -> float:
-        try:
-            return value(x)
-        except DoesNotApply:
-            return math.nan
-
-    return Line(label, kind, xs, np.array([known(float(x)) for x in xs]), panel)
-
-
 def amplification() -> Iterator[Line]:
     """Figure 2: epsilon against epsilon0. A curve ends where it leaves its conditions or exceeds
     epsilon0, the guarantee of one report.
@@ -97,8 +85,8 @@ def amplification() -> Iterator[Line]:
     for n in USERS_2:
         panel = f"n = {n:,}"
         for label, bound, build in curves:
-            yield line(label, kind_of(bound), LOCALS_2, partial(_amplified, bound, build, n), panel)
-        yield line(CLOSED, "outside", LOCALS_2, lambda e, n=n: _useful(_beyond(n, e), e), panel)  # type: ignore[misc]
+            yield curve(label, kind_of(bound), LOCALS_2, partial(_amplified, bound, build, n), panel)
+        yield curve(CLOSED, "outside", LOCALS_2, lambda e, n=n: _useful(_beyond(n, e), e), panel)  # type: ignore[misc]
         yield from _ends(OURS, LEAST, LOCALS_2, AnyLDP, n, panel)
 
 
@@ -106,7 +94,7 @@ def settings() -> Iterator[Line]:
     """Table 1: in each of its settings what was known before, and this work's."""
     for panel, build, bounds in TABLE_1:
         for label, bound in bounds:
-            yield line(label, kind_of(bound), LOCALS_1, partial(_amplified, bound, build, USERS_1), panel)
+            yield curve(label, kind_of(bound), LOCALS_1, partial(_amplified, bound, build, USERS_1), panel)
         yield from _ends(UPPER, LEAST_1, LOCALS_1, build, USERS_1, panel)
 
 
@@ -114,12 +102,8 @@ def _amplified(bound: Published, build: Callable[..., Randomizer], n: int, epsil
     return _useful(bound.epsilon(Setting(build(epsilon0=epsilon0), n), delta=DELTA), epsilon0)
 
 
-def _ends(
-    above: str, below: str, xs: Floats, build: Callable[..., Randomizer], n: int, panel: str
-) -> tuple[Line, Line]:
-    ends = {float(e): shuffle(build(epsilon0=float(e)), n=n).epsilon(delta=DELTA) for e in xs}
-    upper = line(above, "upper", xs, lambda e: ends[e].upper, panel)
-    return upper, line(below, "lower", xs, lambda e: ends[e].lower, panel)
+def _ends(above: str, below: str, xs: Floats, build: Callable[..., Randomizer], n: int, panel: str) -> Iterator[Line]:
+    return ends(above, below, xs, [shuffle(build(epsilon0=e), n=n).epsilon(delta=DELTA) for e in xs.tolist()], panel)
 
 
 def _useful(epsilon: float, epsilon0: float) -> float:
@@ -140,8 +124,8 @@ def _beyond(n: int, epsilon0: float) -> float:
 def divergences() -> Iterator[Line]:
     """Figure 3(a): Renyi divergence against its order."""
     mechanism = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
-    yield line(CLONES, "published", ORDERS_3, lambda order: clones_renyi.divergence(USERS_3, LOCAL_3, order))
-    yield line(
+    yield curve(CLONES, "published", ORDERS_3, lambda order: clones_renyi.divergence(USERS_3, LOCAL_3, order))
+    yield curve(
         GDDSK,
         kind_of(girgis.GIRGIS),
         ORDERS_3,
@@ -149,15 +133,13 @@ def divergences() -> Iterator[Line]:
     )
     dataset = BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
     pair = _band(dataset), _band(dataset.swapped())
-    yield line(
+    yield curve(
         LOWER,
         "published",
         ORDERS_3,
         lambda order: max(renyi.divergence_at_least(*p, LOCAL_3, order) for p in (pair, pair[::-1])),
     )
-    bounds = {float(order): mechanism.rdp(order=float(order)) for order in ORDERS_3}
-    yield line(OURS, "upper", ORDERS_3, lambda order: bounds[order].upper)
-    yield line(LEAST, "lower", ORDERS_3, lambda order: bounds[order].lower)
+    yield from ends(OURS, LEAST, ORDERS_3, [mechanism.rdp(order=order) for order in ORDERS_3.tolist()])
 
 
 def _band(curve: Curve) -> CurveBand:
@@ -173,16 +155,14 @@ def rounds() -> Iterator[Line]:
         (GDDSK, girgis.GIRGIS),
     )
     for label, bound in curves:
-        yield line(
+        yield curve(
             label,
             kind_of(bound),
             xs,
             lambda r, b=bound: b.epsilon(Setting(AnyLDP(epsilon0=LOCAL_3), USERS_3, int(r)), delta=DELTA),  # type: ignore[misc]
         )
     once = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
-    ends = {float(r): once.compose(r).epsilon(delta=DELTA) for r in ROUNDS_3}
-    yield line(OURS, "upper", xs, lambda r: ends[r].upper)
-    yield line(LEAST, "lower", xs, lambda r: ends[r].lower)
+    yield from ends(OURS, LEAST, xs, [once.compose(r).epsilon(delta=DELTA) for r in ROUNDS_3])
 
 
 def tails() -> Iterator[Line]:

@@ -55,7 +55,8 @@ def _verdict_numerical(least: float, lines: Sequence[Line]) -> str:
     ratio, erratum, apart = numerical.y / intended.y, accountant.y / intended.y, numerical.y / accountant.y
     rows = []
     for rounds in (1, 4):
-        printed, low, high = value(lines, f"{FA}, nc = {rounds}", "published", 0.5), *_ends(lines, rounds)
+        printed = value(lines, f"{FA}, nc = {rounds}", "published", 0.5)
+        low, high = (value(lines, f"{ANY}, nc = {rounds}", kind, 0.5) for kind in ("lower", "upper"))
         rows.append(
             f"- nc = {rounds}: {printed:.2e}, certified {low:.2e} to {high:.2e} ({printed / high:.1f} times the upper "
             f"end)."
@@ -74,11 +75,6 @@ def _verdict_numerical(least: float, lines: Sequence[Line]) -> str:
         f"from what any randomizer can leak. At "
         "epsilon = 0.5, the paper's pair against that:\n\n"
     ) + "\n".join(rows)
-
-
-def _ends(lines: Sequence[Line], rounds: int) -> tuple[float, float]:
-    lower, upper = (value(lines, f"{ANY}, nc = {rounds}", kind, 0.5) for kind in ("lower", "upper"))
-    return lower, upper
 
 
 def _parameters(n: int, epsilon0: float) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.bounds.fourier import Grid, Pair
-from shuffledp.papers.experiment import Kind, Line, find
+from shuffledp.papers.experiment import Kind, Line, ends, find
 
 __all__ = [
     "GRID",
@@ -53,9 +53,7 @@ def deltas_of(pair: Pair, rounds: Sequence[int], epsilons: Floats) -> dict[int, 
 
 def certified(mechanism: Guarantee, label: str, deltas: Floats, panel: str = "") -> Iterator[Line]:
     """Our ends of epsilon at every delta."""
-    bounds = [mechanism.epsilon(delta=float(delta)) for delta in deltas]
-    yield Line(label, "upper", deltas, np.array([bound.upper for bound in bounds]), panel)
-    yield Line(label, "lower", deltas, np.array([bound.lower for bound in bounds]), panel)
+    return ends(label, label, deltas, [mechanism.epsilon(delta=delta) for delta in deltas.tolist()], panel)
 
 
 def certified_profile(mechanism: Guarantee, label: str, epsilons: Floats, panel: str = "") -> Iterator[Line]:

@@ -37,7 +37,7 @@ class Statement:
 
     label: str
     says: str
-    verdict: Verdict
+    verdict: Verdict = "works"
     version: str = ""
     first: str = ""
     where: str = ""

@@ -124,7 +124,7 @@ def reproduce(
     workers = check_count("workers", workers, least=1, remedy="workers counts the processes.")
     chosen = select(names, source=source, gowalla=gowalla)
     folder = _folder(Path(out))
-    report = progress or _silent
+    report = progress or (lambda *_: None)
     outcomes: dict[str, Outcome] = {}
     todo = []
     for experiment in chosen:
@@ -151,10 +151,6 @@ def reproduce(
     if any(outcome.state == "failed" for outcome in ordered):
         raise ReproductionError(ordered)
     return ordered
-
-
-def _silent(_name: str, _done: int, _count: int) -> None:
-    return
 
 
 def _folder(out: Path) -> Path:

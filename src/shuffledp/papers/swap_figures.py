@@ -68,17 +68,13 @@ def swap_table(lines: Sequence[Line]) -> str:
     """Before and now, for every panel and x, in Markdown."""
     panels = list(dict.fromkeys(line.panel for line in lines))
     at = find(lines, NOW, "upper", panels[0]).x
-    header = "| | " + " | ".join(_power(n) for n in at) + " |"
+    header = "| | " + " | ".join(f"$n = 10^{{{round(np.log10(n))}}}$" for n in at) + " |"
     rows = [header, "|---" * (len(at) + 1) + "|"]
     for panel in panels:
         before, now = find(lines, BEFORE, panel=panel), find(lines, NOW, "upper", panel)
         cells = [f"{gap(a)} → {gap(b)}" for a, b in zip(before.y.tolist(), now.y.tolist(), strict=True)]
         rows.append("| " + " | ".join([panel, *cells]) + " |")
     return "\n".join(rows)
-
-
-def _power(n: float) -> str:
-    return f"$n = 10^{{{round(np.log10(n))}}}$"
 
 
 def _verdict(lines: Sequence[Line]) -> str:

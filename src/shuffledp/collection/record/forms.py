@@ -5,7 +5,7 @@ once, with their forms; reading, refusing and writing follow from that.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -115,9 +115,9 @@ def or_none(form: Form) -> OrNone:
     return OrNone(form)
 
 
-def needed(form: Form) -> Any:
-    """A field without which a record is refused."""
-    return field(metadata={"form": form, "needed": True, "tasks": None, "quiet": False})
+def needed(form: Form, *, default: Any = MISSING) -> Any:
+    """A field without which a record is refused; ``default`` is what a new one has."""
+    return field(default=default, metadata={"form": form, "needed": True, "tasks": None, "quiet": False})
 
 
 def needed_by(tasks: Container[str], form: Form, *, default: None) -> Any:

@@ -50,14 +50,15 @@ class Hashes(Part):
 
 
 HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
+UNHASHED: Any = dict.fromkeys(HASHED, "")
 
 
 @part
 class Record(Part):
-    """Everything that is known about a release."""
+    """Everything that is known about a release; the hashes of a new one are still empty."""
 
-    format: str = needed(text)
-    version: int = needed(whole)
+    format: str = needed(text, default=FORMAT)
+    version: int = needed(whole, default=VERSION)
     made: Made = needed(Made)
     asked: Asked = needed(Asked)
     design: Designed = needed(Designed)
@@ -69,42 +70,7 @@ class Record(Part):
     secure: bool = needed(truth)
     notes: tuple[str, ...] = needed([text])
     ledger: LedgerEntry | None = needed(or_none(LedgerEntry))
-    hashes: Hashes = needed(Hashes)
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        made: Made,
-        asked: Asked,
-        design: Designed,
-        counted: Counted,
-        certificate: Certificate,
-        comparison: tuple[Alternative, ...],
-        tally: Tally,
-        estimates: Estimates,
-        secure: bool,
-        notes: tuple[str, ...],
-        ledger: LedgerEntry | None,
-    ) -> Self:
-        """The record of a new release; its hashes are still empty."""
-        unhashed: dict[str, Any] = dict.fromkeys(HASHED, "")
-        return cls(
-            format=FORMAT,
-            version=VERSION,
-            made=made,
-            asked=asked,
-            design=design,
-            counted=counted,
-            certificate=certificate,
-            comparison=comparison,
-            tally=tally,
-            estimates=estimates,
-            secure=secure,
-            notes=notes,
-            ledger=ledger,
-            hashes=Hashes(**unhashed),
-        )
+    hashes: Hashes = needed(Hashes, default=Hashes(**UNHASHED))
 
     def sealed(self) -> Self:
         """The same with the hashes of its parts."""

@@ -110,7 +110,7 @@ def record_of(
     """
     certified = certificate(design, collected=collected is not None)
     kept = _largest(estimate)
-    record = Record.of(
+    record = Record(
         made=made_now(),
         asked=asked,
         design=Designed.from_json(design.as_json()),

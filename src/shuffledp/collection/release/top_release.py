@@ -197,7 +197,7 @@ def _record(
     first, search = found.progress.asked[0], found.search
     design = search.first_design()
     certified = _certified(search, design, collected=collected is not None)
-    return Record.of(
+    return Record(
         made=made_now(),
         asked=asked,
         design=Designed.from_json(design.as_json()),

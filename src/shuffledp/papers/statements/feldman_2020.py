@@ -46,7 +46,6 @@ PAPER = Paper(
 >>> print(f"{hockey_stick((1 - q) * P0 + q * P1, (1 - q) * P0 + q * Q1, log(b)):.6f}")
 >>> print(f"{q * hockey_stick(P1, (1 - s) * P0 + s * Q1, log(a)):.6f}")""",
             ours="0.060894 on both sides: an identity",
-            verdict="works",
         ),
         Statement(
             label="Theorem 3.1",
@@ -55,7 +54,6 @@ PAPER = Paper(
             bounds=("feldman-2020-thm-3.1",),
             run="shuffledp epsilon --bound feldman-2020-thm-3.1 --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
             ours="0.5347, where 0.1182 is certified and 0.1170 is needed",
-            verdict="works",
             erratum=11,
         ),
         Statement(
@@ -66,7 +64,6 @@ PAPER = Paper(
             run="shuffledp epsilon --bound feldman-2020-clones-exact --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
             printed="between 0.16754 and 0.17279, says the authors' code",
             ours="0.1698",
-            verdict="works",
         ),
         Statement(
             label="Lemma 3.3",
@@ -79,7 +76,6 @@ PAPER = Paper(
 ...     lower, upper = Haystack.of(lemma_3_3(p), 10_000).bounds(np.array([0.2]))
 ...     print(f"p = {p}: {upper[0]:.3e}")""",
             ours="p = 0.05: 4.483e-04, p = 0.1: 1.560e-05, p = 0.2: 4.261e-08",
-            verdict="works",
         ),
         Statement(
             label="Lemma 3.4",
@@ -90,7 +86,6 @@ PAPER = Paper(
 >>> P0, P1 = hadamard(6, 1.0)[:2]
 >>> Q0, Q1 = ((exp(1.0) * P - Q) / (exp(1.0) - 1) for P, Q in ((P0, P1), (P1, P0)))
 >>> print(f"{Q0.sum():.6f} {abs((exp(1.0) * Q0 + Q1) / (exp(1.0) + 1) - P0).max():.1e}", min(Q0.min(), Q1.min()) > -1e-15)""",
-            verdict="works",
         ),
         Statement(
             label="Lemma 3.5",
@@ -99,7 +94,6 @@ PAPER = Paper(
             run=""">>> from shuffledp.literature.bounds.feldman_lemmas import lemma_3_5
 >>> print(*(f"{lemma_3_5(10_000, p=0.1, delta=1e-6, q=q):.4f}" for q in (1.0, 0.5)))""",
             ours="0.6903, and 0.4036 if the target tells its value in half of all cases",
-            verdict="works",
         ),
         Statement(
             label="Figure 1",
@@ -117,7 +111,6 @@ PAPER = Paper(
             where="shuffledp.randomizers.AnyDeletionLDP",
             run="shuffledp epsilon --randomizer deletion --epsilon0 1 --n 1e5 --delta 1e-6",
             ours="between 0.03001 and 0.03002, by a theorem that uses the reference",
-            verdict="works",
         ),
         Statement(
             label="Lemma 3.7",
@@ -126,7 +119,6 @@ PAPER = Paper(
             bounds=("shuffledp-deletion",),
             run="shuffledp epsilon --randomizer deletion --epsilon0 1 --delta0 1e-9 --n 1000 --delta 1e-5",
             ours="at most 0.3074; of all but the target's report only e^-epsilon0 delta0 counts",
-            verdict="works",
         ),
         Statement(
             label="Theorem 3.8",
@@ -135,7 +127,6 @@ PAPER = Paper(
             bounds=("feldman-2020-thm-3.8", "feldman-2020-thm-3.8-exact"),
             run="shuffledp epsilon --bound feldman-2020-thm-3.8 --randomizer any --epsilon0 2 --delta0 1e-12 --n 1e5 --delta 1e-6",
             ours="0.1877, and 0.04585 with counts of clones in place of the equation",
-            verdict="works",
         ),
         Statement(
             label="Theorem 4.1",
@@ -149,7 +140,6 @@ PAPER = Paper(
 >>> print("blanket, theorem, clones:", *(f"{find(name).epsilon(survey, delta=1e-5):.4f}" for name in names))
 >>> print(f"{find('feldman-2020-thm-4.1').epsilon(Setting(sdp.Hadamard(k=100, epsilon0=3.0), n=10**5), delta=1e-6):.4f}")""",
             ours="0.3691 where the corollary does not apply; the clones give 0.6840 and the blanket 0.3486. In closed form, for Hadamard response, 0.2366",
-            verdict="works",
         ),
         Statement(
             label="Corollary 4.2",
@@ -158,7 +148,6 @@ PAPER = Paper(
             bounds=("feldman-2020-cor-4.2",),
             run="shuffledp epsilon --bound feldman-2020-cor-4.2 --randomizer krr --k 16 --epsilon0 3 --n 10000 --delta 1e-5",
             ours="0.5206, where 0.1447 is certified",
-            verdict="works",
         ),
         Statement(
             label="Section 4",
@@ -168,7 +157,6 @@ PAPER = Paper(
 >>> for k in (2, 3, 4, 16, 256):
 ...     print(k, sdp.shuffle(sdp.KRR(k=k, epsilon0=4.0), n=10_000).epsilon(delta=1e-6))""",
             ours="at most 0.3149 for k = 2, 0.4067 for 3, 0.4026 for 4, 0.3616 for 16 and 0.1606 for 256: from k = 3 on",
-            verdict="works",
         ),
         Statement(
             label="Theorem 5.1",
@@ -178,7 +166,6 @@ PAPER = Paper(
 >>> poll = sdp.Frequency(domain=1000, n=100_000, delta=1e-6, randomizer=sdp.Hadamard(k=1000, epsilon0=8.0))
 >>> print(f"{poll.bits} bits, {poll.predicted_stderr() / poll.n:.2e}")""",
             ours="11 bits each; standard error 1.35e-04 of a frequency",
-            verdict="works",
         ),
         Statement(
             label="Theorem 5.2",
@@ -189,7 +176,6 @@ PAPER = Paper(
 ...     poll = sdp.Frequency(domain=1000, n=n, epsilon=1.0, delta=1e-6, method="hadamard")
 ...     print(f"{poll.bits} bits, epsilon0 = {poll.epsilon0:.2f}, {poll.predicted_stderr() / n:.2e}")""",
             ours="11 bits; epsilon0 = 8.29 and standard error 1.13e-04, ten times the people 10.15 and 1.28e-05",
-            verdict="works",
         ),
         Statement(
             label="Algorithm 2",
@@ -204,7 +190,6 @@ PAPER = Paper(
 >>> print(trained.accuracy(held_out))""",
             printed="an algorithm",
             ours="epsilon = 0.1242, and the bundled synthetic labels are predicted with accuracy 0.7491",
-            verdict="works",
         ),
         Statement(
             label="Proposition 5.3",
@@ -218,7 +203,6 @@ PAPER = Paper(
 >>> print(permuted(noise=2.0, n=20_000, delta=1e-6).epsilon)""",
             printed="noise relative to the sensitivity, and n, give epsilon and delta",
             ours="0.2735 by that theorem, evaluated numerically; 0.02587 with clones of the noise alone (docs/theory.md)",
-            verdict="works",
         ),
         Statement(
             label="Equation (12)",
@@ -253,7 +237,6 @@ PAPER = Paper(
 >>> print(sampled_epsilon(noise=2.0, n=20_000, delta=1e-6, epochs=4))""",
             printed="an extra factor against (13); lost in our text",
             ours="0.0560 against 0.0296 for four passes",
-            verdict="works",
         ),
         Statement(
             label="Section 5.2, batches",
@@ -264,7 +247,6 @@ PAPER = Paper(
 >>> print(sdp.ShuffledSGD(**elements).elements, sdp.ShuffledSGD(**elements).privacy.epsilon)""",
             printed="easily extended",
             ours="0.196 for 400 batches",
-            verdict="works",
         ),
         Statement(
             label="Figure 2",
@@ -284,7 +266,6 @@ PAPER = Paper(
 >>> from shuffledp.literature.bounds import clones_renyi
 >>> print(f"{clones_renyi.divergence(1000, 2.0, 2.0):.6f} {sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=1000).rdp(order=2).upper:.6f}")""",
             ours="at order two 0.017226 for the counts of clones, and 0.009759 by our theorem",
-            verdict="works",
         ),
         Statement(
             label="Figure 3(a)",
@@ -313,7 +294,6 @@ PAPER = Paper(
             bounds=("feldman-2020-clones-renyi",),
             run="shuffledp epsilon --bound feldman-2020-clones-renyi --randomizer any --epsilon0 2 --n 1000 --rounds 16 --delta 1e-6",
             ours="2.559 for 16 rounds, where 1.745 is certified",
-            verdict="works",
         ),
         Statement(
             label="Figure 4",
@@ -333,7 +313,6 @@ PAPER = Paper(
             run="shuffledp epsilon --bound feldman-2020-numerical --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
             printed="0.172790550755978, says the authors' code, with blocks of its own choice",
             ours="0.1721; with their blocks the same digits, says a test",
-            verdict="works",
         ),
         Statement(
             label="Algorithm 7",
@@ -342,7 +321,6 @@ PAPER = Paper(
             bounds=("feldman-2020-2rr-lower",),
             run="shuffledp epsilon --bound feldman-2020-2rr-lower --randomizer rr --epsilon0 4 --n 1e5 --delta 1e-6",
             ours="0.08471",
-            verdict="works",
         ),
     ),
 )

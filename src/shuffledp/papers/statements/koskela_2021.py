@@ -16,7 +16,7 @@ ORDERS = "By Definition 1 both orders count; which of them the figure shows, the
 def _stated(label: str, *, erratum: int = 0, version: str = REVISION, **said: Any) -> Statement:
     """``label``: in the revision / in the first version. What errs is called tight, if nothing else."""
     label, _, first = label.partition(" / ")
-    said = ({"verdict": "paper errs", "printed": "tight"} if erratum else {"verdict": "works"}) | said
+    said = ({"verdict": "paper errs", "printed": "tight"} if erratum else {}) | said
     return Statement(label=label, first=first, version=version, erratum=erratum, **said)
 
 
