@@ -70,7 +70,8 @@ def _mean(record: Record) -> list[Markup]:
             class_="number",
         ),
         figure(
-            interval(title, value, low, high, lower, upper), f"All that is possible, with the {sure} interval.{enlarged}"
+            interval(title, value, low, high, lower, upper),
+            f"All that is possible, with the {sure} interval.{enlarged}",
         ),
         gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", phrases.COVERAGE),
     ]
