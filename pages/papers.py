@@ -38,7 +38,7 @@ def index(figures: Path) -> str:
         INTRODUCTION,
         "| paper | cited as | what it contributed | statements |\n|---|---|---|---|\n" + "\n".join(rows) + "\n",
         "Where a paper is wrong, the [errata](../errata.md) show it in a few lines.\n",
-        "## Other papers\n\nTheir bounds are here, and nothing else of them.\n",
+        "## Other papers\n\nTheir bounds or an erratum are here, and nothing else of them.\n",
         "| paper | cited as | what it contributed |\n|---|---|---|\n" + "\n".join(others) + "\n",
         "## Figures of ours\n",
         LEGEND,

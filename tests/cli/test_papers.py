@@ -118,4 +118,29 @@ def test_the_bounds_of_a_paper_are_listed(capsys: Capture) -> None:
         rows = json.loads(printed(capsys, "bounds", paper.name, "--json"))["bounds"]
         assert rows == [row for row in everything if row["paper"] == paper.cited] != []
         assert all(row["name"] in printed(capsys, "bounds", paper.name) for row in rows)
-    assert "chen-2024 has no bound here" in printed(capsys, "bounds", "chen-2024")
+
+
+@pytest.mark.parametrize(("paper", "instead"), [("chen-2024", "sdp.shuffle_groups"), ("feldman-2022", "shuffledp-any")])
+def test_a_paper_without_bounds_leads_to_its_erratum(capsys: Capture, paper: str, instead: str) -> None:
+    for command in ("show", "bounds"):
+        said = printed(capsys, command, paper)
+        assert f"No bound of {paper} is here; see erratum" in said
+        assert f"Use instead: {instead}" in said
+        assert "shuffledp papers" not in said
+
+
+@pytest.mark.parametrize("paper", [None, *(paper.name for paper in PAPERS)])
+def test_the_command_that_bounds_proposes_works(capsys: Capture, paper: str | None) -> None:
+    last = printed(capsys, "bounds", *filter(None, [paper])).splitlines()[-1]
+    _, proposed, command = last.partition("One of them, to start with: shuffledp ")
+    assert bool(proposed) == (paper not in ("feldman-2022", "wang-2023", "chen-2024"))
+    if proposed:
+        assert main(command.split()) == 0
+        assert "(invalid)" not in capsys.readouterr().out
+
+
+def test_a_number_of_both_versions_is_said_to_be_one(capsys: Capture) -> None:
+    said = printed(capsys, "show", "koskela-2021", "theorem-10")
+    other = "Theorem 10 of the first version is another: shuffledp papers show koskela-2021 first-theorem-10"
+    assert other in said.splitlines()
+    assert "is another" not in printed(capsys, "show", "koskela-2021", "theorem-8", "first-theorem-10")

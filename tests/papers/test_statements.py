@@ -106,9 +106,59 @@ def test_a_paper_and_a_statement_are_found_or_refused() -> None:
     assert "theorem_8" in dir(sdp.papers.koskela_2021)
     assert koskela_2021.find("Algorithm 1") is koskela_2021.algorithm_1 is koskela_2021.first_algorithm_1
     assert koskela_2021.theorem_10 is not koskela_2021.first_theorem_10
+    for asked, meant in (("feldman", "feldman-2020"), ("feldman-2021", "feldman-2020"), ("balle", "balle-2019")):
+        with pytest.raises(InvalidInput, match=f"Did you mean {meant}"):
+            find(asked)
     with pytest.raises(InvalidInput, match="Did you mean koskela-2021"):
         find("koskela-2012")
     with pytest.raises(InvalidInput, match="Did you mean theorem-8"):
         sdp.papers.koskela_2021.find("Theorem 81")
     with pytest.raises(AttributeError, match=r"no statement 'theorem_99'; dir\(\) lists them"):
         _ = sdp.papers.koskela_2021.theorem_99
+
+
+@pytest.mark.parametrize("paper, statement", STATEMENTS)
+def test_a_statement_is_found_by_its_title(paper: Paper, statement: Statement) -> None:
+    assert paper.find(statement.title) is statement
+
+
+@pytest.mark.parametrize(
+    "paper, asked, name",
+    [
+        ("balle-2019", "lemma 3", "lemmas-1-to-5"),
+        ("balle-2019", "equation (4)", "theorem-6"),
+        ("biswas-2023", "equation 13", "equations-13-and-14"),
+        ("biswas-2023", "equation 6", "definition-11"),
+        ("feldman-2020", "algorithm 5", "algorithms-4-to-6"),
+        ("feldman-2020", "Lemma A.1", "lemma-3.5"),
+        ("feldman-2020", "lemma c.1", "lemma-3.7"),
+        ("feldman-2020", "lemma f.2", "algorithms-4-to-6"),
+        ("feldman-2020", "definition 6.2", "definitions-6.1-and-6.2"),
+        ("feldman-2020", "proposition F.3", "algorithms-4-to-6"),
+        ("koskela-2021", "Lemma B.3", "lemma-12"),
+        ("koskela-2021", "Theorem 7 of the first version", "theorem-6"),
+        ("koskela-2021", "first definition 3", "definitions-1-to-4"),
+    ],
+)
+def test_a_number_of_a_range_and_one_in_the_text_are_found(paper: str, asked: str, name: str) -> None:
+    assert find(paper).find(asked).names[0] == name
+
+
+@pytest.mark.parametrize("asked", ["", "the", "theorem", "n", "lemma 99"])
+def test_a_word_without_a_number_is_no_statement(asked: str) -> None:
+    with pytest.raises(InvalidInput, match="has no statement"):
+        koskela_2021.find(asked)
+
+
+def test_a_number_that_both_versions_have_is_known_as_such() -> None:
+    assert koskela_2021.namesake(koskela_2021.theorem_10) is koskela_2021.first_theorem_10
+    assert koskela_2021.namesake(koskela_2021.equation_5_1) is koskela_2021.first_equation_5_1
+    for each in (koskela_2021.first_theorem_10, koskela_2021.theorem_8, koskela_2021.definition_9):
+        assert koskela_2021.namesake(each) is None
+
+
+def test_a_figure_of_the_first_version_says_which_equation_it_means() -> None:
+    for number in (1, 3, 4, 10):
+        statement = koskela_2021.find(f"figure {number}")
+        for text in (statement.says, statement.ours, output_of(statement.run, Path())):
+            assert "(5.1)" not in text or "first version" in text

@@ -40,7 +40,7 @@ def list_(as_json: Json = False) -> None:
         return show.as_json({"papers": [_facts(paper) | {"statements": len(paper.statements)} for paper in PAPERS]})
     for title, listed in (
         ("Implemented statement by statement", FOUR),
-        ("Bounds only", [paper for paper in PAPERS if paper not in FOUR]),
+        ("Bounds or errata only", [paper for paper in PAPERS if paper not in FOUR]),
     ):
         show.sentences([title])
         show.table(
@@ -88,8 +88,10 @@ def show_(
         show.sentences(f"\n{line}" for line in (found.numbering, found.start and f"Try it: {found.start}") if line)
     for each in chosen:
         _print(each)
+        if statements and (other := found.namesake(each)):
+            show.sentences([f"{other.title} is another: shuffledp papers show {found.name} {other.names[0]}"])
     if not chosen:
-        show.sentences([f"\nOnly its bounds are here: shuffledp papers bounds {found.name}"])
+        show.sentences([f"\n{_only(found)}"])
     elif not statements:
         show.sentences(
             [
@@ -99,6 +101,18 @@ def show_(
             ]
         )
     return None
+
+
+def _only(paper: Paper) -> str:
+    """What is here of a paper without statements."""
+    from shuffledp.literature.bounds import LITERATURE
+    from shuffledp.papers.errata import ERRATA
+
+    if any(each.paper == paper.cited for each in LITERATURE):
+        return f"Only its bounds are here: shuffledp papers bounds {paper.name}"
+    erratum = next(each for each in ERRATA if each.paper == paper.name)
+    said = f"No bound of {paper.name} is here; see erratum {erratum.number}. Use instead: {erratum.instead}."
+    return said.replace("`", "")
 
 
 def _facts(paper: Paper) -> dict[str, object]:
@@ -124,7 +138,8 @@ def bounds(
     """The bounds: whose, of which randomizers, when each holds, and if it survived our checks."""
     from shuffledp.literature.bounds import LITERATURE
 
-    chosen = [each for each in LITERATURE if paper is None or each.paper == find(paper).cited]
+    found = find(paper) if paper is not None else None
+    chosen = [each for each in LITERATURE if found is None or each.paper == found.cited]
     if as_json:
         rows = [
             {cell: getattr(each, cell) for cell in CELLS} | {"enclosed": each.enclosed_at is not None}
@@ -133,10 +148,10 @@ def bounds(
         return show.as_json({"bounds": rows})
     for each in chosen:
         _describe(each)
-    if not chosen:
-        show.sentences([f"{paper} has no bound here. See what it states: shuffledp papers show {paper}"])
-    else:
-        show.sentences([f"\nOne of them, at parameters of your own: shuffledp epsilon --bound {chosen[0].name} ..."])
+    if found is not None and not chosen:
+        show.sentences([_only(found)])
+    elif start := (found or FOUR[0]).start:
+        show.sentences([f"\nOne of them, to start with: {start}"])
     return None
 
 

@@ -62,7 +62,8 @@ def find(name: str) -> Paper:
     """
     known = {paper.name: paper for paper in PAPERS}
     if name not in known:
-        close = get_close_matches(name, known, n=1)
+        same = [each for each in known if each.startswith(f"{name.partition('-')[0]}-")]
+        close = same or get_close_matches(name, known, n=1)
         raise InvalidInput(
             f"there is no paper {name!r} here. "
             + (f"Did you mean {close[0]}?" if close else "List them: shuffledp papers list")

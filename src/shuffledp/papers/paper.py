@@ -16,7 +16,7 @@ from shuffledp.errors import InvalidInput
 __all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
 
 # works: the statement is reproduced    paper errs: the package has it, and shows that it is wrong
-# parameters lost: our text of the paper has lost what a comparison needs
+# parameters lost: our text of the paper lacks what a comparison needs
 # data not public: the paper's data are not part of this package    definition: nothing to compute
 # missing: the package does not have it
 Verdict = Literal["works", "paper errs", "parameters lost", "data not public", "definition", "missing"]
@@ -50,9 +50,9 @@ class Statement:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it can be asked by, such as "theorem-8" and "first-definition-8"."""
-        own = f"first-{_slug(self.label)}" if self.version == FIRST else _slug(self.label)
-        return (own, f"first-{_slug(self.first)}") if self.first else (own,)
+        """What it can be asked by: "theorem-8", "first-definition-8"; of "Lemmas 1 to 5", each."""
+        own, first = ("", self.label) if self.version == FIRST else (self.label, self.first)
+        return (*_slugs(own), *(f"first-{name}" for name in _slugs(first)))
 
     @property
     def title(self) -> str:
@@ -117,15 +117,23 @@ class Paper:
         return sorted({*object.__dir__(self), *map(_attribute, self._known)})
 
     def find(self, name: str) -> Statement:
-        """The statement of that name, such as "theorem-8"; spaces and capitals do not matter."""
-        known = self._known
-        if _slug(name) not in known:
-            close = get_close_matches(_slug(name), known, n=1)
+        """The statement of that name or title, such as "theorem-8"; spaces and capitals do not
+        matter. For a number that has no statement of its own, the first one that mentions it.
+        """
+        asked = re.sub("(.+)-of-the-first-version", r"first-\1", _slug(name).partition("-of-the-revision")[0])
+        found = self._known.get(asked) or next((each for each in self if _mentions(each, asked)), None)
+        if found is None:
+            close = get_close_matches(asked, self._known, n=1)
             raise InvalidInput(
                 f"{self.name} has no statement {name!r}. "
                 + (f"Did you mean {close[0]}?" if close else f"List them: shuffledp papers show {self.name}")
             )
-        return known[_slug(name)]
+        return found
+
+    def namesake(self, statement: Statement) -> Statement | None:
+        """Another statement, which has the same number in the first version."""
+        other = self._known.get(f"first-{statement.names[0]}")
+        return None if other is statement else other
 
 
 def _slug(label: str) -> str:
@@ -134,7 +142,25 @@ def _slug(label: str) -> str:
     >>> _slug("Theorem 3.1"), _slug("Figure 3 (ii)"), _slug("equation (5.1)")
     ('theorem-3.1', 'figure-3-ii', 'equation-5.1')
     """
-    return "-".join(re.findall(r"[a-z0-9.]+", label.lower()))
+    return "-".join(re.findall(r"[a-z0-9]+(?:\.[a-z0-9]+)*", label.lower()))
+
+
+def _slugs(label: str) -> tuple[str, ...]:
+    """A text as a word, if it is not empty, and every label that a range or a pair in it names.
+
+    >>> _slugs("Lemmas F.1 to F.3")
+    ('lemmas-f.1-to-f.3', 'lemma-f.1', 'lemma-f.2', 'lemma-f.3')
+    """
+    word, named = _slug(label), list[str]()
+    for kind, stem, low, to, high in re.findall(r"([a-z]+)s-(\w+\.)?(\d+)-(to|and)-(?:\w+\.)?(\d+)", word):
+        numbers = range(int(low), int(high) + 1) if to == "to" else (low, high)
+        named += [f"{kind}-{stem}{number}" for number in numbers]
+    return (word, *named) if word else ()
+
+
+def _mentions(statement: Statement, asked: str) -> bool:
+    words, *named = _slugs(f"{statement.says} {statement.why}")
+    return asked in named or ("-" in asked and asked[-1].isdigit() and f"-{asked}-" in f"-{words}-")
 
 
 def _attribute(name: str) -> str:

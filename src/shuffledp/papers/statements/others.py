@@ -5,7 +5,9 @@ from shuffledp.papers.paper import Paper
 __all__ = ["OTHERS"]
 
 
-def _arxiv(name: str, cited: str, authors: str, year: int, title: str, number: str, brought: str) -> Paper:
+def _arxiv(
+    name: str, cited: str, authors: str, year: int, title: str, number: str, brought: str, bound: str = ""
+) -> Paper:
     return Paper(
         name=name,
         cited=cited,
@@ -15,6 +17,7 @@ def _arxiv(name: str, cited: str, authors: str, year: int, title: str, number: s
         published=f"arXiv {number}",
         link=f"https://arxiv.org/abs/{number}",
         brought=brought,
+        start=bound and f"shuffledp epsilon --bound {bound} --epsilon0 1 --n 10000 --delta 1e-6",
     )
 
 
@@ -27,6 +30,7 @@ OTHERS = (
         "Distributed Differential Privacy via Shuffling",
         "1808.01394",
         "The shuffle model as a model of computation, and a bound for shuffled binary randomized response.",
+        "cheu-2019 --randomizer rr",
     ),
     _arxiv(
         "erlingsson-2019",
@@ -36,6 +40,7 @@ OTHERS = (
         "Amplification by Shuffling: From Local to Central Differential Privacy via Anonymity",
         "1811.12469",
         "The first amplification bound for any local randomizers, chosen adaptively.",
+        "erlingsson-2019-general --randomizer any",
     ),
     _arxiv(
         "balle-2020",
@@ -45,6 +50,7 @@ OTHERS = (
         "Privacy Amplification via Random Check-Ins",
         "2007.06605",
         "A better dependence on epsilon0 for adaptive randomizers, and people who choose at random when they report.",
+        "balle-2020-checkins --randomizer any",
     ),
     _arxiv(
         "girgis-2021",
@@ -54,6 +60,7 @@ OTHERS = (
         "On the Renyi Differential Privacy of the Shuffle Model",
         "2105.05180",
         "A closed form for Renyi divergences of shuffled reports, for rounds.",
+        "girgis-2021 --randomizer any",
     ),
     _arxiv(
         "feldman-2022",
@@ -62,7 +69,7 @@ OTHERS = (
         2022,
         "Stronger Privacy Amplification by Shuffling for Rényi and Approximate Differential Privacy",
         "2208.04591",
-        "Twice as many clones; its authors published an erratum about the proof, and this package has another proof.",
+        "Twice as many clones; its authors published an erratum about the proof. shuffledp-any has another proof.",
     ),
     _arxiv(
         "wang-2023",
@@ -81,6 +88,6 @@ OTHERS = (
         title="A Generalized Shuffle Framework for Privacy Amplification: Strengthening Privacy Guarantees and Enhancing Utility",
         published="AAAI 2024, pages 11267-11275; arXiv 2312.14388",
         link="https://arxiv.org/abs/2312.14388",
-        brought="People with different epsilon0, by a central limit theorem; erratum 15 is about it.",
+        brought="People with different epsilon0, by a central limit theorem.",
     ),
 )
