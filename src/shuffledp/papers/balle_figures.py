@@ -216,8 +216,9 @@ def verdict_2(lines: Sequence[Line]) -> str:
     mass = float(np.trapezoid(values(lines, "gamma omega"), y))
     parts = np.array([values(lines, f"nu for x = {x}") for x in ("0", "0.5", "1")])
     return (
-        f"The blanket lies below all three laws and has mass {mass:.4f}; Lemma 6 says e^(-1/2) = {math.exp(-0.5):.4f}. "
-        f"What is left of each law, nu_x, is nowhere below {parts.min():.1g} and has mass "
+        f"The blanket lies below all three distributions and has mass {mass:.4f}; Lemma 6 says e^(-1/2) = "
+        f"{math.exp(-0.5):.4f}. "
+        f"What is left of each distribution, nu_x, is nowhere below {parts.min():.1g} and has mass "
         f"{span(np.trapezoid(parts, y, axis=1))}. "
         "As the paper says when it argues that gamma is maximal, at every y some nu_x vanishes: "
         f"the smallest of the three is at most {parts.min(axis=0).max():.1g}. "
@@ -328,7 +329,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         name="balle-fig2",
         paper=PAPER,
-        title="Figure 2: The blanket of the Laplace mechanism, and what is left of each law",
+        title="Figure 2: The blanket of the Laplace mechanism, and what is left of each distribution",
         parameters="epsilon0 = 1, inputs in [0, 1] (the paper's caption); the inputs 0, 1/2 and 1 are our choice",
         x=Axis("report y", limits=(-4.0, 5.0)),
         y=Axis("density"),

@@ -397,7 +397,7 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
         Experiment(
             name="biswas-table4",
             paper=PAPER,
-            title="Table 4: error at one value, shuffled k-RR beside central noise",
+            title="Table 4: error at one value, shuffled k-RR next to central noise",
             parameters=(
                 f"epsilon0 = 4, k = {BINS}, x0 = 1, 3, 5, 7 (the paper's); N(0, 2) with standard deviation 2 in bins "
                 f"of [-6, 6], mean of {RUNS} runs, "

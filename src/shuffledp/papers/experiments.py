@@ -1,7 +1,7 @@
 """Every figure and table that is computed again, in the order of the pages.
 
 >>> [experiment.title for experiment in EXPERIMENTS if experiment.name == "biswas-table1"]
-['Table 1: delta of shuffled k-RR, a misprint beside the truth']
+['Table 1: delta of shuffled k-RR, a misprint next to the certified delta']
 """
 
 from shuffledp.papers import (

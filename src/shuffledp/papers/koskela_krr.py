@@ -199,7 +199,7 @@ def _verdict_3(lines: Sequence[Line]) -> str:
         f"{LABELLED3[a]:.1f} and {LABELLED3[b]:.1f}.\n\n"
         f"**Does not**: its condition epsilon <= 1 fails everywhere in (a) and up to delta = {limit:.1e} in (b), where "
         f"the paper draws it all the same. "
-        f"The Fourier accountant's curve of (5.1) is not the strong view: at delta = 1e-5, with the distance from the "
+        f"The curve of (5.1) of the first version is not the strong view: at delta = 1e-5, with the distance from the "
         f"certified lower end, {'; '.join(first)} (erratum 3; by Definition 1 both orders count, and the text does not "
         f"say which is drawn); the revision's Thm 8 would be {eight[0]} and {eight[1]} from the upper one (erratum 4)."
     )
@@ -245,14 +245,15 @@ def _verdict_4(lines: Sequence[Line]) -> str:
         found = {order: value(lines, f"{FIRST_STRONG}, {order}", "invalid", 1e-4, panel) for order in ORDERS}
         first = " and ".join(f"{order} {x:.3f} ({_percent(x, exact)})" for order, x in found.items())
         rows.append(
-            f"- nc = {rounds}: exact {exact:.3f}, analytic {balle:.3f} ({balle / exact:.1f} times), (5.1) {first}."
+            f"- nc = {rounds}: exact {exact:.3f}, analytic {balle:.3f} ({balle / exact:.1f} times), (5.1) of the first "
+            f"version {first}."
         )
     return (
         "At delta = 1e-4:\n\n"
         + "\n".join(rows)
         + "\n\n**Agrees**: composing losses beats basic composition, more so for more rounds.\n\n"
-        "**Does not**: (5.1) is below the strong view that it claims to bound, in either order (erratum 3). By "
-        "Definition 1 both count; the text does not say which is drawn."
+        "**Does not**: (5.1) of the first version is below the strong view that it claims to bound, in either order "
+        "(erratum 3). By Definition 1 both count; the text does not say which is drawn."
     )
 
 
@@ -315,8 +316,9 @@ def _verdict_10(lines: Sequence[Line]) -> str:
             off = [100.0 * (x / s - 1.0) for x, s in zip(found, strong, strict=True)]
             tall = max(value(lines, f"{BLANKET}, k = {k}", "invalid", 1e-7, f"{panel}, {order}") for k in KS)
             rows.append(
-                f"- (5.1), {order}: {_listed(found)}, {min(off):+.0f} to {max(off):+.0f} % from that (erratum 3). The "
-                f"clones curve is above it for {_which(found, clones)}. Its highest point is {tall:.2f}.\n"
+                f"- (5.1) of the first version, {order}: {_listed(found)}, {min(off):+.0f} to {max(off):+.0f} % from "
+                f"that (erratum 3). The clones curve is above it for {_which(found, clones)}. Its highest point is "
+                f"{tall:.2f}.\n"
             )
         highest = value(lines, CLONES, "published", 1e-7, f"{panel}, {PRINTED}")
         parts.append(
@@ -330,7 +332,7 @@ def _verdict_10(lines: Sequence[Line]) -> str:
             f"axis is labelled up to {LABELLED10:g}.\n"
         )
     return (
-        "\n".join(parts) + "\nBy Definition 1 both orders of (5.1) count; the text does not say which is drawn.\n\n"
+        "\n".join(parts) + "\nBy Definition 1 both orders count; the text does not say which is drawn.\n\n"
         "**Agrees**: the blanket's guarantee weakens as k grows, and compared with the clones' it is "
         "better for larger epsilon0 and n.\n\n"
         "**Does not**: it is the strong adversary, who removes the target's own noise, that makes it weaken. Without "

@@ -194,7 +194,7 @@ PRINTED = _bound(
     status="invalid",
     remark=(
         "(s-r) and C(n-1-n0, s-1-r) should not both be there: n=100, k=10, eps0=2, n0=80, eps=0.5 gives 3.2e-22, "
-        "and the count it is about has 2.6e-8"
+        "and the count it is about has 2.6e-8; here the largest of five n0, for one n0 call biswas.delta_printed"
     ),
     delta_at=partial(_largest, delta_printed),
 )
