@@ -113,7 +113,6 @@ def test_a_tiny_share() -> None:
     [
         (lambda survey: survey.sampled(users=9), "users must be at least n = 10"),
         (lambda survey: survey.sampled(users=0.5), "whole number"),
-        (lambda survey: survey.sampled(50), "users must be named"),
         (lambda survey: sdp.shuffle(survey.randomizer, n=10, honest=9).sampled(users=50), "honest users"),
         (lambda survey: sdp.shuffle(survey.randomizer, n=10, adversary="weak").sampled(users=50), "the usual one"),
     ],

@@ -111,6 +111,11 @@ def test_every_paper_is_listed_and_shown(capsys: Capture) -> None:
     assert "Did you mean theorem-8?" in refusal(capsys, "show", "koskela-2021", "theorem-88")
 
 
+def test_a_group_without_a_command_asks_for_one(capsys: Capture) -> None:
+    assert main(["papers"]) == 2
+    assert "error: Try 'shuffledp papers --help'." in "".join(capsys.readouterr())
+
+
 def test_the_bounds_of_a_paper_are_listed(capsys: Capture) -> None:
     everything = json.loads(printed(capsys, "bounds", "--json"))["bounds"]
     assert [row["name"] for row in everything] == [bound.name for bound in LITERATURE]

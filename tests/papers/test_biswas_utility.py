@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -284,7 +285,9 @@ def test_the_users_file_takes_the_place_of_the_synthetic_cities(gowalla: Path) -
     lines = list(experiment.compute())
     words = [experiment.title, experiment.parameters, experiment.verdict(lines), *(line.panel for line in lines)]
     assert not any("synthetic" in text for text in words)
-    assert f"check-ins of checkins.txt ({gowalla.stat().st_size} bytes)" in experiment.parameters
+    assert (
+        f"check-ins of checkins.txt (SHA-256 {sha256(gowalla.read_bytes()).hexdigest()[:16]})" in experiment.parameters
+    )
     assert "Gowalla check-ins" in experiment.title
 
 
@@ -302,12 +305,17 @@ def test_a_table_of_a_made_up_city_is_not_taken_for_one_of_check_ins(gowalla: Pa
     for file in (gowalla, packed):
         state, text = made(file)
         assert state == "computed"
-        assert f"check-ins of {file.name} ({file.stat().st_size} bytes)" in text
+        assert f"check-ins of {file.name} (SHA-256 {sha256(file.read_bytes()).hexdigest()[:16]})" in text
         assert "San Francisco, n = 500" in text
         assert "synthetic" not in text
     assert made(packed) == ("kept", text)
-    gowalla.write_text(gowalla.read_text(encoding="utf-8") + GOOD, encoding="utf-8")
     assert made(gowalla)[0] == "computed"
+    moved = gowalla.read_text(encoding="utf-8").replace("2010", "2011", 1)
+    assert len(moved) == gowalla.stat().st_size, "as large as before"
+    gowalla.write_text(moved, encoding="utf-8")
+    assert made(gowalla)[0] == "computed"
+    odd = gowalla.rename(tmp_path / os.fsdecode(b"odd\xff.txt"))
+    assert "odd\\xff.txt" in made(odd)[1]
     assert made(None)[0] == "computed"
 
 

@@ -111,7 +111,7 @@ def _shown(sign: str) -> str:
 def _explained(error: Any) -> str:
     """The parser's own words, and a remedy where they have none."""
     words: str = error.format_message().strip()
-    words += "" if words.endswith((".", "?")) else "."
+    words += "." if words and not words.endswith((".", "?")) else ""
     if (
         isinstance(error, typer.BadParameter) and error.message
     ):  # from one of our readers, which says what to write instead

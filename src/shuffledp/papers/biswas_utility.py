@@ -72,11 +72,13 @@ def individual_utility(truth: ArrayLike, estimate: ArrayLike) -> Floats:
     [5.5, 2.0, 3.5]
     """
     counts, found = check_held(truth), check_held(estimate)
-    if not counts.ndim or counts.shape[-1:] != found.shape[-1:]:
+    if not counts.ndim or counts.shape not in (found.shape, found.shape[1:]):
         raise InvalidInput(
             f"truth and estimate must have one count for every value, got shapes {counts.shape} and {found.shape}. "
             f"Pass the counts of the same values in the same order."
         )
+    if np.any(counts < 0):
+        raise InvalidInput(f"truth must count users, got {counts.min():g}. Only an estimate may be below 0.")
     return np.abs(found - counts)
 
 

@@ -7,8 +7,8 @@ copy has neither boxes nor cells nor counts: those are ours.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
+import hashlib
 import math
 import os
 import zlib
@@ -97,16 +97,22 @@ def read_gowalla(path: str | os.PathLike[str], box: Box) -> NDArray[np.int64]:
 
 
 def described(path: str | os.PathLike[str]) -> str:
-    """The user's file by name and size, so that figures of another file are not taken for those of
-    this one.
+    """The user's file by name and content, so that figures of another file are not taken for those
+    of this one.
     """
-    with contextlib.suppress(OSError):  # removed this moment
-        if os.path.isfile(path):  # False also for a name too long, which Path.is_file raises
-            return f"check-ins of {os.path.basename(path)} ({os.path.getsize(path)} bytes)"
-    raise Unreadable(
-        f"the check-ins must be in a file, got {os.fspath(path)!r}. Name the SNAP collection's "
-        f"loc-gowalla_totalCheckins.txt, or its .gz."
-    )
+    if not os.path.isfile(path):  # False also for a name too long, which Path.is_file raises
+        raise Unreadable(
+            f"the check-ins must be in a file, got {os.fspath(path)!r}. Name the SNAP collection's "
+            f"loc-gowalla_totalCheckins.txt, or its .gz."
+        )
+    name = os.fsencode(os.path.basename(path)).decode("utf-8", "backslashreplace")
+    try:
+        with open(path, "rb") as file:
+            return f"check-ins of {name} (SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()[:16]})"
+    except OSError as error:
+        raise Unreadable(
+            f"{os.fspath(path)!r} must be readable, got: {error}. Check its permissions, or download it again."
+        ) from None
 
 
 def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:

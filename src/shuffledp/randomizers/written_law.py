@@ -81,7 +81,7 @@ def randomizer_of(law: object) -> Randomizer:
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
     name = law.get("randomizer") if isinstance(law, Mapping) else None
-    if isinstance(law, Mapping) and name is not None and name in ANY:
+    if isinstance(law, Mapping) and isinstance(name, str) and name in ANY:
         made = ANY[name](epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
         if law_of(made) != law:
             raise InvalidInput(f"the law of {name} must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")

@@ -83,6 +83,8 @@ def test_delta_is_composed_without_a_search_for_epsilon() -> None:
         certain = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=100_000).compose(rounds).delta(epsilon=few)
         assert certain.lower <= composing.composed(clones, "advanced").delta(setting, epsilon=few) <= 2.5e-6
     assert composing.composed(clones, "basic").delta(setting, epsilon=few) > 0.1
+    at = [composing.composed(clones, "advanced").delta(setting, epsilon=each) for each in (1e-9, 1e-200, 1e-300)]
+    assert 0.0 < at[0] <= at[1] == at[2] <= 1.0, "also where the square of epsilon is 0"
 
 
 def test_every_round_must_satisfy_the_conditions_with_its_part_of_delta() -> None:

@@ -114,6 +114,8 @@ def test_laws_are_written_and_read_again(name: str) -> None:
             randomizer_of(law | {key: other})
     with pytest.raises(sdp.InvalidInput):
         randomizer_of({"randomizer": law["randomizer"]})
+    with pytest.raises(sdp.InvalidInput):
+        randomizer_of({"randomizer": ["krr"], "integers": []})
 
 
 def test_only_votes_are_read_where_votes_are_counted() -> None:

@@ -31,7 +31,7 @@ eps0. ``ROUNDING`` is above both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -45,6 +45,7 @@ from shuffledp.randomizers.parameters import check_epsilon0
 __all__ = ["BOUNDS", "CORRECTED", "ONE_BIN", "PRINTED", "delta_corrected", "delta_of_dataset", "delta_printed"]
 
 MOST_USERS = 10**6  # each costs a microsecond
+MOST_STEPS = 2 * 10**7  # of a dataset: users times different counts
 ROUNDING = 2.0**-46  # per user: 128 units of rounding, of a probability and, times eps0, of a loss
 TINY = float(np.finfo(np.float64).tiny)  # below it numbers have fewer digits
 UNIT = 300  # probabilities are in units of 2^-300, so that a delta near TINY has all its terms
@@ -82,11 +83,19 @@ def delta_of_dataset(counts: Sequence[int], epsilon0: float, epsilon: float, *, 
     >>> delta_of_dataset([80, 15, 5], epsilon0=2.0, epsilon=0.5)
     0.000439
     """
+    if isinstance(counts, Mapping):
+        raise InvalidInput("counts must be a list, one count per value, got a mapping. Pass list(counts.values()).")
     held = [check_count("counts", each, least=0, remedy="Each counts the holders of one value.") for each in counts]
     if not any(held):
         raise InvalidInput(f"counts must count at least one user, got {held!r}. Pass the counts of all values.")
+    different = {*held} - {0}
+    if (steps := sum(held) * len(different)) > MOST_STEPS:
+        raise InvalidInput(
+            f"counts must have few users or few different counts, their product at most {MOST_STEPS:,}, got {steps:,}. "
+            f"Call delta_corrected or delta_printed for the values that matter."
+        )
     delta = delta_printed if printed else delta_corrected
-    return max(delta(sum(held), len(held), epsilon0, each - 1, epsilon) for each in {*held} - {0})
+    return max(delta(sum(held), len(held), epsilon0, each - 1, epsilon) for each in different)
 
 
 def _checked(n: int, k: int, epsilon0: float, n0: int) -> tuple[int, int, float, int]:

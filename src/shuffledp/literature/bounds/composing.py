@@ -140,7 +140,7 @@ def _composed_delta(bound: Published, setting: Setting, epsilon: float, theorem:
         """Whether the slack is most of the failure, if one round has epsilon / rounds^power."""
         part = epsilon * rounds**-power
         room = epsilon - rounds * part * math.tanh(part / 2.0)
-        likely = min(max(room, 0.0) ** 2 / (2.0 * rounds * part * part), LARGEST_EPSILON) if part > 0.0 else 0.0
+        likely = min((max(room, 0.0) / part) ** 2 / (2.0 * rounds), LARGEST_EPSILON) if part > 0.0 else 0.0
         excess = math.exp(likely) - math.e  # the slack at which Kairouz, Oh and Viswanath's theorem gives epsilon
         slack = min(math.exp(-likely), math.sqrt(rounds) * part / excess if excess > 0.0 else 1.0)
         slack = 0.0 if power == 1.0 else slack
