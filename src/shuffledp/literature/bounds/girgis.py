@@ -9,6 +9,7 @@ from functools import lru_cache
 from scipy.special import gammaln, logsumexp
 
 from shuffledp.accounting import renyi
+from shuffledp.literature.bounds.certified import cost
 from shuffledp.literature.bounds.published import Published, Setting, require
 
 __all__ = ["BOUNDS", "GIRGIS", "divergence"]
@@ -66,6 +67,6 @@ GIRGIS = Published(
     rounds="any",
     epsilon_at=lambda setting, delta: renyi.best_epsilon(_of_rounds(setting), delta, ORDERS, _whole),
     delta_at=lambda setting, epsilon: renyi.best_delta(_of_rounds(setting), epsilon, ORDERS, _whole),
-    cost=lambda _: 0.02,
+    cost=cost(lambda setting: setting.epsilon0, 0.02, 0.02),
 )
 BOUNDS = (GIRGIS,)

@@ -142,15 +142,14 @@ def _bound(
 
     def seconds(setting: Setting) -> float:
         terms, rows = view.size(*view.read(setting))
-        return orders * ((0.3 if setting.rounds == 1 else 1.5) + 4e-8 * terms + 4e-5 * rows)
+        require(setting.n <= MOST_USERS, f"n must be at most {MOST_USERS:g} for the Fourier accountant", setting.n)
+        found = orders * ((0.3 if setting.rounds == 1 else 1.5) + 4e-8 * terms + 4e-5 * rows)
+        fits = f"its losses must fit the grid within {LONGEST:g} seconds"
+        require(found <= LONGEST, fits, f"about {found:.0f} seconds")
+        return found
 
     def accountant(setting: Setting) -> FourierAccountant:
-        require(setting.n <= MOST_USERS, f"n must be at most {MOST_USERS:g} for the Fourier accountant", setting.n)
-        require(
-            seconds(setting) <= LONGEST,
-            f"its losses must fit the grid within {LONGEST:g} seconds",
-            f"about {seconds(setting):.0f} seconds",
-        )
+        seconds(setting)
         return _accountant(build, view.read(setting), orders == 2 and not printed)
 
     def epsilon_at(setting: Setting, delta: float) -> float:
