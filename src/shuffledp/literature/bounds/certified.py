@@ -178,7 +178,7 @@ CLONES = Published(
 LEAKY_CLONES = declared(
     "feldman-2020-thm-3.8-exact",
     "Thms 3.2 and 3.8, evaluated by this package",
-    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order",
+    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, given as AnyLDP, also adaptive in a secret random order",
     _leaky,
     paper="Feldman, McMillan and Talwar 2020",
 )

@@ -292,8 +292,8 @@ COR_4_2 = _proven(
     covers="k-ary randomized response",
     conditions="(k+1)(e^epsilon0 + k - 1)/k <= n / (8 log(2/delta))",
     remark=(
-        "our copy has lost formula and condition, derived again from Thm 4.1; the formula is the one in public code, "
-        "the condition may be printed otherwise"
+        "our copy has lost formula and condition; both are derived again from Thm 4.1, the formula is also that of "
+        "public code, and the printed condition may differ"
     ),
     epsilon_at=lambda setting, delta: theorem_4_1(setting.n, *decomposition(setting.krr), delta),
 )
