@@ -19,7 +19,7 @@ HERE = {bound.name for bound in LITERATURE if bound.paper == "this package"}
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Somebody's question, and what to tell them beside the numbers."""
+    """A question, and what to say next to the numbers."""
 
     question: str
     code: str
@@ -55,7 +55,7 @@ SITUATIONS = (
     Situation(
         "Numbers between 0 and 1, with Laplace noise",
         "sdp.shuffle(sdp.Laplace(epsilon0=1.0), n=10_000)",
-        "The values in between, which the others may hold, are covered cell by cell; that is why the two ends are a "
+        "The values in between, which other users may hold, are covered cell by cell; that is why the two ends are a "
         "little farther apart here.",
     ),
     Situation(
@@ -65,7 +65,7 @@ SITUATIONS = (
         "pair (see `explain`).",
     ),
     Situation(
-        "A randomizer that nobody has analysed",
+        "A randomizer that has not been analyzed",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=1.0, adaptive=False), n=100_000)",
         "Only epsilon0 is known, and that the randomizer is fixed in advance. That is enough for the [first-clone "
         "swap](theory.md#any-randomizer-that-is-fixed-in-advance).",
@@ -81,7 +81,8 @@ SITUATIONS = (
     Situation(
         "Reports that are private only up to a delta0",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=100_000)",
-        "Only the clones argument is known to extend to delta0 > 0; delta0 must be far below delta/n.",
+        "For any (epsilon0, delta0)-LDP randomizer only the clones argument is known, and delta0 must be far below "
+        "delta/n. For reports close to one reference see the [deletion theorem](theory.md#deletion-reports-close-to-a-reference).",
     ),
     Situation(
         "The same users every day for a month",

@@ -136,8 +136,8 @@ def check_epsilon(value: object) -> float:
     epsilon = check_finite("epsilon", value, remedy="epsilon is the privacy loss to test, 0 or more.")
     if not 0.0 <= epsilon <= LARGEST_EPSILON:
         raise InvalidInput(
-            f"epsilon must lie in [0, {LARGEST_EPSILON:g}], got {epsilon!r}. At 0 delta is the total variation; nobody "
-            f"needs more than 50."
+            f"epsilon must lie in [0, {LARGEST_EPSILON:g}], got {epsilon!r}. It is the loss to test; at 0 delta "
+            f"is the total variation."
         )
     return epsilon
 

@@ -12,7 +12,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.cli import main
-from shuffledp.literature.bounds import Setting, find
+from shuffledp.literature.bounds import Published, Setting, find
 from shuffledp.wording import rounded
 from tests.cli.people import done
 from tests.cli.test_commands import KRR, PLAN, Capture, answer, as_json
@@ -85,6 +85,9 @@ def test_a_bound_on_one_round_is_composed_and_says_so(capsys: Capture) -> None:
     assert "composed the rounds" not in answer(capsys, *curve[:-1], "local")
     assert main([*asked[:-1], "cheu-2019"]) == 2
     assert "cheu-2019 does not apply here: it is about binary" in capsys.readouterr().err
+    thm_1 = ("--randomizer", "rr", "--epsilon0", "1", "--n", "1e5", "--delta", "1e-6", "--bound", "balle-2019-thm-1")
+    assert "Condition, which holds in each round: epsilon <= 1" in answer(capsys, "epsilon", *thm_1, "--rounds", "3")
+    assert "Condition, which holds here: epsilon <= 1" in answer(capsys, "epsilon", *thm_1)
     assert main([*asked[:-1], "biswas-2023-one-bin"]) == 2
     assert "gets a part" not in capsys.readouterr().err
 
@@ -97,6 +100,17 @@ def test_a_bound_that_is_assumed_says_what_of(capsys: Capture) -> None:
     assert as_json(capsys, *asked)["status"] == "assumed"
     drawn = answer(capsys, "curve", *asked[1:7], "--points", "2", *BLANKET)
     assert "blanket-exact, if (0, 1) is the worst pair" in drawn
+
+
+def test_an_explanation_reserves_what_rests_on_the_law_alone(capsys: Capture) -> None:
+    for asked, free, bound in (
+        (("--randomizer", "gaussian", "--sigma", "2"), "Thm 3.8", "Lemma 8"),
+        (("--randomizer", "olh", "--k", "10", "--epsilon0", "1"), "Thm 3.1, eq (1)", "Thm 4.1, eq (10)"),
+    ):
+        text = answer(capsys, "explain", *asked, "--n", "10000", "--delta", "1e-6")
+        free_line, bound_line = (next(line for line in text.splitlines() if each in line) for each in (free, bound))
+        assert ", if " not in free_line
+        assert ", if " in bound_line
 
 
 def test_numbers_that_json_has_not_are_null(capsys: Capture) -> None:
@@ -137,26 +151,35 @@ def test_a_bound_that_cannot_be_asked_is_refused_in_one_sentence(line: str, word
 
 def test_bounds_on_a_curve_are_columns_and_lines(capsys: Capture, tmp_path: Path) -> None:
     krr, table, figure = (*KRR, "--n", "10000"), tmp_path / "curve.csv", tmp_path / "curve.svg"
-    names = ("feldman-2020-clones-exact", "feldman-2020-cor-4.2", "erlingsson-2019")
+    names = ("feldman-2020-clones-exact", "feldman-2020-cor-4.2")
     flags = [each for name in names for each in ("--bound", name)]
     asked = ("curve", *krr, "--from", "0.2", "--to", "0.8", "--points", "4", *flags)
     found = as_json(capsys, *asked, "--csv", str(table), "--plot", str(figure))
     setting, epsilons = Setting(sdp.KRR(k=16, epsilon0=4.0), 10_000), found["epsilons"]
-    clones, closed, older = found["bounds"]
+    clones, closed = found["bounds"]
     assert [each["name"] for each in found["bounds"]] == list(names)
     assert clones["delta"] == [find(names[0]).delta(setting, epsilon=each) for each in epsilons]
     assert closed["delta"][0] is None
     assert closed["delta"][3] == find(names[1]).delta(setting, epsilon=0.8)
     assert "wherever it applies, its epsilon is above 0.2." in closed["notes"][0]
-    assert older["delta"] == [None] * 4
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert [row[names[1]] != "" for row in rows] == [each is not None for each in closed["delta"]]
     assert [float(row[names[0]]) for row in rows] == clones["delta"]
     assert all(f"<!-- {name} -->" in figure.read_text(encoding="utf-8") for name in names)
     said = " ".join(answer(capsys, *asked).split())
     assert "feldman-2020-cor-4.2 has no number at 1 of 4 epsilons: it does not apply here: wherever" in said
-    assert "erlingsson-2019 has no number at 4 of 4 epsilons: it does not apply here: epsilon0 must be" in said
+    assert main([*asked, "--bound", "erlingsson-2019"]) == 2
+    refused = capsys.readouterr().err
+    assert "erlingsson-2019 does not apply here: epsilon0 must be below 1/2, got 4. It has no number" in refused
     assert as_json(capsys, "curve", *krr, "--points", "2")["bounds"] == []
+
+
+def test_a_curve_is_held_against_the_certified_ends(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    facts = {"name": "toy", "paper": "A", "where": "Thm 1", "covers": "all", "status": "proven"}
+    wrong = Published(**facts, delta_at=lambda _setting, _epsilon: 1e-30)  # type: ignore[arg-type]
+    monkeypatch.setattr("shuffledp.literature.bounds.find", lambda _name: wrong)
+    assert main(["curve", *KRR, "--n", "10000", "--points", "3", "--bound", "toy"]) != 0
+    assert "A, Thm 1 says upper 1e-30, but delta at epsilon = 0.0 is certified to lie in" in capsys.readouterr().err
 
 
 def test_deltas_of_all_bounds_as_text_json_csv_and_figure(capsys: Capture, tmp_path: Path) -> None:
@@ -176,7 +199,7 @@ def test_deltas_of_all_bounds_as_text_json_csv_and_figure(capsys: Capture, tmp_p
     assert all(row.name in text for row in expected.rows)
     for wrong in ((), ("--delta", "1e-6", "--epsilon", "1")):
         assert main(["compare", *krr, *wrong]) == 2
-        assert "exactly one of delta and epsilon must be given" in capsys.readouterr().err
+        assert "exactly one of --delta and --epsilon must be given" in capsys.readouterr().err
     never = as_json(capsys, "compare", *krr, "--epsilon", "4", "--patience", "0.1")
     assert {row["ratio"] for row in never["bounds"]} == {None}
 

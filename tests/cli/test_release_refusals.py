@@ -111,7 +111,10 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "no epsilon": ((*COUNT, *LIST, "--delta", 1e-6, *OUT), "exactly one of --epsilon, --gamma and --epsilon0 must be"),
     "epsilon and gamma": ((*COUNT, *LIST, *PROMISE, "--gamma", 0.2, *OUT), "got --epsilon and --gamma. With --epsilon"),
     "gamma and epsilon0": ((*COUNT, *LIST, *NOISE, "--epsilon0", 2, *OUT), "got --gamma and --epsilon0"),
-    "gamma with dummies": ((*COUNT, *LIST, *NOISE, "--protocol", "dummies", *OUT), "got --protocol dummies. Promise"),
+    "gamma with dummies": (
+        (*COUNT, *LIST, *NOISE, "--protocol", "dummies", *OUT),
+        "got --protocol dummies. Use --epsilon",
+    ),
     "gamma 1": ((*COUNT, *LIST, "--gamma", 1, "--delta", 1e-6, *OUT), "gamma must lie in (0, 1), got 1.0"),
     "all noise": ((*COUNT, *LIST, "--gamma", 0.999999, "--delta", 0.01, *OUT), "got an epsilon of 0 at delta = 0.01"),
     "gamma without k": ((*MEAN, *ENDS, *NOISE, *OUT), "a mean with --gamma or --epsilon0 needs --k"),

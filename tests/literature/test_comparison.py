@@ -13,7 +13,7 @@ import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificateError
 from shuffledp.literature import comparison
-from shuffledp.literature.bounds import LITERATURE, Published, Setting, find
+from shuffledp.literature.bounds import LITERATURE, Published, Setting, find, for_rounds
 from shuffledp.literature.bounds.published import require
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
@@ -257,3 +257,26 @@ def test_the_literature_is_described_in_full() -> None:
             bound.name
         )
         assert bound.remark or bound.status == "proven", f"{bound.name} must say why it is {bound.status}"
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        sdp.shuffle(sdp.Gaussian(sigma=2.0), n=10_000),
+        sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=10_000),
+        sdp.shuffle(sdp.AnyDeletionLDP(epsilon0=1.0), n=10_000),
+        sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=10**9).compose(2),
+    ],
+)
+def test_no_wait_is_offered_for_a_bound_that_would_refuse(mechanism: Guarantee) -> None:
+    setting = Setting.of(mechanism)
+    later = {each.name for each in sdp.compare(mechanism, delta=1e-6, patience=0.0).skipped}
+    assert not later & {each.name for each in LITERATURE if each.name.startswith(("biswas", "koskela-2021-krr"))}
+    for bound in (for_rounds(find(name), setting) for name in later):
+        if bound.seconds(setting) < 2.0:
+            assert bound.epsilon(setting, delta=1e-6) >= 0.0
+
+
+def test_the_strong_view_of_reports_that_are_rarely_the_truth_is_known_to_be_slow() -> None:
+    rare, usual = (Setting(sdp.RR(epsilon0=each), n=10**6, rounds=3) for each in (0.001, 1.0))
+    assert find("shuffledp-strong").seconds(rare) > 1.0 > find("shuffledp-strong").seconds(usual)

@@ -268,3 +268,9 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file", encoding="utf-8")
     with pytest.raises(InvalidInput, match="must be writable, got: File exists"):
         run(["toy-one"], tmp_path / "out")
+
+
+def test_what_this_package_proves_is_drawn_as_ours_and_not_as_published() -> None:
+    _, lines = read_table((ROOT / "docs/figures/bounds-by-users.csv").read_text(encoding="utf-8"))
+    assert {line.kind for line in lines if line.label == "any-randomizer theorem"} == {"upper"}
+    assert {line.kind for line in lines if line.label.startswith("Feldman")} == {"published"}

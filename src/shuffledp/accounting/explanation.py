@@ -10,16 +10,18 @@ from shuffledp.wording import reserved
 __all__ = ["Explanation", "Row"]
 
 ALL = "shuffledp compare ... --patience inf"
-ALONE = "without a shuffler"  # a report's own epsilon0, whose worst pair is known
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One bound on epsilon: which end it bounds, where it comes from."""
+    """One bound on epsilon: which end it bounds, where it comes from, and whether it also holds
+    where the assumptions about the law do not.
+    """
 
     side: str
     epsilon: float
     source: str
+    unreserved: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,7 +42,7 @@ class Explanation:
 
     def source(self, row: Row) -> str:
         """Where a row comes from, and what it rests on that is not proven."""
-        only = "" if row.side == "lower" or ALONE in row.source else reserved(self.bound.assumptions)
+        only = "" if row.side == "lower" or row.unreserved else reserved(self.bound.assumptions)
         return f"{row.source}, {only}" if only else row.source
 
     def __str__(self) -> str:

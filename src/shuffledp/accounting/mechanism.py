@@ -197,7 +197,7 @@ class Shuffled(Round):
             rounds = sum(times for _, times in whole.parts)
             return [Row("upper", reports.compose(rounds).epsilon_at_most(delta=delta), "the reports themselves")], ()
         known, skipped = proven_beside(whole, delta, bound)
-        return [Row(row.side, row.value, row.citation) for row in known], skipped
+        return [Row(row.side, row.value, row.citation, not row.rests) for row in known], skipped
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -251,7 +251,7 @@ def curve(
         band = guarantee.profile(
             _range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points)
         )
-        said = [column(name, guarantee, band.at.tolist()) for name in dict.fromkeys(bounds or ())]
+        said = [column(name, guarantee, band) for name in dict.fromkeys(bounds or ())]
         if plot is not None:
             chosen = (
                 None

@@ -60,6 +60,11 @@ def compare(
     wrong.
     """
     check_form(as_json=setup.as_json, latex=latex)
+    if (delta is None) == (epsilon is None):
+        raise InvalidInput(
+            f"exactly one of --delta and --epsilon must be given, got {'neither' if delta is None else 'both'}. With "
+            f"--delta 1e-6 the answer is epsilon; with --epsilon 0.5 it is delta."
+        )
     if plot is not None:
         figures.check_figure(plot)
     if table is not None:

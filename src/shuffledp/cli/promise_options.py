@@ -27,7 +27,7 @@ PROMISE_OPTIONS = [
 NUMBER: dict[str, Any] = {"parser": read_number, "metavar": "NUMBER"}
 # Of a histogram in place of --epsilon; of a sum or a mean with the last one.
 NOISE = [
-    option("epsilon", QUESTION, "The epsilon to promise, for all rounds; or give the noise by the next two.", **NUMBER),
+    option("epsilon", QUESTION, "The epsilon to promise, for all rounds; or give --gamma or --epsilon0.", **NUMBER),
     option("gamma", QUESTION, "In place of --epsilon: the probability that a report is uniformly random.", **NUMBER),
     option("epsilon0", QUESTION, "In place of --epsilon: the epsilon0 of one report.", **NUMBER),
     option(

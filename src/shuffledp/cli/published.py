@@ -1,9 +1,10 @@
 """What published bounds say, next to the certified ends: --bound of epsilon, delta and curve."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
 from shuffledp.cli import show
 from shuffledp.cli.options import QUESTION, flag
@@ -74,10 +75,11 @@ def published(setup: Setup, question: Question, name: str) -> None:
     warned = _warnings(bound, refuted=row.refuted)
     show.warnings(warned)
     ends = "" if own is None else f"between {rounded(own.lower, up=False)} and {rounded(own.upper, up=True)}"
+    where = "here" if row.name == name else "in each round"
     words = (
         (True, f"Source: {row.citation}. It is about {bound.covers}."),
         (row.name != name, f"The bound is about one round; this package composed {setup.rounds} of them."),
-        (bound.conditions != "none", f"Condition, which holds here: {bound.conditions}."),
+        (bound.conditions != "none", f"Condition, which holds {where}: {bound.conditions}."),
         (ends, f"Without the error of its algorithm it would state a value {ends} ({own and own.method})."),
         (row.remark, f"Remark: {row.remark.rstrip('.')}."),
         *((True, f"Note: {note}.") for note in notes),
@@ -104,26 +106,29 @@ class Column(NamedTuple):
     warnings: list[str]
 
 
-def column(name: str, guarantee: Guarantee, epsilons: Sequence[float]) -> Column:
+def column(name: str, guarantee: Guarantee, band: Band) -> Column:
     """Its title is the name, and whatever keeps the bound from being a proven upper one; where it
-    has no number, the cell is empty, and a note says why.
+    has no number, the cell is empty, and a note says why. A bound without any is refused.
     """
     from shuffledp.literature.bounds import Setting, find, for_rounds
-    from shuffledp.literature.comparison import rests_on
+    from shuffledp.literature.comparison import rests_on, weigh
 
     bound, setting = find(name), Setting.of(guarantee)
-    used = for_rounds(bound, setting)
     reasons: list[str] = []
 
-    def at(epsilon: float) -> float:
+    def at(epsilon: float, low: float = 0.0, high: float = 1.0) -> float:
         try:
-            return used.delta(setting, epsilon=epsilon)
+            return weigh(bound, Question(guarantee, "delta", epsilon), Bound(low, high, guarantee.method)).value
         except DoesNotApply as error:
             reasons.append(str(error))
             return math.nan
 
-    values, up = [at(each) for each in epsilons], bound.side == "upper"
-    notes = [f"{name} is about one round; this package composed the rounds."] * (used is not bound)
+    values, up = [at(*each) for each in zip(*(each.tolist() for each in band), strict=True)], bound.side == "upper"
+    if len(reasons) == len(values):
+        raise DoesNotApply(f"{name} {reasons[-1]} It has no number on this curve; leave out --bound {name}.")
+    notes = [f"{name} is about one round; this package composed the rounds."] * (
+        for_rounds(bound, setting) is not bound
+    )
     if reasons:
         notes.append(f"{name} has no number at {len(reasons)} of {len(values)} epsilons: it {reasons[-1]}")
     rests = rests_on(bound, guarantee.assumptions)

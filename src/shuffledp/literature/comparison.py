@@ -25,7 +25,12 @@ __all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside", "rests_
 PATIENCE = 0.5  # seconds that a bound may be expected to take before it is left out
 QUICK = 0.1  # the same, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
-BY_LAW = ("shuffledp-strong", "balle-2019-blanket-exact")  # upper ends that rest on what the law assumes
+BY_LAW = (  # upper ends that rest on what the law assumes
+    "shuffledp-strong",
+    "balle-2019-blanket-exact",
+    "feldman-2020-thm-4.1",
+    "feldman-2020-thm-4.1-exact",
+)
 WAIT = "It is how many seconds a bound may take; inf waits for all of them."
 Answer = TypeVar("Answer")
 

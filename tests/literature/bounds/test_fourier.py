@@ -1,6 +1,7 @@
 """The Fourier accountant on Koskela's pairs, against enumeration and theory.md's goldens."""
 
 import math
+import warnings
 from collections.abc import Callable
 from itertools import product
 
@@ -217,6 +218,19 @@ def test_a_finer_grid_brings_the_ends_together() -> None:
     assert widths[0] > 3.0 * widths[1] > 9.0 * widths[2] > 0.0
     short = FourierAccountant.between(p, q, L=0.5, m=1000).delta(epsilon=0.2)  # losses reach 1
     assert short.lower < exact.hockey_stick(p, q, 0.2) < short.upper
+
+
+def test_on_a_wide_grid_nothing_overflows() -> None:
+    p, q = {0: 0.75, 1: 0.25}, {0: 0.25, 1: 0.75}
+    ends = {L: FourierAccountant.between(p, q, L=float(L), m=m) for L, m in ((1000, 50_000), (800, 40_000))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        delta = ends[1000].delta(epsilon=1.0, rounds=1000)
+        epsilon = ends[800].epsilon(delta=1e-250, rounds=1000)
+        first = FourierAccountant.between(p, q, L=2000.0, m=100).epsilon(delta=1e-6)
+    assert 0.9999 < delta.lower <= delta.upper <= 1.0
+    assert 699.0 < epsilon.lower < epsilon.upper  # e to the power of more is no float
+    assert first.lower <= math.log(3.0) <= first.upper
 
 
 def test_what_one_law_lacks_has_no_finite_epsilon() -> None:

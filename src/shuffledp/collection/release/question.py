@@ -178,8 +178,8 @@ class Question:
         if promise.epsilon is None and (self.task != "histogram" or self.hiding.family is not None):
             other = f"a {self.task}" if self.hiding.family is None else f"--protocol {self.hiding.protocol}"
             raise InvalidInput(
-                f"--gamma and --epsilon0 must be of a histogram by krr, or of a mean or sum of one message, got "
-                f"{other}. Promise --epsilon instead."
+                f"--gamma and --epsilon0 work for histograms by krr, and for sums and means of one message, got "
+                f"{other}. Use --epsilon."
             )
         if promise.k is not None:
             raise InvalidInput(f"--k must be of a mean or a sum, got a {self.task}. Leave it out.")

@@ -187,7 +187,8 @@ def _one_bin(setting: Setting, epsilon: float) -> float:
 
 
 def _seconds(setting: Setting) -> float:
-    return 2e-4 + 4e-6 * min(setting.n, MOST_USERS)
+    _checked(setting.n, setting.krr.k, setting.krr.epsilon0, 0)
+    return 2e-4 + 4e-6 * setting.n
 
 
 _bound = partial(

@@ -30,11 +30,14 @@ __all__ = [
     "SCAN",
     "STRONG",
     "clones_curve",
+    "cost",
     "declared",
     "slowness",
 ]
 
 FEW_CLONES = 30.0
+SECONDS = 0.05, 0.3  # for one round, and for several
+RARELY_TRUE, RARE_SECONDS = 1e-3, 4.0  # where reports rarely are, the strong view's largest loss is far out
 Describe = Callable[[Setting], Guarantee]
 
 
@@ -51,6 +54,15 @@ def _any(setting: Setting) -> Guarantee:
 def _known(setting: Setting) -> Randomizer:
     require(setting.randomizer.known, "the randomizer itself must be known", setting.randomizer)
     return setting.randomizer
+
+
+def _strong(setting: Setting) -> Guarantee:
+    return _rounds(_known(setting), setting, "strong")
+
+
+def _strong_seconds(setting: Setting) -> float:
+    usual = cost(_strong, *SECONDS)(setting)
+    return RARE_SECONDS if setting.rounds > 1 and setting.randomizer.gamma > 1.0 - RARELY_TRUE else usual
 
 
 def _scan(setting: Setting) -> Guarantee:
@@ -85,8 +97,16 @@ def slowness(setting: Setting) -> float:
     return 10.0 if math.isinf(epsilon0) else 4.0 if setting.n * math.exp(-epsilon0) < FEW_CLONES else 1.0
 
 
-def _seconds(one: float, many: float) -> Callable[[Setting], float]:
-    return lambda setting: slowness(setting) * (one if setting.rounds == 1 else many)
+def cost(covered: Callable[[Setting], object], one: float, many: float) -> Callable[[Setting], float]:
+    """About how many seconds one round and several take, where the bound is about the randomizer
+    at all: else ``covered`` refuses.
+    """
+
+    def seconds(setting: Setting) -> float:
+        covered(setting.once())
+        return slowness(setting) * (one if setting.rounds == 1 else many)
+
+    return seconds
 
 
 def declared(
@@ -99,6 +119,7 @@ def declared(
     paper: str = "this package",
     side: End = "upper",
     adversary: Adversary = "shuffled",
+    seconds: Callable[[Setting], float] | None = None,
 ) -> Published:
     """The bound that one end of a guarantee is, for any number of rounds."""
 
@@ -124,7 +145,7 @@ def declared(
         rounds="any",
         epsilon_at=epsilon_at,
         delta_at=delta_at,
-        cost=_seconds(0.05, 0.3),
+        cost=seconds or cost(describe, *SECONDS),
     )
 
 
@@ -152,12 +173,12 @@ CLONES = Published(
     status="proven",
     epsilon_at=lambda setting, delta: clones_curve(setting.n, setting.epsilon0).meets(delta),
     delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
-    cost=_seconds(0.03, 0.03),
+    cost=cost(lambda setting: setting.epsilon0, 0.03, 0.03),
 )
 LEAKY_CLONES = declared(
     "feldman-2020-thm-3.8-exact",
     "Thms 3.2 and 3.8, evaluated by this package",
-    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order",
+    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, given as AnyLDP, also adaptive in a secret random order",
     _leaky,
     paper="Feldman, McMillan and Talwar 2020",
 )
@@ -180,7 +201,8 @@ STRONG = declared(
     "shuffledp-strong",
     "docs/theory.md, exact view of the strong adversary",
     "a known randomizer",
-    lambda setting: _rounds(_known(setting), setting, "strong"),
+    _strong,
+    seconds=_strong_seconds,
     remark="for a bound that holds against every adversary; looser than the blanket for the others",
     adversary="strong",
 )

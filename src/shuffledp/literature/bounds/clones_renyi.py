@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP
-from shuffledp.literature.bounds.certified import clones_curve, slowness
+from shuffledp.literature.bounds.certified import clones_curve, cost
 from shuffledp.literature.bounds.published import Published, Setting
 
 __all__ = ["BOUNDS", "CLONES_RENYI", "divergence"]
@@ -46,6 +46,6 @@ CLONES_RENYI = Published(
     rounds="any",
     epsilon_at=lambda setting, delta: renyi.best_epsilon(_of_rounds(setting), delta, between=float),
     delta_at=lambda setting, epsilon: renyi.best_delta(_of_rounds(setting), epsilon, between=float),
-    cost=lambda setting: 0.25 * slowness(setting),
+    cost=cost(lambda setting: setting.epsilon0, 0.25, 0.25),
 )
 BOUNDS = (CLONES_RENYI,)

@@ -25,9 +25,9 @@ def general(n: int, epsilon0: float, delta: float) -> float:
     """The first form of Theorem 7 (version 2): e1 sqrt(2 n log(1/delta)) + n e1 (e^e1 - 1) with e1
     = 2 E^2 (E - 1) / n, E = e^eps0: advanced composition of n steps of e1 each.
 
-    Above eps0 = log(n/2)/3 it exceeds eps0.
+    It holds for every eps0, but above log(n/2)/3 it exceeds eps0.
     """
-    require(epsilon0 <= math.log(n / 2.0) / 3.0, "epsilon0 must be at most log(n/2)/3", f"{epsilon0:g}")
+    require(epsilon0 <= math.log(n / 2.0) / 3.0, "it says nothing above epsilon0 = log(n/2)/3", f"{epsilon0:g}")
     step = 2.0 * math.exp(2.0 * epsilon0) * math.expm1(epsilon0) / n
     return step * math.sqrt(2.0 * n * math.log(1.0 / delta)) + n * step * math.expm1(step)
 
@@ -48,7 +48,7 @@ GENERAL = Published(
     paper=PAPER,
     where="Thm 7 of version 2, its first form",
     covers=COVERS,
-    conditions="epsilon0 <= log(n/2)/3",
+    conditions="epsilon0 <= log(n/2)/3, above which it holds, but says nothing",
     status="proven",
     epsilon_at=lambda setting, delta: general(setting.n, setting.epsilon0, delta),
 )

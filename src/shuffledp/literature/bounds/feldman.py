@@ -194,22 +194,17 @@ def closed_form_start(n: int, epsilon0: float, delta: float) -> float:
 
 def _numerical_epsilon(setting: Setting, delta: float) -> float:
     require(delta >= LEAST_DELTA, f"delta must be at least {LEAST_DELTA:g}", f"{delta:g}")
-    n, epsilon0 = _feasible(setting)
+    _cost(setting)
+    n, epsilon0 = setting.n, setting.epsilon0
     return epsilon(
         n, epsilon0, delta, iterations=ITERATIONS, step=_step(n, epsilon0), start=closed_form_start(n, epsilon0, delta)
     )
 
 
 def _numerical_delta(setting: Setting, epsilon: float) -> float:
-    n, epsilon0 = _feasible(setting)
+    _cost(setting)
+    n, epsilon0 = setting.n, setting.epsilon0
     return max(delta_upper(n, epsilon, epsilon0, step=_step(n, epsilon0)), LEAST_DELTA) if epsilon < epsilon0 else 0.0
-
-
-def _feasible(setting: Setting) -> tuple[int, float]:
-    require(setting.n <= 10**12, "n must be at most 1e12", setting.n)
-    seconds = _cost(setting)
-    require(seconds <= PATIENCE, f"it must take at most {PATIENCE:g} s", f"about {seconds:.0f} s")
-    return setting.n, setting.epsilon0
 
 
 def _step(n: int, epsilon0: float) -> int:
@@ -225,7 +220,10 @@ def _cost(setting: Setting) -> float:
     """About one guess in every search lies where delta is nearly 0, and there all n/S blocks are
     done.
     """
-    return (setting.n / _step(setting.n, setting.epsilon0) + 100.0) * SECONDS_PER_BLOCK
+    require(setting.n <= 10**12, "n must be at most 1e12", setting.n)
+    seconds = (setting.n / _step(setting.n, setting.epsilon0) + 100.0) * SECONDS_PER_BLOCK
+    require(seconds <= PATIENCE, f"it must take at most {PATIENCE:g} s", f"about {seconds:.0f} s")
+    return seconds
 
 
 def _local_pairs(setting: Setting) -> list[tuple[float, float]]:
@@ -294,8 +292,8 @@ COR_4_2 = _proven(
     covers="k-ary randomized response",
     conditions="(k+1)(e^epsilon0 + k - 1)/k <= n / (8 log(2/delta))",
     remark=(
-        "our copy has lost formula and condition, derived again from Thm 4.1; the formula is the one in public code, "
-        "the condition may be printed otherwise"
+        "our copy has lost formula and condition; both are derived again from Thm 4.1, the formula is also that of "
+        "public code, and the printed condition may differ"
     ),
     epsilon_at=lambda setting, delta: theorem_4_1(setting.n, *decomposition(setting.krr), delta),
 )

@@ -145,8 +145,8 @@ BOUNDS = (
         conditions="p n >= 8 log(2/delta)",
         status="proven",
         remark=(
-            "our copy has lost formula and condition, derived again from Lemma A.1; for k-RR it is Cor 4.2, and for "
-            "any randomizer it exceeds Thm 3.1"
+            "our copy has lost formula and condition; both are derived again from Lemma A.1, so the printed ones may "
+            "differ; for k-RR it is Cor 4.2, and for any randomizer it exceeds Thm 3.1"
         ),
         epsilon_at=lambda setting, delta: theorem_4_1(setting.n, *decomposition(setting.randomizer), delta),
     ),

@@ -26,7 +26,15 @@ import scipy.fft
 from shuffledp._types import Floats
 from shuffledp.accounting.bisection import halve, whole
 from shuffledp.accounting.curves import Bound
-from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_positive, check_rounds
+from shuffledp.errors import (
+    LARGEST_EPSILON,
+    InvalidInput,
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_rounds,
+)
 
 __all__ = ["Composed", "FourierAccountant", "Grid", "L", "M", "Pair", "Terms", "log_ratio"]
 
@@ -138,9 +146,9 @@ class Grid:
         total = 0.0
         for losses in (points, -points):
             if rounds * losses.max() >= self.L:
-                total += math.exp(
-                    min(0.0, *(rounds * math.log(float(masses @ np.exp(t * losses))) - t * self.L for t in TILTS))
-                )
+                with np.errstate(over="ignore"):  # a tilt that overflows is not the best
+                    tilted = [rounds * math.log(float(masses @ np.exp(t * losses))) - t * self.L for t in TILTS]
+                total += math.exp(min(0.0, *tilted))
         return min(total, 1.0)
 
 
@@ -168,7 +176,7 @@ class Composed:
 
     def epsilon(self, delta: float) -> float:
         """The smallest epsilon >= 0 with delta(epsilon) <= ``delta``, infinite if there is none on
-        the grid: bisection over its cells, then their closed form.
+        the grid, as far as e^epsilon is a float: bisection over its cells, then their closed form.
 
         The paper states delta(epsilon) and not how it inverts it.
         """
@@ -182,7 +190,11 @@ class Composed:
         def fits(place: int) -> bool:
             return self._tail(place + 1 if weighted else place, place * self.step) <= target
 
-        high, low = halve(fits, len(self.mass) - 1, 0, middle=whole)
+        end = len(self.mass) - 1
+        last = min(end, math.floor(LARGEST_EPSILON / self.step))
+        if last < end and not fits(last):
+            return last * self.step - self.blur if self.lower else math.inf
+        high, low = halve(fits, last, 0, middle=whole)
         place = self.step * (low if self.lower else high)  # where delta is constant between grid points
         if self.discounted is not None:
             inside = (float(self.mass[low + 1]) - target) / float(self.discounted[low + 1])

@@ -142,15 +142,14 @@ def _bound(
 
     def seconds(setting: Setting) -> float:
         terms, rows = view.size(*view.read(setting))
-        return orders * ((0.3 if setting.rounds == 1 else 1.5) + 4e-8 * terms + 4e-5 * rows)
+        require(setting.n <= MOST_USERS, f"n must be at most {MOST_USERS:g} for the Fourier accountant", setting.n)
+        found = orders * ((0.3 if setting.rounds == 1 else 1.5) + 4e-8 * terms + 4e-5 * rows)
+        fits = f"its losses must fit the grid within {LONGEST:g} seconds"
+        require(found <= LONGEST, fits, f"about {found:.0f} seconds")
+        return found
 
     def accountant(setting: Setting) -> FourierAccountant:
-        require(setting.n <= MOST_USERS, f"n must be at most {MOST_USERS:g} for the Fourier accountant", setting.n)
-        require(
-            seconds(setting) <= LONGEST,
-            f"its losses must fit the grid within {LONGEST:g} seconds",
-            f"about {seconds(setting):.0f} seconds",
-        )
+        seconds(setting)
         return _accountant(build, view.read(setting), orders == 2 and not printed)
 
     def epsilon_at(setting: Setting, delta: float) -> float:
@@ -175,7 +174,7 @@ def _bound(
         "covers": view.covers,
         "adversary": view.adversary,
         "rounds": "any",
-        "conditions": "none; n up to 1e7, if the pair fits the grid",
+        "conditions": "n at most 1e7, and the pair must fit the grid",
         "enclosed_at": enclosed_at,
         **described,
     }
@@ -241,7 +240,7 @@ BOUNDS: tuple[Published, ...] = (
         where="first version, Thm 10 and (5.2), the larger of both orders",
         status="invalid",
         remark=(
-            "It compares the laws of one count where the view has two (erratum 13). n = 8, k = 3, epsilon0 = 2, "
+            "It compares one count's distributions where the view has two (erratum 13). n = 8, k = 3, epsilon0 = 2, "
             "epsilon = 0.6: 0.2298, exact 0.2552. Definition 1 counts both orders."
         ),
     ),
@@ -289,7 +288,7 @@ BOUNDS: tuple[Published, ...] = (
         where="first version, (5.1), the larger of both orders",
         status="invalid",
         remark=(
-            "It compares the laws of one count where the view has two (erratum 3). n = 20, k = 2, gamma = 0.2, "
+            "It compares one count's distributions where the view has two (erratum 3). n = 20, k = 2, gamma = 0.2, "
             "epsilon = 0.8: 0.1351, exact 0.1661. Definition 1 counts both orders."
         ),
     ),
@@ -311,7 +310,7 @@ BOUNDS: tuple[Published, ...] = (
         where="first version, section 4",
         status="invalid",
         remark=(
-            "All others holding 0 is not always the worst dataset (erratum 6). n = 20, epsilon0 = 1, epsilon = 0.5: "
+            "That all others hold 0 is not always the worst dataset (erratum 6). n = 20, epsilon0 = 1, epsilon = 0.5: "
             "3.833e-3, exact at least 4.235e-3."
         ),
     ),

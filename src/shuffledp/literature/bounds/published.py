@@ -115,9 +115,9 @@ class Published:
     "unproven" (it is reconstructed, as its text was not found, or a step of the proof is missing;
     ``remark`` says which) or "invalid" (enumeration refutes it). A bound states epsilon at a delta,
     or delta at an epsilon, or both; what it does not state is found by bisection. ``cost``
-    estimates its seconds. A bound about ``messages`` other than one of each user says so.
-    ``enclosed_at`` gives both ends of the number itself, where an algorithm computes it up to an
-    error: see ``enclosure``.
+    estimates its seconds, and refuses as they do where no wait would help. A bound about
+    ``messages`` other than one of each user says so. ``enclosed_at`` gives both ends of the number
+    itself, where an algorithm computes it up to an error: see ``enclosure``.
     """
 
     name: str
