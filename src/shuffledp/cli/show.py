@@ -156,7 +156,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
-    console.print(grid)
+    with console.capture() as drawn:
+        console.print(grid)
+    print(*(line.rstrip() for line in drawn.get().splitlines()), sep="\n")
 
 
 def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
