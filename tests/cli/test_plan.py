@@ -23,8 +23,11 @@ MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
 
 def test_a_plan_lists_every_protocol_with_its_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(MEAN) == 0
-    said = capsys.readouterr().out
-    places = [said.index(name) for name in ("staircase noise", " Mean ", "hybrid mechanism")]
+    rows = capsys.readouterr().out.splitlines()
+    places = [
+        next(place for place, row in enumerate(rows) if row.endswith(f" {name}"))
+        for name in ("staircase noise", "Mean", "hybrid mechanism")
+    ]
     assert places == sorted(places), "sorted by error"
 
 
