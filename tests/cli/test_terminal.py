@@ -130,3 +130,9 @@ def test_what_follows_the_last_row_is_said_too(monkeypatch: pytest.MonkeyPatch) 
         tick(4)
         tick(6)
     assert "certifying and writing" in screen.getvalue()
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\x1c"])
+def test_a_name_with_a_sign_that_is_no_new_line_stays_in_its_row(sign: str, capsys: pytest.CaptureFixture[str]) -> None:
+    show.table(["name", "count"], [(f"a{sign}b", "1")], numbers=1)
+    assert len(capsys.readouterr().out.split("\n")) == 3

@@ -158,7 +158,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int
         console.width = WIDE
     with console.capture() as drawn:
         console.print(grid)
-    print(*(line.rstrip() for line in drawn.get().splitlines()), sep="\n")
+    print(*(line.rstrip() for line in drawn.get().removesuffix("\n").split("\n")), sep="\n")
 
 
 def latex(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
