@@ -41,6 +41,7 @@ __all__ = [
     "check_probability",
     "check_promised",
     "check_rounds",
+    "check_text",
     "check_users",
     "shown",
 ]
@@ -125,10 +126,17 @@ def check_count(
         raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
     count = int(value) if isinstance(value, Integral) else int(float(value))
     if count < least:
-        raise InvalidInput(f"{name} must be at least {least}, got {count}. {remedy}")
+        raise InvalidInput(f"{name} must be at least {least}, got {shown(count)}. {remedy}")
     if count > most:
-        raise InvalidInput(f"{name} must be at most {most}, got {count}. {beyond or remedy}")
+        raise InvalidInput(f"{name} must be at most {most}, got {shown(count)}. {beyond or remedy}")
     return count
+
+
+def check_text(name: str, value: object, *, remedy: str) -> str:
+    """Return ``value``, or refuse what is no text."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, got {shown(value)}. {remedy}")
+    return value
 
 
 def check_epsilon(value: object) -> float:

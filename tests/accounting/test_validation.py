@@ -88,6 +88,8 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: SURVEY.compose(1.5), "rounds must be a whole number, got 1.5"),  # type: ignore[arg-type]
     (lambda: SURVEY.compose(10**10), "rounds must be at most, got 10000000000"),
     (lambda: SURVEY.compose(10**5).compose(10**5), "rounds must be at most"),
+    (lambda: SURVEY.compose(10**5000), "rounds must be at most, got an int"),
+    (lambda: SURVEY.compose(-(10**5000)), "rounds must be at least 1, got an int"),
     (lambda: SURVEY.compose(2).compose(0), "rounds must be at least 1, got 0"),
     (lambda: sdp.Accountant().epsilon(delta=1e-6), "the accountant must hold at least one mechanism, got none"),
     (lambda: sdp.Accountant().delta(epsilon=1.0), "the accountant must hold at least one mechanism, got none"),

@@ -14,6 +14,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
+from shuffledp.literature import bounds
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find, koskela_2021
 from shuffledp.papers.errata import ERRATA
@@ -111,6 +112,10 @@ def test_a_paper_and_a_statement_are_found_or_refused() -> None:
             find(asked)
     with pytest.raises(InvalidInput, match="Did you mean koskela-2021"):
         find("koskela-2012")
+    for search, what in ((find, "paper"), (koskela_2021.find, "statement"), (bounds.find, "bound")):
+        for name in (None, 8, ["theorem-8"]):
+            with pytest.raises(InvalidInput, match=f"the name of a {what} must be a text, got .* List them"):
+                search(name)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="Did you mean theorem-8"):
         sdp.papers.koskela_2021.find("Theorem 81")
     with pytest.raises(AttributeError, match=r"no statement 'theorem_99'; dir\(\) lists them"):

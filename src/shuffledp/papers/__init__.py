@@ -30,7 +30,7 @@ errata           formulas that are wrong as printed
 
 from difflib import get_close_matches
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_text
 from shuffledp.papers.paper import Paper, Statement
 from shuffledp.papers.statements.balle_2019 import PAPER as balle_2019
 from shuffledp.papers.statements.biswas_2023 import PAPER as biswas_2023
@@ -61,7 +61,7 @@ def find(name: str) -> Paper:
     2020
     """
     known = {paper.name: paper for paper in PAPERS}
-    if name not in known:
+    if check_text("the name of a paper", name, remedy="List them: shuffledp papers list") not in known:
         same = [each for each in known if each.startswith(f"{name.partition('-')[0]}-")]
         close = same or get_close_matches(name, known, n=1)
         raise InvalidInput(

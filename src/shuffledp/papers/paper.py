@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Literal, get_args
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_text
 
 __all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
 
@@ -120,6 +120,7 @@ class Paper:
         """The statement of that name or title, such as "theorem-8"; spaces and capitals do not
         matter. For a number that has no statement of its own, the first one that mentions it.
         """
+        check_text("the name of a statement", name, remedy=f"List them: shuffledp papers show {self.name}")
         asked = re.sub("(.+)-of-the-first-version", r"first-\1", _slug(name).partition("-of-the-revision")[0])
         found = self._known.get(asked) or next((each for each in self if _mentions(each, asked)), None)
         if found is None:

@@ -29,7 +29,7 @@ composing         from one round to many, knowing only (epsilon, delta)
 
 from difflib import get_close_matches
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_text
 from shuffledp.literature.bounds import (
     balle,
     biswas,
@@ -86,7 +86,7 @@ LITERATURE: tuple[Published, ...] = tuple(
 def find(name: str) -> Published:
     """The bound of that name, as ``shuffledp papers bounds`` lists it."""
     known = {bound.name: bound for bound in LITERATURE}
-    if name not in known:
+    if check_text("the name of a bound", name, remedy="List them: shuffledp papers bounds") not in known:
         close = get_close_matches(name, known, n=1)
         raise InvalidInput(
             f"a bound must be known by its name, got {name!r}. "
