@@ -84,6 +84,8 @@ def test_no_utility_of_what_is_no_histogram() -> None:
             formula([1, 2, 3], [1, 2])
         with pytest.raises(InvalidInput, match="must be finite"):
             formula([1, 2], [1.0, math.nan])
+        with pytest.raises(InvalidInput, match="must be finite"):
+            formula([1, 10**400], [1, 2])
         with pytest.raises(InvalidInput, match=r"got shapes \(3, 2\) and \(2, 2\)"):
             formula([[1, 2]] * 3, [[1, 2]] * 2)
         with pytest.raises(InvalidInput, match="truth must count users, got -1"):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, shown
 from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
@@ -200,10 +200,10 @@ def check_held(counts: ArrayLike) -> Floats:
     """Return ``counts`` as finite numbers of users."""
     try:
         held = np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         held = np.array([np.nan])
     if not np.all(np.isfinite(held)):
-        raise InvalidInput(f"counts must be finite numbers, got {counts!r}. Give how many users hold each value.")
+        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many users hold each value.")
     return held
 
 

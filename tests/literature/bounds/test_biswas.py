@@ -228,7 +228,11 @@ def test_outside_its_conditions_it_says_nothing() -> None:
         delta_of_dataset([3, -1], 1.0, 0.1)
     with pytest.raises(InvalidInput, match="k must be at least 2"):
         delta_of_dataset([3], 1.0, 0.1)
-    with pytest.raises(InvalidInput, match=r"counts must be a list, .* got a mapping"):
+    with pytest.raises(InvalidInput, match=r"counts must be a list, .* got a dict"):
         delta_of_dataset({3: 1, 4: 1}, 1.0, 0.1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=r"counts must be a list, .* got None"):
+        delta_of_dataset(None, 1.0, 0.1)  # type: ignore[arg-type]
+    with pytest.raises(DoesNotApply, match="k must be at most 1e100"):
+        delta_printed(50, 10**400, 2.0, 8, 0.1)
     with pytest.raises(InvalidInput, match="their product at most 20,000,000, got 32,080,000"):
         delta_of_dataset(range(401), 1.0, 0.1)

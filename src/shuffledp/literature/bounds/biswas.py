@@ -31,20 +31,21 @@ eps0. ``ROUNDING`` is above both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_count, check_epsilon
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_count, check_epsilon, shown
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers.parameters import check_epsilon0
 
 __all__ = ["BOUNDS", "CORRECTED", "ONE_BIN", "PRINTED", "delta_corrected", "delta_of_dataset", "delta_printed"]
 
 MOST_USERS = 10**6  # each costs a microsecond
+MOST_CATEGORIES = 10**100
 MOST_STEPS = 2 * 10**7  # of a dataset: users times different counts
 ROUNDING = 2.0**-46  # per user: 128 units of rounding, of a probability and, times eps0, of a loss
 TINY = float(np.finfo(np.float64).tiny)  # below it numbers have fewer digits
@@ -83,8 +84,10 @@ def delta_of_dataset(counts: Sequence[int], epsilon0: float, epsilon: float, *, 
     >>> delta_of_dataset([80, 15, 5], epsilon0=2.0, epsilon=0.5)
     0.000439
     """
-    if isinstance(counts, Mapping):
-        raise InvalidInput("counts must be a list, one count per value, got a mapping. Pass list(counts.values()).")
+    if isinstance(counts, Mapping) or not isinstance(counts, Iterable):
+        raise InvalidInput(
+            f"counts must be a list, one count per value, got {shown(counts)}. Of a dict pass list(counts.values())."
+        )
     held = [check_count("counts", each, least=0, remedy="Each counts the holders of one value.") for each in counts]
     if not any(held):
         raise InvalidInput(f"counts must count at least one user, got {held!r}. Pass the counts of all values.")
@@ -103,7 +106,9 @@ def _checked(n: int, k: int, epsilon0: float, n0: int) -> tuple[int, int, float,
     require(n <= MOST_USERS, f"n must be at most {MOST_USERS}, as every user is a step of a sum", n)
     n0 = check_count("n0", n0, least=0, remedy="n0 counts those of the others who hold x_0.")
     require(n0 < n, "n0 must be below n, as it counts others than the target", n0)
-    return n, check_count("k", k, least=2, remedy="k counts the categories."), check_epsilon0(epsilon0), n0
+    k = check_count("k", k, least=2, remedy="k counts the categories.")
+    require(k <= MOST_CATEGORIES, "k must be at most 1e100, as it becomes a float", shown(k))
+    return n, k, check_epsilon0(epsilon0), n0
 
 
 @lru_cache(maxsize=64)
