@@ -192,3 +192,18 @@ def test_a_clipped_distribution_is_close_and_near(seed: int) -> None:
         assert np.all(new >= reference / growth * (1.0 - 1e-12))
         assert 0.5 * np.abs(new - reports).sum() == pytest.approx(max(above, below / growth))
         assert max(above, below / growth) <= max(above, below)
+
+
+@pytest.mark.parametrize(
+    "given, rule",
+    [
+        ({"n": 0}, "n must be at least 1"),
+        ({"p": 2.0}, "p must lie in"),
+        ({"q": math.nan}, "q must be finite"),
+        ({"delta": 0.0}, "delta must lie in"),
+        ({"delta": "1e-6"}, "delta must be a number"),
+    ],
+)
+def test_the_closed_form_refuses_what_is_no_probability(given: dict[str, float], rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        lemmas.lemma_3_5(**({"n": 10_000, "p": 0.1, "delta": 1e-6, "q": 0.5} | given))  # type: ignore[arg-type]

@@ -1,11 +1,12 @@
 """Closed forms for noisy gradient descent, against the numbers that they bound."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 
 import shuffledp as sdp
-from shuffledp.errors import DoesNotApply
+from shuffledp.errors import DoesNotApply, InvalidInput
 from shuffledp.literature.bounds import find
 from shuffledp.literature.bounds.gradient_descent import _local, equation_12, equation_13
 from shuffledp.protocols.sgd.passes import permuted, sampled_epsilon
@@ -52,3 +53,28 @@ def test_equations_12_and_13_fall_with_the_root_of_n() -> None:
     assert 0.09 < large / small < 0.13
     small, large = (equation_13(n, 50.0, 1e-6) for n in (10**6, 10**8))
     assert large / small == pytest.approx(0.1, rel=0.01)
+
+
+@pytest.mark.parametrize("formula", [equation_12, equation_13])
+@pytest.mark.parametrize(
+    "n, sigma, delta, rule",
+    [
+        (0, 2.0, 1e-6, "n must be at least 1"),
+        (10**400, 2.0, 1e-6, "n must be at most"),
+        (10**6, math.nan, 1e-6, "sigma must be finite"),
+        (10**6, 0.0, 1e-6, "sigma must be positive"),
+        (10**6, 2.0, -1.0, "delta must lie in"),
+        (10**6, 2.0, math.nan, "delta must be finite"),
+        (10**6, 2.0, None, "delta must be a number"),
+    ],
+)
+def test_what_is_no_training_is_refused(
+    formula: Callable[..., float], n: int, sigma: float, delta: float, rule: str
+) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        formula(n, sigma, delta)
+
+
+def test_a_training_has_whole_epochs() -> None:
+    with pytest.raises(InvalidInput, match="epochs must be at least 1, got 0"):
+        equation_13(10**6, 2.0, 1e-6, 0)

@@ -16,7 +16,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.reductions import MODEL, Reduction, Theorem
 from shuffledp.accounting.rounds import Round
-from shuffledp.errors import check_probability
+from shuffledp.errors import check_probability, check_users
 from shuffledp.literature.bounds.certified import declared
 from shuffledp.literature.bounds.published import Published, Setting, require
 from shuffledp.randomizers import Atoms, Randomizer
@@ -57,6 +57,10 @@ def lemma_3_5(n: int, p: float, delta: float, q: float = 1.0) -> float:
     >>> round(lemma_3_5(10_000, 0.1, 1e-6), 4)
     0.6903
     """
+    n, _ = check_users(n)
+    for name, value in (("p", p), ("q", q)):
+        check_probability(name, value, zero=True, one=True, remedy=REMEDY)
+    check_probability("delta", delta, one=True, remedy="It is a small probability, such as 1e-6.")
     least = 16.0 * math.log(2.0 / delta)
     enough = p * n >= least * (1.0 - ROUNDING)
     require(enough, f"the mean number of clones must be at least 16 log(2/delta) = {least:.4g}", f"{p * n:.4g}")

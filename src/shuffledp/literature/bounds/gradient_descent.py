@@ -12,7 +12,8 @@ e^(-t^2/2)/2)-DP for every t >= 0, since its delta is at most Phi(-t).
 
 import math
 
-from shuffledp.errors import DoesNotApply
+from shuffledp.accounting.training.allocation import check_epochs
+from shuffledp.errors import DoesNotApply, check_probability, check_users
 from shuffledp.literature.bounds.composing import advanced
 from shuffledp.literature.bounds.feldman import PAPER, closed_form
 from shuffledp.literature.bounds.published import Published, Setting, require
@@ -32,6 +33,7 @@ def equation_12(n: int, sigma: float, delta: float) -> float:
     >>> round(equation_12(10**6, 4.0, 1e-6), 3)
     0.062
     """
+    n, sigma = _checked(n, sigma, delta)
     value = closed_form(n, _local(sigma, delta / (12.0 * n)), delta / 2.0)
     require(value <= 1.0, "epsilon must be at most 1", f"{value:g}")
     return value
@@ -45,9 +47,16 @@ def equation_13(n: int, sigma: float, delta: float, epochs: int = 1) -> float:
     >>> round(equation_13(10**6, 4.0, 1e-6), 3)
     0.015
     """
+    (n, sigma), epochs = _checked(n, sigma, delta), check_epochs(epochs)
     part = delta / (2.0 * epochs)
     step = math.log1p(math.expm1(_local(sigma, part)) / n)
     return advanced(step, part / n, epochs * n, delta / 2.0)[0]
+
+
+def _checked(n: object, sigma: object, delta: object) -> tuple[int, float]:
+    users, _ = check_users(n)
+    check_probability("delta", delta, remedy="It is a small probability, such as 1e-6.")
+    return users, Gaussian(sigma=sigma).sigma  # type: ignore[arg-type]
 
 
 def _local(sigma: float, delta0: float) -> float:
