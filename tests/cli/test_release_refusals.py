@@ -35,6 +35,10 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     ),
     "the folder above, by force": ((*COUNT, *LIST, *PROMISE, "--out", "..", "--force"), "must hold nothing else"),
     "the root, by force": ((*COUNT, *LIST, *PROMISE, "--out", "/", "--force"), "must hold nothing else"),
+    "more people than are made up in a night": (
+        ("example", "made", "--people", "1e12"),
+        "people must be at most 1000000000",
+    ),
     "a file": ((*COUNT, *LIST, *PROMISE, "--out", "people.csv"), "must not exist yet"),
     "a file, by force": (
         (*COUNT, *LIST, *PROMISE, "--out", "people.csv", "--force"),

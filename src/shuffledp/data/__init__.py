@@ -38,6 +38,7 @@ CITIES = (
 )
 SEED = 19740615
 BATCH = 1 << 20
+MOST_PEOPLE = 10**9
 REMEDY = "It counts the rows of the made-up population; 1000000 is usual."
 
 
@@ -45,7 +46,7 @@ def write_examples(folder: Path, *, people: int = 1_000_000, replace: bool = Fal
     """Write affairs.csv (real), people.parquet (made up), cities.txt and PROVENANCE.md into a new
     ``folder``.
     """
-    people = check_count("people", people, least=1, remedy=REMEDY)
+    people = check_count("people", people, least=1, most=MOST_PEOPLE, remedy=REMEDY)
     mine = FILES if replace else ()
     check_new_folder(folder, replacing=mine)
 
