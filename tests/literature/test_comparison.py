@@ -117,6 +117,13 @@ def test_where_nothing_leaks_every_delta_is_right() -> None:
     assert all(math.isnan(row.ratio) and not row.refuted for row in table.rows)
 
 
+def test_reports_that_say_nothing_are_compared_too() -> None:
+    # no bound about epsilon0-LDP reports may stop the table, as epsilon0 = 0 did
+    table = sdp.compare(sdp.shuffle(sdp.FromMatrix([[0.3, 0.7], [0.3, 0.7]]), n=1000), delta=1e-6)
+    assert (table.certified.upper, table.best.value) == (0.0, 0.0)
+    assert {"girgis-2021", "feldman-2020-clones-exact"} <= {left.name for left in table.refused}
+
+
 @pytest.mark.parametrize(("at", "got"), [({}, "neither"), ({"delta": 1e-6, "epsilon": 1.0}, "both")])
 def test_exactly_one_question_is_asked(at: dict[str, float], got: str) -> None:
     with pytest.raises(sdp.InvalidInput, match=f"exactly one of delta and epsilon must be given, got {got}"):

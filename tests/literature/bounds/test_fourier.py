@@ -220,6 +220,15 @@ def test_a_finer_grid_brings_the_ends_together() -> None:
     assert short.lower < exact.hockey_stick(p, q, 0.2) < short.upper
 
 
+@pytest.mark.parametrize("delta", [1e-13, 1e-12])
+def test_equal_laws_have_an_epsilon_below_what_rounding_may_do(delta: float) -> None:
+    # no loss is above 0, so there is nothing to divide by
+    law = {"yes": 0.35, "no": 0.65}
+    found = FourierAccountant.between(law, law, m=100).epsilon(delta=delta)
+    assert found.lower == 0.0
+    assert found.upper <= 2e-12
+
+
 def test_on_a_wide_grid_nothing_overflows() -> None:
     p, q = {0: 0.75, 1: 0.25}, {0: 0.25, 1: 0.75}
     ends = {L: FourierAccountant.between(p, q, L=float(L), m=m) for L, m in ((1000, 50_000), (800, 40_000))}

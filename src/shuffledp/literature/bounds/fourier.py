@@ -197,8 +197,9 @@ class Composed:
         high, low = halve(fits, last, 0, middle=whole)
         place = self.step * (low if self.lower else high)  # where delta is constant between grid points
         if self.discounted is not None:
-            inside = (float(self.mass[low + 1]) - target) / float(self.discounted[low + 1])
-            place = min(max(math.log(inside) if inside > 0.0 else 0.0, low * self.step), high * self.step)
+            excess = float(self.mass[low + 1]) - target
+            place = math.log(excess / float(self.discounted[low + 1])) if excess > 0.0 else 0.0
+            place = min(max(place, low * self.step), high * self.step)
         return max(place - self.blur, 0.0)
 
     def _tail(self, first: int, epsilon: float) -> float:

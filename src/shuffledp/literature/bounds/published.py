@@ -83,6 +83,7 @@ class Setting:
         epsilon0, delta0 = self.randomizer.replaced
         pure = math.isfinite(epsilon0) and delta0 == 0.0
         require(pure, "it is about purely private reports, with delta0 = 0", self.randomizer)
+        require(epsilon0 > 0.0, "epsilon0 must be positive", "reports that say nothing")
         require(epsilon0 <= LARGEST_EPSILON0, f"epsilon0 must be at most {LARGEST_EPSILON0:g}", f"{epsilon0:g}")
         return epsilon0
 
