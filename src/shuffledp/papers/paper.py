@@ -22,6 +22,7 @@ __all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
 Verdict = Literal["works", "paper errs", "parameters lost", "data not public", "definition", "missing"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FIRST, REVISION = "first version", "revision"
+EQUATION = r"(?<!\w)\(((?:\w\.)?\d+)\)"  # a number in parentheses: (2.3), (C.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +160,8 @@ def _slugs(label: str) -> tuple[str, ...]:
 
 
 def _mentions(statement: Statement, asked: str) -> bool:
-    words, *named = _slugs(f"{statement.says} {statement.why}")
+    text = re.sub(rf"{EQUATION} (to|and) {EQUATION}", r"equations \1 \2 \3", f"{statement.says} {statement.why}")
+    words, *named = _slugs(re.sub(EQUATION, r"equation \1", text))
     return asked in named or ("-" in asked and asked[-1].isdigit() and f"-{asked}-" in f"-{words}-")
 
 
