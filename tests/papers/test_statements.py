@@ -155,6 +155,16 @@ def test_a_number_of_a_range_and_one_in_the_text_are_found(paper: str, asked: st
     assert find(paper).find(asked).names[0] == name
 
 
+def test_a_figure_of_panels_and_a_section_of_several_statements_are_found_as_a_whole() -> None:
+    assert [each.names[0] for each in find("balle-2019").parts("Figure 3")] == [
+        f"figure-3-{i}" for i in ("i", "ii", "iii", "iv")
+    ]
+    assert len(find("feldman-2020").parts("section 5.2")) == 3
+    assert koskela_2021.parts("figure 1") == (koskela_2021.figure_1,)
+    with pytest.raises(InvalidInput, match="has no statement"):
+        koskela_2021.parts("figure")
+
+
 @pytest.mark.parametrize("asked", ["", "the", "theorem", "n", "lemma 99"])
 def test_a_word_without_a_number_is_no_statement(asked: str) -> None:
     with pytest.raises(InvalidInput, match="has no statement"):

@@ -131,6 +131,12 @@ class Paper:
             )
         return found
 
+    def parts(self, name: str) -> tuple[Statement, ...]:
+        """The statement of that name; of "figure-3", which has panels, every one."""
+        stem = _slug(name)
+        parts = tuple(each for each in self if stem[-1:].isdigit() and each.names[0].startswith(f"{stem}-"))
+        return parts if parts and stem not in self._known else (self.find(name),)
+
     def namesake(self, statement: Statement) -> Statement | None:
         """Another statement, which has the same number in the first version."""
         other = self._known.get(f"first-{statement.names[0]}")
