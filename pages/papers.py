@@ -64,7 +64,7 @@ def page(paper: Paper, figures: Path) -> str:
 
 def _counted(paper: Paper) -> str:
     numbers = {verdict: sum(each.verdict == verdict for each in paper) for verdict in VERDICTS}
-    return ", ".join(f"{count} {verdict}" for verdict, count in numbers.items() if count)
+    return ", ".join(f"{verdict} {count}" for verdict, count in numbers.items() if count)
 
 
 def _section(statement: Statement, figures: Path) -> str:

@@ -57,6 +57,7 @@ def test_a_statement_leads_to_what_it_names(paper: Paper, statement: Statement) 
     assert statement.erratum in {0, *(each.number for each in ERRATA)}
     assert not statement.erratum or statement.verdict in ("paper errs", "works")
     assert bool(statement.ours) <= bool(statement.run)
+    assert statement.run or statement.verdict == "definition"
     assert statement.verdict in ("works", "paper errs", "definition") or statement.why
     for name in statement.names:
         assert paper.find(name) is statement
@@ -102,6 +103,11 @@ def test_every_bound_and_figure_has_a_paper_that_is_listed() -> None:
     assert len({paper.name for paper in PAPERS}) == len(PAPERS)
 
 
+def test_a_bound_whose_formula_was_not_found_has_it_in_its_name() -> None:
+    lost = {each.name for each in LITERATURE if re.search("has lost (the )?formula", each.remark)}
+    assert {name for name in lost if not name.endswith("-reconstructed")} == {"feldman-2020-cor-4.2"}  # in public code
+
+
 def test_a_paper_and_a_statement_are_found_or_refused() -> None:
     assert sdp.papers.find("koskela-2021") is sdp.papers.koskela_2021
     assert "theorem_8" in dir(sdp.papers.koskela_2021)
@@ -140,6 +146,11 @@ def test_a_statement_is_found_by_its_title(paper: Paper, statement: Statement) -
         ("feldman-2020", "lemma f.2", "algorithms-4-to-6"),
         ("feldman-2020", "definition 6.2", "definitions-6.1-and-6.2"),
         ("feldman-2020", "proposition F.3", "algorithms-4-to-6"),
+        ("koskela-2021", "equation 2.2", "definitions-1-to-4"),
+        ("koskela-2021", "equation (2.3)", "theorem-5"),
+        ("koskela-2021", "equation 4.2", "theorem-10"),
+        ("koskela-2021", "equation 5.7", "lemma-12"),
+        ("koskela-2021", "equation C.1", "first-theorem-c.1"),
         ("koskela-2021", "Lemma B.3", "lemma-12"),
         ("koskela-2021", "Theorem 7 of the first version", "theorem-6"),
         ("koskela-2021", "first definition 3", "definitions-1-to-4"),
@@ -147,6 +158,16 @@ def test_a_statement_is_found_by_its_title(paper: Paper, statement: Statement) -
 )
 def test_a_number_of_a_range_and_one_in_the_text_are_found(paper: str, asked: str, name: str) -> None:
     assert find(paper).find(asked).names[0] == name
+
+
+def test_a_figure_of_panels_and_a_section_of_several_statements_are_found_as_a_whole() -> None:
+    assert [each.names[0] for each in find("balle-2019").parts("Figure 3")] == [
+        f"figure-3-{i}" for i in ("i", "ii", "iii", "iv")
+    ]
+    assert len(find("feldman-2020").parts("section 5.2")) == 3
+    assert koskela_2021.parts("figure 1") == (koskela_2021.figure_1,)
+    with pytest.raises(InvalidInput, match="has no statement"):
+        koskela_2021.parts("figure")
 
 
 @pytest.mark.parametrize("asked", ["", "the", "theorem", "n", "lemma 99"])

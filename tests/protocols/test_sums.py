@@ -199,3 +199,12 @@ def test_without_a_shuffler_a_mean_needs_local_noise() -> None:
 def test_a_grid_is_only_chosen_for_a_promise() -> None:
     with pytest.raises(InvalidInput, match="k must be given with epsilon0"):
         Sum(n=100, epsilon0=1.0)
+
+
+def test_what_is_too_fine_or_too_little_noise_is_said_of_what_was_given() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"k must be at most 4194304, got 1000000000\. It counts the steps of the grid"
+    ):
+        Sum(n=1000, k=10**9, epsilon0=1.0, delta=1e-6)
+    with pytest.raises(InvalidInput, match=r"gamma must be at least 9\.64e-22 for 5 values, got 1e-300\."):
+        KRR.from_gamma(k=5, gamma=1e-300)

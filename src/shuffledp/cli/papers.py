@@ -77,7 +77,8 @@ def show_(
     if paper is None:
         raise InvalidInput(f"name a paper: {', '.join(each.name for each in FOUR)}. For all: shuffledp papers list")
     found = find(paper)
-    chosen = tuple(dict.fromkeys(map(found.find, statements))) if statements else found.statements
+    named = tuple(dict.fromkeys(part for each in statements or () for part in found.parts(each)))
+    chosen = named or found.statements
     if as_json:
         rows = [asdict(each) | {"name": each.names[0], "title": each.title} for each in chosen]
         return show.as_json(_facts(found) | {"statements": rows})

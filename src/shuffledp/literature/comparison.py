@@ -28,7 +28,7 @@ CERTIFIED = "shuffledp"
 BY_LAW = (  # upper ends that rest on what the law assumes
     "shuffledp-strong",
     "balle-2019-blanket-exact",
-    "feldman-2020-thm-4.1",
+    "feldman-2020-thm-4.1-reconstructed",
     "feldman-2020-thm-4.1-exact",
 )
 WAIT = "It is how many seconds a bound may take; inf waits for all of them."

@@ -22,6 +22,7 @@ __all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
 Verdict = Literal["works", "paper errs", "parameters lost", "data not public", "definition", "missing"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 FIRST, REVISION = "first version", "revision"
+EQUATION = r"(?<!\w)\(((?:\w\.)?\d+)\)"  # a number in parentheses: (2.3), (C.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +132,12 @@ class Paper:
             )
         return found
 
+    def parts(self, name: str) -> tuple[Statement, ...]:
+        """The statement of that name; of "figure-3", which has panels, every one."""
+        stem = _slug(name)
+        parts = tuple(each for each in self if stem[-1:].isdigit() and each.names[0].startswith(f"{stem}-"))
+        return parts if parts and stem not in self._known else (self.find(name),)
+
     def namesake(self, statement: Statement) -> Statement | None:
         """Another statement, which has the same number in the first version."""
         other = self._known.get(f"first-{statement.names[0]}")
@@ -160,7 +167,8 @@ def _slugs(label: str) -> tuple[str, ...]:
 
 
 def _mentions(statement: Statement, asked: str) -> bool:
-    words, *named = _slugs(f"{statement.says} {statement.why}")
+    text = re.sub(rf"{EQUATION} (to|and) {EQUATION}", r"equations \1 \2 \3", f"{statement.says} {statement.why}")
+    words, *named = _slugs(re.sub(EQUATION, r"equation \1", text))
     return asked in named or ("-" in asked and asked[-1].isdigit() and f"-{asked}-" in f"-{words}-")
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from shuffledp._types import Floats
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
-from shuffledp.protocols.categories import as_list, check_size
+from shuffledp.protocols.categories import LARGEST, as_list, check_size
 from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.exact_limits import Uncertain
@@ -69,8 +69,14 @@ class Summation(ShuffledProtocol):
                 raise InvalidInput(f"k must be one less than the randomizer's, {steps}, got {k!r}. Leave it out.")
             k = steps
         if k is not None:
-            k = check_count("k", k, least=1, remedy="It counts the steps of the grid; leave it out for the best.")
-            check_size("k", k)
+            k = check_count(
+                "k",
+                k,
+                least=1,
+                most=LARGEST,
+                remedy="It counts the steps of the grid; leave it out for the best.",
+                beyond="It counts the steps of the grid; a coarser one rounds the numbers without bias, too.",
+            )
         elif self.epsilon is None:
             raise InvalidInput(
                 "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."

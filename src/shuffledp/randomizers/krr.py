@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.errors import check_probability
+from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
 from shuffledp.randomizers.mixing import MixingRandomizer, histogram
-from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.support import Overlap, hypergeometric
 from shuffledp.randomizers.votes import Form, Ints, bits_for
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
@@ -53,7 +53,14 @@ class KRR(MixingRandomizer):
             gamma,
             remedy="gamma is the probability of a uniformly random answer; 1 reveals nothing at all, 0 hides nothing.",
         )
-        return cls(k=k, epsilon0=math.log1p(k * (1.0 - gamma) / gamma))
+        epsilon0 = math.log1p(k * (1.0 - gamma) / gamma)
+        if epsilon0 > LARGEST_EPSILON0:
+            least = k / (math.expm1(LARGEST_EPSILON0) + k)
+            raise InvalidInput(
+                f"gamma must be at least {least:.3g} for {k} values, got {gamma!r}. With less noise a report hides "
+                f"nothing; raise gamma, or treat the reports as public."
+            )
+        return cls(k=k, epsilon0=epsilon0)
 
     @property
     def binary(self) -> bool:

@@ -144,7 +144,7 @@ def test_where_the_corollary_refuses_the_numerical_theorem_is_near_the_blanket()
     with pytest.raises(DoesNotApply):
         BOUND["feldman-2020-cor-4.2"].epsilon(setting, delta=1e-5)
     with pytest.raises(DoesNotApply):
-        BOUND["feldman-2020-thm-4.1"].epsilon(setting, delta=1e-5)
+        BOUND["feldman-2020-thm-4.1-reconstructed"].epsilon(setting, delta=1e-5)
     found = [
         BOUND[name].epsilon(setting, delta=1e-5)
         for name in ("balle-2019-blanket-exact", "feldman-2020-thm-4.1-exact", "feldman-2020-clones-exact")

@@ -142,11 +142,11 @@ PAPER = "Feldman, McMillan and Talwar 2020"
 FINITE = "randomizers with finitely many reports, at their worst pair of inputs; any epsilon0-LDP randomizers"
 BOUNDS = (
     Published(
-        name="feldman-2020-thm-4.1",
+        name="feldman-2020-thm-4.1-reconstructed",
         paper=PAPER,
         where="Thm 4.1, eq (10)",
         covers=FINITE,
-        conditions="p n >= 8 log(2/delta)",
+        conditions="p n >= 8 log(2/delta), with the p of the theorem",
         status="proven",
         remark=(
             "our copy has lost formula and condition; both are derived again from Lemma A.1, so the printed ones may "

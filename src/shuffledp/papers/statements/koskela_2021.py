@@ -189,6 +189,15 @@ PAPER = Paper(
             "Lemma 12 / Lemma 11",
             says="The losses of that pair and their probabilities, with Lemmas B.1 to B.3: (5.5) to (5.9), in the first version (6.5) to (6.9).",
             where=f"{PAIRS}.clones_pair",
+            run=""">>> from math import comb, exp, log
+>>> from shuffledp.literature.bounds.koskela_pairs import clones_pair
+>>> n, a, b, p, q = 5, 2, 1, exp(-1), exp(1) / (exp(1) + 1)
+>>> rest = (1 - q) * p / (1 - p) * (n - a - b) / 2
+>>> mass = (q + rest / a) * comb(n - 1, a + b - 1) * comb(a + b - 1, a - 1) * (p / 2) ** (a + b - 1) * (1 - p) ** (n - a - b)
+>>> print(f"{log((q * a / b + rest / b) / (q + rest / b)):.6f} {mass:.6f}")
+>>> losses, masses = list(clones_pair(n, 1.0).terms())[a + b]
+>>> print(f"{losses[a]:.6f} {masses[a]:.6f}")""",
+            ours="loss 0.600844 and mass 0.131296 at (2, 1), both",
             why="The tests compute the printed formulas apart. Lemma B.2 says q = e^-epsilon0 and needs q = e^epsilon0 / (e^epsilon0 + 1), as above it.",
         ),
         _stated(
