@@ -72,9 +72,9 @@ class Drawing:
                 raise InvalidInput(
                     f"out must be a new folder, got {str(folder)!r} with other files. Choose another name."
                 )
-            (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
             _flush(folder.parent)
             standing, claim = _facts(put_once(folder / CLAIM, text)), _facts(text)
+            (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
         made = cls(str(folder), str(standing.get("batch")))
         if standing == claim:
             return made
