@@ -15,13 +15,11 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.collection.client import Encoder
-from shuffledp.collection.engines.batch import BatchEncoder
 from shuffledp.collection.network.collection_file import Collection
 from shuffledp.collection.network.sealing import AnalystKey
 from shuffledp.protocols.design import Design, Law
@@ -282,23 +280,6 @@ def tallied(pin: Plain) -> list[int]:
         total = total + (law.mixed_part(tally, first=place == 0, rng=tape) if law.mixes else tally)
     found: list[int] = total.tolist()
     return found
-
-
-def keyed(pin: Plain) -> list[Any]:
-    """The reports that a secret draws for people with ids, in one round of a survey."""
-    own = protocol(pin)
-    law = Law.from_json(law_of(own.randomizer))
-    terms = {"n": own.n, "least": own.least, "rounds": own.rounds, "epsilon": 1.0, "delta": 1e-6}
-    ids = [f"person {place}" for place in range(len(pin["values"]))]
-    phones = BatchEncoder.of(
-        Design(task=own.task, law=law, **terms),
-        column="value",
-        ids="who",
-        secret=bytes.fromhex(pin["secret"]),
-        round=pin["round"],
-    )
-    (reports,) = phones.encode([pa.record_batch({"who": ids, "value": pin["values"]})])
-    return [each.hex() if isinstance(each, bytes) else each for each in reports.column(0).to_pylist()]
 
 
 def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, list[tuple[int, list[int]]], str]]]:

@@ -74,8 +74,6 @@ def expect(pin: Pin, now: Any, near: Callable[[str, int, float, float], bool]) -
 
 def tape_of(pin: Pin) -> Pin:
     """What a pin of a tape has found."""
-    if "secret" in pin:
-        return {"reports": asked.keyed(pin)}
     if "parts" in pin:
         return {"tally": asked.tallied(pin)}
     rows, tape = asked.reports(pin)

@@ -18,18 +18,16 @@ def strings(*given: bytes) -> Strings:
     return Strings(ends, np.frombuffer(b"".join(given), dtype=np.uint8))
 
 
-def by_the_book(string: bytes, number: int) -> bytes:
+def by_the_book(string: bytes) -> bytes:
     """The last block of AES in CBC mode from zeros, as the library of ciphers has it."""
-    message = len(string).to_bytes(8, "little") + number.to_bytes(8, "little") + string + bytes(-len(string) % 16)
+    message = len(string).to_bytes(16, "little") + string + bytes(-len(string) % 16)
     return Cipher(algorithms.AES(KEY), modes.CBC(bytes(16))).encryptor().update(message)[-16:]
 
 
-@given(rows=st.lists(st.tuples(st.binary(max_size=50), st.integers(0, 2**64 - 1)), min_size=1, max_size=20))
-def test_a_tag_is_the_last_block_of_the_cipher_in_cbc_mode(rows: list[tuple[bytes, int]]) -> None:
-    found = cbc_mac(
-        KEY, strings(*(each for each, _ in rows)), np.array([number for _, number in rows], dtype=np.uint64)
-    )
-    assert [each.tobytes() for each in found] == [by_the_book(*row) for row in rows]
+@given(rows=st.lists(st.binary(max_size=50), min_size=1, max_size=20))
+def test_a_tag_is_the_last_block_of_the_cipher_in_cbc_mode(rows: list[bytes]) -> None:
+    found = cbc_mac(KEY, strings(*rows))
+    assert [each.tobytes() for each in found] == [by_the_book(row) for row in rows]
 
 
 @pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 31, 32, 33, 1024])
@@ -37,7 +35,7 @@ def test_the_borders_of_blocks(length: int) -> None:
     text = bytes(range(1, 256)) * 5
     neighbours = (text[:length], b"beside", text[: length + 1])
     found = cbc_mac(KEY, strings(*neighbours))
-    assert [each.tobytes() for each in found] == [by_the_book(each, 0) for each in neighbours]
+    assert [each.tobytes() for each in found] == [by_the_book(each) for each in neighbours]
 
 
 def test_padding_and_beginnings_are_told_apart() -> None:

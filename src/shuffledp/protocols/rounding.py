@@ -74,9 +74,7 @@ def on_grid(numbers: Floats, lower: float, upper: float, k: int, source: Source)
     chosen at random so that its mean stays.
     """
     chunks = (slice(start, min(start + CHUNK, len(numbers))) for start in range(0, len(numbers), CHUNK))
-    return np.concatenate(
-        [_rounded(numbers[chunk], lower, upper, k, source.at(chunk, len(numbers))) for chunk in chunks]
-    )
+    return np.concatenate([_rounded(numbers[chunk], lower, upper, k, source) for chunk in chunks])
 
 
 def _rounded(numbers: Floats, lower: float, upper: float, k: int, source: Source) -> NDArray[np.int64]:

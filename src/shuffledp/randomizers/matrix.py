@@ -185,7 +185,7 @@ class FromMatrix(Randomizer):
             holders = np.flatnonzero(checked == x)
             if len(holders):
                 law = Table([weight * (WORD // GRID) for weight in row])
-                reports[holders] = law.draw(source.at(holders, len(checked)), len(holders))
+                reports[holders] = law.draw(source, len(holders))
         return reports
 
     def _integers(self) -> list[list[int]]:

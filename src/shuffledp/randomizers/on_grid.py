@@ -145,10 +145,10 @@ class OnGrid(Randomizer):
         checked, source, table = check_numbers(values), source_of(rng), _law(self).table
         reports = np.empty(len(checked), dtype=np.int64)
         for chunk in chunks(len(checked), 4):
-            scaled, mine = checked[chunk] * self.steps, source.at(chunk, len(checked))  # exact: a power of two
+            scaled = checked[chunk] * self.steps  # exact: a power of two
             whole = np.floor(scaled)
-            up = mine.words(len(scaled), np.uint64) < np.ldexp(scaled - whole, 64).astype(np.uint64)
-            noise = table.draw(mine, len(scaled)) - (self.steps + self.margin)
+            up = source.words(len(scaled), np.uint64) < np.ldexp(scaled - whole, 64).astype(np.uint64)
+            noise = table.draw(source, len(scaled)) - (self.steps + self.margin)
             np.clip(whole.astype(np.int64) + up + noise, -self.margin, self.steps + self.margin, out=reports[chunk])
         return reports
 

@@ -127,10 +127,10 @@ class SubsetSelection(MixingRandomizer):
         table = np.zeros((len(values), self.k), dtype=np.bool_)
         noisy = bernoulli(source, self.threshold, len(values))
         anywhere = np.flatnonzero(noisy)
-        _add_sets(source.at(anywhere, len(values)), table, anywhere, self.k, self.w)
+        _add_sets(source, table, anywhere, self.k, self.w)
         rows = np.flatnonzero(~noisy)
         own = values[rows]
-        _add_sets(source.at(rows, len(values)), table, rows, self.k - 1, self.w - 1)
+        _add_sets(source, table, rows, self.k - 1, self.w - 1)
         table[rows, self.k - 1] = table[rows, own]
         table[rows, own] = True
         return np.nonzero(table)[1].reshape(len(values), self.w)

@@ -99,7 +99,7 @@ class UnaryEncoding(SupportRandomizer):
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         own, other = self.thresholds
-        bits = bernoulli(source.spread(self.k), other, len(values) * self.k).reshape(len(values), self.k)
+        bits = bernoulli(source, other, len(values) * self.k).reshape(len(values), self.k)
         bits[np.arange(len(values)), values] = bernoulli(source, own, len(values))
         return np.packbits(bits, axis=1)
 

@@ -105,7 +105,7 @@ class VotingRandomizer(Randomizer, Reporting):
         checked, source = check_values(values, self.k), source_of(rng)
         reports = self._blank(len(checked))
         for chunk in chunks(len(checked), self._words):
-            reports[chunk] = self._draw(source.at(chunk, len(checked)), checked[chunk])
+            reports[chunk] = self._draw(source, checked[chunk])
         return reports
 
     def supports(self, reports: ArrayLike) -> Ints:

@@ -4,7 +4,6 @@ two.
 source        where words come from: ``SecureSource`` (AES-256 in counter mode) or ``SeededSource``
               (a NumPy generator)
 tags          AES-256 in CBC-MAC, for many byte strings at once
-keyed         words that are a function of a secret and of a person's id and value
 integers      from a real parameter to the integers that realize it, and back to a logarithm that is
               never too small
 draws         ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the stated law, if the
@@ -18,14 +17,10 @@ share_tables  integer tables of one person's share of noise that many add up
 from __future__ import annotations
 
 from shuffledp.sampling.draws import WORD, Table, bernoulli, choice, smallest_dtype, uniform
-from shuffledp.sampling.keyed import KeyedNoise, KeyedSource
-from shuffledp.sampling.source import Replayable, Rng, SecureSource, SeededSource, Source, source_of
+from shuffledp.sampling.source import Rng, SecureSource, SeededSource, Source, source_of
 
 __all__ = [
     "WORD",
-    "KeyedNoise",
-    "KeyedSource",
-    "Replayable",
     "Rng",
     "SecureSource",
     "SeededSource",

@@ -41,7 +41,7 @@ def bernoulli(source: Source, threshold: int, size: int) -> Bools:
     below: Bools = words < high
     if low:
         ties = np.flatnonzero(words == high)
-        below[ties] = (source.at(ties, size).words(len(ties), np.uint64) >> np.uint64(64 - LATER)) < low
+        below[ties] = (source.words(len(ties), np.uint64) >> np.uint64(64 - LATER)) < low
     return below
 
 
@@ -72,7 +72,7 @@ def uniform(source: Source, k: int, size: int) -> NDArray[Any]:
     drawn = np.empty(size, dtype=kind)
     drawn[:], rejected = _multiply_shift(source, k, size)
     while len(rejected):
-        drawn[rejected], again = _multiply_shift(source.at(rejected, size), k, len(rejected))
+        drawn[rejected], again = _multiply_shift(source, k, len(rejected))
         rejected = rejected[again]
     return drawn
 
@@ -118,7 +118,6 @@ class Table:
         words = source.words(size, np.uint16)
         drawn: NDArray[np.intp] = self._first[words]
         open_ = np.flatnonzero(drawn < 0)
-        source = source.at(open_, size)
         later = source.words(len(open_), np.uint64) >> np.uint64(64 - LATER)
         drawn[open_] = self._search(words[open_].astype(np.uint64) << np.uint64(LATER) | later, source)
         return drawn
@@ -128,7 +127,7 @@ class Table:
         found = np.searchsorted(self._tops, words, side="right")
         if self._more:
             touched = np.flatnonzero(np.searchsorted(self._tops, words, side="left") < found)
-            further = source.at(touched, len(words)).spread(self._more).words(len(touched) * self._more, np.uint64)
+            further = source.words(len(touched) * self._more, np.uint64)
             for place, row in zip(touched.tolist(), further.reshape(-1, self._more).tolist(), strict=True):
                 word = int(words[place])
                 for more in row:

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Replayable", "Rng", "SecureSource", "SeededSource", "Source", "source_of"]
+__all__ = ["Rng", "SecureSource", "SeededSource", "Source", "source_of"]
 
 KEY_BYTES, BLOCK_BYTES = 32, 16
 BYTES_PER_KEY = 1 << 36
@@ -33,24 +33,6 @@ class Source(ABC):
         """A new array of ``count`` words, each uniform on everything the unsigned ``dtype`` can
         hold.
         """
-
-    def at(self, places: slice | NDArray[np.intp], of: int) -> Source:
-        """The source of the words for these, in ascending order, ``of`` so many rows. Words are
-        anybody's, unless a source tells rows apart.
-        """
-        return self
-
-    def spread(self, k: int) -> Source:
-        """The source of ``k`` words for each row, one row after another."""
-        return self
-
-
-class Replayable(ABC):
-    """What a source can begin from again and again, with the same words every time."""
-
-    @abstractmethod
-    def source(self) -> Source:
-        """A source at its beginning."""
 
 
 class SecureSource(Source):
@@ -135,9 +117,7 @@ class SeededSource(Source):
         return self._generator.integers(0, (1 << 8 * kind.itemsize) - 1, count, dtype=kind.type, endpoint=True)
 
 
-Rng: TypeAlias = (
-    "np.random.Generator | Source | Replayable | None"  # a string, as numpy.random is loaded by whoever uses it
-)
+Rng: TypeAlias = "np.random.Generator | Source | None"  # a string, as numpy.random is loaded by whoever uses it
 
 
 @cache
@@ -155,8 +135,6 @@ def source_of(rng: Rng) -> Source:
         return _default()
     if isinstance(rng, np.random.Generator):
         return SeededSource(rng)
-    if isinstance(rng, Replayable):
-        return rng.source()
     if isinstance(rng, Source):
         return rng
     raise InvalidInput(

@@ -1,6 +1,6 @@
 """Sixteen bytes for each of many byte strings: AES-256 in CBC-MAC, all strings at once.
 
-A message is one block with the string's length and a number, and then the string, filled up with
+A message is one block with the string's length, and then the string, filled up with
 zeros. The first block says how many follow, so no message is the beginning of another.
 
 For messages that are fixed beforehand, S blocks in all, the tags are told from random ones with an
@@ -15,12 +15,12 @@ Nandi 2016. This one is larger, and all that is used here.)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Blocks", "Strings", "cbc_mac", "encrypted"]
+__all__ = ["BLOCK", "Blocks", "Strings", "cbc_mac"]
 
 BLOCK = 16  # bytes of the cipher
 HALF = np.dtype("<u8")  # half a block
@@ -36,29 +36,29 @@ class Strings(NamedTuple):
     content: NDArray[np.uint8]
 
 
-def cbc_mac(key: bytes, strings: Strings, numbers: NDArray[Any] | int = 0) -> Blocks:
-    """The tag of each string with its number, of which all 64 bits count.
+def cbc_mac(key: bytes, strings: Strings) -> Blocks:
+    """The tag of each string.
 
-    >>> strings = Strings(np.array([0, 1, 3]), np.frombuffer(b"aba", dtype=np.uint8))
-    >>> one, other = cbc_mac(bytes(32), strings).tolist()
-    >>> one == other, cbc_mac(bytes(32), strings, 7).tolist()[0] == one
-    (False, False)
+    >>> strings = Strings(np.array([0, 1, 3, 4]), np.frombuffer(b"abaa", dtype=np.uint8))
+    >>> one, other, again = cbc_mac(bytes(32), strings).tolist()
+    >>> one == other, one == again
+    (False, True)
     """
     begin, end = strings.ends[[0, -1]]  # the content may be that of many more strings
     starts, lengths = strings.ends[:-1] - begin, np.diff(strings.ends)
     padded = np.concatenate([strings.content[begin:end], np.zeros(BLOCK, dtype=np.uint8)])
     blocks = np.lib.stride_tricks.sliding_window_view(padded, BLOCK)
-    first = np.empty((len(lengths), 2), dtype=HALF)
-    first[:, 0], first[:, 1] = lengths, numbers
-    tags = encrypted(key, first)
+    first = np.zeros((len(lengths), 2), dtype=HALF)
+    first[:, 0] = lengths
+    tags = _encrypted(key, first)
     for place in range(0, int(lengths.max(initial=0)), BLOCK):
         longer = np.flatnonzero(lengths > place)
         text = blocks[starts[longer] + place].view(HALF) & FILLED[np.minimum(lengths[longer] - place, BLOCK)]
-        tags[longer] = encrypted(key, tags[longer] ^ text)
+        tags[longer] = _encrypted(key, tags[longer] ^ text)
     return tags
 
 
-def encrypted(key: bytes, blocks: Blocks) -> Blocks:
+def _encrypted(key: bytes, blocks: Blocks) -> Blocks:
     """AES-256 of each block by itself."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # loaded by whoever draws
 

@@ -4,6 +4,7 @@ one report for each person, the same for everybody who looks.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -20,8 +21,6 @@ import pytest
 import shuffledp as sdp
 from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, added_up
 from shuffledp.collection.engines.beam_commit import Attempt, Written
-from shuffledp.collection.release.budget import Budget
-from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.tables import CountedReports, read_counted
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput
@@ -35,11 +34,10 @@ from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # 
 from apache_beam.transforms import userstate  # noqa: E402
 
 from shuffledp.collection.engines import beam as ours  # noqa: E402
-from shuffledp.collection.engines import beam_tasks  # noqa: E402
+from shuffledp.collection.engines import beam_commit, beam_tasks  # noqa: E402
 
 THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 2}
 PROCESSES = {"direct_running_mode": "multi_processing", "direct_num_workers": 2}
-SECRET = bytes(range(32))
 SEEN: dict[str, list[Any]] = {}
 LOCK = threading.Lock()
 
@@ -141,7 +139,7 @@ def batches(table: pa.Table | None = None, size: int = 500) -> list[pa.RecordBat
     return list(whole.combine_chunks().to_batches(max_chunksize=size))
 
 
-def counted_in(out: Path | None, design: Any, made: Any, given: list[Any] | None = None, **more: Any) -> CountedReports:
+def counted_in(out: Path, design: Any, made: Any, given: list[Any] | None = None, **more: Any) -> CountedReports:
     encode = ours.Encode(design, column=more.pop("column", "city"), out=out, **more)
     reports = made | beam.Create(batches() if given is None else given) | encode
     reports | "see" >> beam.Map(see, "reports")
@@ -300,49 +298,14 @@ def test_a_runner_that_lets_a_bundle_count_twice_is_found_out(
     assert SEEN == {}
 
 
-def test_keyed_noise_is_the_same_whoever_draws_it(design: Design, draws: list[int]) -> None:
-    made = retrying()
-    once = counted_in(None, design, made, ids="name", secret=SECRET)
-    first = seen()
-    ran(made)
-    (again,) = SEEN.pop("counted")
-    assert (sum(draws), once.missing) == (2 * PEOPLE, ABSENT)
-    assert seen() == first
-    assert again.as_json() == once.as_json()
-    own = BatchEncoder.of(design, column="city", ids="name", secret=SECRET).encode([people()])
-    assert sorted(report for batch in own for report in batch.column(0).to_pylist()) == first
-    other = counted_in(None, design, pipeline(), batches(size=3007), ids="name", secret=SECRET, round=2)
-    assert other.batches != once.batches
-    assert seen() != first
-
-
-def test_counts_of_a_table_that_changed_under_one_secret_are_not_two_releases(tmp_path: Path) -> None:
-    """Their difference is what one person sent. The control: the same counts again are known, and
-    with a folder, whose noise is fresh, a changed table is another release.
-    """
-    design = Design.of(sdp.Histogram(categories=list(CITIES), n=PEOPLE, least=PEOPLE - 9, epsilon=0.3, delta=1e-2))
-    budget = Budget(tmp_path / "budget.sqlite", "people", 20.0, 1e-1)
-    once = counted_in(None, design, pipeline(), ids="name", secret=SECRET)
-    fewer = counted_in(None, design, pipeline(), [people().slice(9)], ids="name", secret=SECRET)
-    assert (once.keyed, fewer.keyed) == (True, True)
-    assert int(np.abs(once.votes - fewer.votes).sum()) == once.reports - fewer.reports > 0
-    seal_counts(once, tmp_path / "once.json", budget=budget)
-    seal_counts(once, tmp_path / "again.json", budget=budget)
-    with pytest.raises(InvalidInput, match="got some of release 1 with others"):
-        seal_counts(fewer, tmp_path / "fewer.json", budget=budget)
-    fresh = counted_in(tmp_path / "work", design, pipeline(), [people().slice(9)])
-    assert not fresh.keyed
-    seal_counts(fresh, tmp_path / "fresh.json", budget=budget)
-
-
-def test_a_person_with_two_rows_has_no_report(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_with_two_rows_has_no_report(tmp_path: Path, design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [*batches(), pa.record_batch({"name": ["secret-00001"], "city": ["Lima"]})]
     with pytest.raises(Exception, match=r"'name' must name everybody once, got 1 rows of people who have another"):
-        counted_in(None, design, pipeline(), given, ids="name", secret=SECRET)
+        counted_in(tmp_path / "work", design, pipeline(), given, ids="name")
     assert SEEN == {}
-    # The control: by its values, the same person sends two reports.
+    # The control: where nobody compares ids, the same person sends two reports.
     monkeypatch.setattr(beam_tasks, "check_single", lambda *_: None)
-    assert counted_in(None, design, pipeline(), given, ids="name", secret=SECRET).reports == PEOPLE + 1
+    assert counted_in(tmp_path / "control", design, pipeline(), given, ids="name").reports == PEOPLE + 1
 
 
 def assert_tally(design: Design, counted: CountedReports, name: str = "reports") -> None:
@@ -418,17 +381,29 @@ def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "given, words",
     [
-        ({}, r"by out or by secret, got neither. Give out=, .* or ids= and secret="),
-        ({"out": "work", "secret": SECRET, "ids": "name"}, r"by out or by secret, got both. Give out=, .* secret="),
-        ({"secret": SECRET}, "secret and ids must be given together, got secret alone"),
-        ({"secret": b"short", "ids": "name"}, "secret must have at least 32 bytes, got 5"),
-        ({"secret": SECRET, "ids": "name", "round": 0}, "round must be"),
+        ({}, r'out must be given, got none: .* drawn anew when a bundle is run again\. Add out="work", a new folder'),
+        ({"ids": "name"}, "out must be given, got none"),
         ({"out": "work", "missing": "Atlantis"}, "Atlantis"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(design: Design, given: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         ours.Encode(design, column="city", **given)
+
+
+def test_a_disk_without_links_is_refused_before_anything_is_drawn(
+    tmp_path: Path, design: Design, draws: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(beam_commit.os, "link", refuse)
+    for _ in range(2):  # the second time, too: nothing lies there that would be taken for another's
+        with pytest.raises(InvalidInput, match=r"hard links, .*, got: Operation not supported\. .*: df -T lists them"):
+            counted_in(tmp_path / "work", design, pipeline(), ids="name")
+    assert draws == []
+    assert SEEN == {}
+    assert os.listdir(tmp_path / "work") == []
 
 
 def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None:
@@ -478,15 +453,6 @@ def test_one_encode_is_for_one_table(tmp_path: Path, design: Design) -> None:
         values | "again" >> encode
     with pytest.raises(InvalidInput, match="where a run began and did not get so far"):
         values | "another" >> ours.Encode(design, column="city", out=tmp_path / "work")
-
-
-def test_no_person_is_in_two_tables_of_one_secret(design: Design) -> None:
-    """Each table is sound by itself, and their counts would go by one name."""
-    made, encode = pipeline(), ours.Encode(design, column="city", ids="name", secret=SECRET)
-    made | "one" >> beam.Create(batches()) | "once" >> encode
-    other = made | "other" >> beam.Create(batches())
-    with pytest.raises(InvalidInput, match="a person in both would have two reports"):
-        other | "again" >> encode
 
 
 def meddled(reports: Any) -> dict[str, Any]:
@@ -548,14 +514,14 @@ def test_count_takes_all_reports_or_none(design: Design) -> None:
     encoder = BatchEncoder.of(design, column="city")
     sums = added_up(encoder.tally(batches()))
     with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
-        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0)]}, encoder, "batch")
+        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0, "")]}, encoder, "batch")
     with pytest.raises(InvalidInput, match="the column must hold at least one value, got none"):
-        beam_tasks.count({"sums": [], "parts": [Written("", 0, 3)]}, encoder, "batch")
+        beam_tasks.count({"sums": [], "parts": [Written("", 0, 3, "")]}, encoder, "batch")
 
 
 def test_how_many_are_missing_is_not_said_where_that_is_an_answer(design: Design) -> None:
     plain, protected = (BatchEncoder.of(design, column="city", missing=name) for name in (None, CITIES[0]))
-    added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT)]}
+    added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT, "")]}
     assert [beam_tasks.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
 
 
@@ -575,7 +541,7 @@ def test_a_worker_draws_each_bundle_into_a_file_of_its_own(tmp_path: Path, desig
 
 
 def test_fingerprints_of_two_runs_do_not_meet(design: Design) -> None:
-    one, other = (ours.Encode(design, column="city", ids="name", secret=SECRET)._shares for _ in range(2))
+    one, other = (ours.Encode(design, column="city", ids="name", out="work")._shares for _ in range(2))
     assert one.key != other.key
     assert repr(one.key) not in repr(one)
 

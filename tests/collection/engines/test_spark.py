@@ -19,7 +19,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.collection.client import reader_of
 from shuffledp.collection.engines import spark_column, spark_session, spark_stages, spark_tasks
-from shuffledp.collection.engines.batch import BatchEncoder, ReportTally, Sums, added_up
+from shuffledp.collection.engines.batch import ReportTally, added_up
 from shuffledp.collection.engines.spark_column import SparkColumn
 from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
 from shuffledp.collection.release.stages import analyse
@@ -99,8 +99,6 @@ def test_columns_of_any_name(name: str, session: Any, people: Any, tmp_path: Pat
         out = tmp_path / f"work of {ids}"
         spark.encode(table, poll(), column=name, out=out, tallied=True, ids=ids)
         assert spark.count(session, out).reports == PEOPLE
-    keyed = {"column": name, "ids": "the.person", "secret": bytes(32)}
-    assert spark.encode(table, poll(), **keyed).count() == PEOPLE
 
 
 def test_names_that_differ_in_their_case(session: Any, people: Any, tmp_path: Path) -> None:
@@ -208,49 +206,16 @@ def test_a_plan_is_numbered_anew() -> None:
     assert spark_column._steady("CollectMetrics m, [n#3L], 47\n+- Range") == spark_column._steady("\n+- Range")
 
 
-def test_keyed_reports_are_the_same_at_every_look(session: Any, people: Any, tmp_path: Path) -> None:
-    keyed = {"column": "way", "ids": "who", "secret": bytes(range(32))}
-    lazy = spark.encode(people, poll(), **keyed)
-    first, second = (sorted(row[0] for row in frame.collect()) for frame in (lazy, lazy.repartition(2)))
-    assert first == second
-    spark.encode(people, poll(), out=tmp_path / "work", **keyed)
-    assert sorted(pq.read_table(tmp_path / "work" / "reports")["report"].to_pylist()) == first
-    assert spark.count(session, tmp_path / "work").keyed
-    others = spark.encode(people, poll(), **keyed, round=2).collect()
-    assert sorted(row[0] for row in others) != first
-    twice = people.union(people.where("who = 3"))
-    assert refused(lambda: spark.encode(twice, poll(), out=tmp_path / "more", **keyed)) == (
-        "ids in column 'who' must name everybody once, got 1 rows of people who have another. Keep one row of each "
-        "person."
-    )
-    assert not (tmp_path / "more").exists()
-    assert refused(lambda: spark.encode(people, poll(), column="way", secret=bytes(32), out=tmp_path / "more")) == (
-        "secret and ids must be given together, got secret alone. Keyed noise is a function of both; leave out both "
-        "for fresh noise."
-    )
-    assert refused(lambda: spark.encode(people, poll(), column="way")).startswith("out must be given, got none: ")
+@pytest.mark.parametrize("tallied", [False, True])
+def test_reports_that_nobody_commits_are_not_drawn(tallied: bool, people: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(*_: Any, **__: Any) -> None:
+        raise AssertionError("drawn")
 
-
-def test_a_ledger_knows_what_a_secret_draws(session: Any, people: Any, tmp_path: Path) -> None:
-    """Two tables that differ in one person, under one secret: their counts differ by that person's
-    report, and the second is refused; the same table again, and Beam, go by the same names.
-    """
-    secret, asked, before = bytes(range(32)), poll(least=PEOPLE - 1), people.where("who > 0")
-    terms = {"ledger": tmp_path / "budget.sqlite", "population": "riders", "limit_epsilon": 9.0, "limit_delta": 1e-3}
-    names = []
-    for place, (frame, tallied) in enumerate([(people, False), (people, True), (before, True)]):
-        work = tmp_path / f"work{place}"
-        spark.encode(frame, asked, column="way", ids="who", secret=secret, out=work, tallied=tallied)
-        counted = spark.count(session, work)
-        by_hand = BatchEncoder.of(asked, column="way", ids="who", secret=secret)
-        assert counted.batches == by_hand.counted(Sums(counted.reports, 0, counted.votes)).batches
-        names.append(counted.batches)
-    assert names[0] == names[1] != names[2]
-    spark.count(session, tmp_path / "work0", out=tmp_path / "first.json", **terms)
-    assert "must be new, got some of release 1 with others" in refused(
-        lambda: spark.count(session, tmp_path / "work2", out=tmp_path / "second.json", **terms)
+    monkeypatch.setattr(spark_stages, "_encoded", drawn)
+    assert refused(lambda: spark.encode(people, poll(), column="way", ids="who", tallied=tallied)) == (
+        "out must be given, got none: reports that are not committed would be drawn anew at every look. Add "
+        'out="work", a new folder that all workers share.'
     )
-    assert not (tmp_path / "second.json").exists()
 
 
 HOSTILE = {
@@ -543,8 +508,3 @@ def test_fakes_and_dummies_are_drawn_once_however_often_it_is_started(make: Any,
     assert "must be sealed to the analyst" in refused(
         lambda: spark.encode(people, asked, column="way", out=tmp_path / "stored")
     )
-    if make is sdp.DummyHistogram:
-        keyed = {"ids": "who", "secret": b"s" * 32}
-        assert "Leave secret out" in refused(
-            lambda: spark.encode(people, asked, column="way", out=tmp_path / "keyed", tallied=True, **keyed)
-        )

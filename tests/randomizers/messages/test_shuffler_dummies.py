@@ -16,7 +16,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.sampling import WORD
-from tests.sampling.keyed_rows import noise
 
 LAWS = {
     "geometric": lambda: ShufflerDummies(k=2, center=2, left=0.5, right=0.4),
@@ -111,14 +110,6 @@ def test_what_adds_up(name: str) -> None:
     assert not law.adds_up(np.array([3, -1, *tally[2:]]), 3)
     assert not law.adds_up(np.array([3, 10**6, *tally[2:]]), 3)
     assert tally.shape == (law.tally_size,)
-
-
-def test_keyed_noise_is_refused_for_what_the_shuffler_draws() -> None:
-    law = LAWS["geometric"]()
-    with pytest.raises(InvalidInput, match="must be drawn afresh"):
-        law.mixed(law.tally([0]), rng=noise([0], ["ann"]))
-    with pytest.raises(InvalidInput, match="must be drawn afresh"):
-        law.mixed_messages(np.array([0]), rng=noise([0], ["ann"]).source())
 
 
 @pytest.mark.parametrize(

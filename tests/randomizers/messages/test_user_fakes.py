@@ -14,7 +14,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.messages import UserFakes
 from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.sampling import WORD
-from tests.sampling.keyed_rows import noise
 
 LAWS = {
     "plain": lambda: UserFakes(k=3, slots=2, chance=0.3),
@@ -104,18 +103,6 @@ def test_written_down_and_read_again(name: str) -> None:
     for change in ({"chance": 0.31}, {"slots": 0}, {"kind": "other"}, {"integers": ["1", "2"]}, {"epsilon0": 0.5}):
         with pytest.raises(InvalidInput):
             from_law(written | change)
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_keyed_rows_do_not_depend_on_who_is_drawn_beside(name: str) -> None:
-    law = LAWS[name]()
-    values, ids = np.arange(30) % law.k, [str(each) for each in range(30)]
-
-    def drawn(part: slice) -> list[list[int]]:
-        found: list[list[int]] = law.randomize(values[part], rng=noise(values[part], ids[part])).tolist()
-        return found
-
-    assert drawn(slice(0, 30)) == drawn(slice(0, 7)) + drawn(slice(7, 30))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,6 @@ from shuffledp.literature.exact import worst_delta
 from shuffledp.randomizers import KRR, OneOf
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.randomizers.written_law import from_law, law_of
-from shuffledp.sampling import KeyedNoise
-from shuffledp.sampling.tags import Strings
 
 EPSILONS = np.array([0.0, 0.2, 0.5, 1.0, 1.5])
 
@@ -51,15 +49,6 @@ def test_a_report_names_a_node_of_one_level() -> None:
     assert np.array_equal(reports[coarse], values[coarse] // 4)
     assert np.array_equal(reports[~coarse] - 4, values[~coarse])
     assert law.favours(reports, values).all()
-
-
-def test_keyed_noise_is_drawn_again() -> None:
-    law, values = OneLevel.of_sizes(sizes=(4, 16), epsilon0=1.0), np.arange(16)
-    text = b"".join(b"%02d" % each for each in range(16))
-    ids = Strings(np.arange(0, 34, 2, dtype=np.int64), np.frombuffer(text, dtype=np.uint8))
-    noise = [KeyedNoise(bytes(range(32)), digest=bytes(32), ids=ids, values=values) for _ in range(2)]
-    first, again = (law.randomize(values, rng=each) for each in noise)
-    assert np.array_equal(first, again)
 
 
 def test_it_is_written_down_and_read() -> None:

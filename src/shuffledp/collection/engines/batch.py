@@ -11,12 +11,11 @@ run a function again when a machine fails, when a frame is used twice, or when t
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
@@ -29,15 +28,13 @@ from shuffledp.collection.client import Encoder, check_client, check_sealed, rea
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, batch_rows
 from shuffledp.collection.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.collection.tables.counted_reports import CountedReports, new_batch
-from shuffledp.collection.tables.persons import Persons, keyed_noise
 from shuffledp.collection.tables.values import Reader
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.randomizers.reporting import Reporting
-from shuffledp.sampling import KeyedNoise, SecureSource
-from shuffledp.sampling.keyed import check_round, check_secret
-from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
+from shuffledp.sampling import SecureSource
+from shuffledp.storage.canonical import canonical
 
 __all__ = [
     "REPORT",
@@ -96,39 +93,17 @@ class BatchEncoder:
     missing: Missing = None
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
-    ids: str | None = None
-    secret: bytes | None = field(default=None, repr=False)
-    round: int = 1
 
     @classmethod
     def of(cls, design: Any, *, column: str | Sequence[str], **rules: Any) -> Self:
         """For a design, a protocol, or the file of a design; ``rules`` are ``missing``, ``clip``
         and ``cleaning``. One that promises nothing, or that does not run here, is refused. A
         crosstab has several columns.
-
-        With a ``secret``, and ``ids``, the column that says whose row it is, noise is keyed:
-        whoever draws again, in any batch and order, draws the same reports for this design and
-        ``round`` (``sampling.keyed``). An id that comes twice in what one task reads is refused
-        when the last batch was read: what ``encode`` gave until then is for nobody. That no two
-        tasks share one is for the engine to see.
         """
         settled = design_of(design)
         check_client(settled)
         made = cls(canonical(settled.as_json()), column if isinstance(column, str) else tuple(column), **rules)
         made._reader()
-        if (made.secret is None) != (made.ids is None):
-            raise InvalidInput(
-                f"secret and ids must be given together, got {'ids' if made.secret is None else 'secret'} alone. Keyed "
-                f"noise is a function of both; leave out both for fresh noise."
-            )
-        check_round(made.round)
-        if made.secret is not None:
-            check_secret(made.secret)
-            if _opened(made.text).randomizer.mixes:
-                raise InvalidInput(
-                    "dummies must be drawn afresh, and once, got a secret, which draws the same again. Leave secret "
-                    "out."
-                )
         return made
 
     @property
@@ -193,57 +168,27 @@ class BatchEncoder:
     def counted(self, sums: Sums, *, batch: str | None = None, **facts: Any) -> CountedReports:
         """What sums of its reports are as a file, of one drawing that ``batch`` names, or a new
         name.
-
-        Keyed counts have two names of their own: of what the secret draws, and of what was counted.
-        A table may have changed between two runs, and then the difference of two counts is what a
-        few people sent. Equal counts share both names; for others, which share one, a ledger
-        refuses.
         """
-        drawing = self.drawing
-        names = (batch or new_batch(),) if drawing is None else sums.names(drawing)
         # Where a missing value is a value like others, nobody is told how many there are.
         missing = sums.missing if self.missing is None else None
-        known = {"batches": names, "secure": True, "missing": missing, "keyed": drawing is not None}
+        known = {"batches": (batch or new_batch(),), "secure": True, "missing": missing}
         return sums.counted(self.design, **known | facts)
-
-    @property
-    def drawing(self) -> str | None:
-        """The name of what a secret draws for this design and round: the same whenever it is drawn
-        again. It says nothing of the secret.
-        """
-        if self.secret is None:
-            return None
-        what = canonical(["keyed drawing", self.design.digest, self.round])
-        return hmac.digest(self.secret, what.encode(), "sha256")[:16].hex()
 
     def _reader(self) -> Reader:
         return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
 
     def _drawn(self, batches: Batches, rows: Counter[str]) -> Iterator[NDArray[Any]]:
-        """Some reports at a time, never none; their noise is keyed, or fresh from one source for
-        all of them. ``rows`` counts them, and the missing values.
+        """Some reports at a time, never none; their noise is fresh, from one source for all of
+        them. ``rows`` counts them, and the missing values.
         """
         encoder, reader, fresh = _opened(self.text), self._reader(), SecureSource()
         step = batch_rows(encoder.randomizer.report_bytes)
-        with Persons() as persons:
-            for batch in batches:
-                column = column_of(batch, self.column)
-                values, present, _ = reader.prepare(column, title_of(self.column))
-                rows.update(reports=len(values), missing=len(column) - len(values))
-                ids = None if self.ids is None else column_of(batch, self.ids, argument="ids")
-                ids = ids if ids is None or present is None else ids.filter(present)
-                for start in range(0, len(values), step):
-                    mine = values[start : start + step]
-                    rng = fresh if ids is None else self._keyed(ids.slice(start, step), mine, persons)
-                    yield encoder.encode(mine, rng=rng)
-            persons.check_alone(title_of(self.ids or ""))
-
-    def _keyed(self, ids: pa.Array, values: NDArray[Any], persons: Persons) -> KeyedNoise:
-        """The noise of these people, who join the ``persons``."""
-        assert self.secret is not None
-        assert self.ids is not None
-        persons.add(ids, None, title_of(self.ids))
-        return keyed_noise(self.secret, self.design, ids, values, round=self.round, title=title_of(self.ids))
+        for batch in batches:
+            column = column_of(batch, self.column)
+            values, _, _ = reader.prepare(column, title_of(self.column))
+            rows.update(reports=len(values), missing=len(column) - len(values))
+            for start in range(0, len(values), step):
+                yield encoder.encode(values[start : start + step], rng=fresh)
 
 
 def survey(
@@ -325,12 +270,6 @@ class Sums:
     def row(self) -> pa.RecordBatch:
         """One row of ``SUMS`` again."""
         return _sums(self.reports, self.missing, self.votes)
-
-    def names(self, drawing: str) -> tuple[str, str]:
-        """By what a ledger knows these sums of keyed reports: what the secret draws, and what was
-        counted.
-        """
-        return drawing, digest_of([drawing, self.reports, digest_of_votes(self.votes)])[:32]
 
     def counted(self, design: Design, **facts: Any) -> CountedReports:
         """The same as the file of counted reports says it; ``facts`` are its other fields."""

@@ -2,10 +2,9 @@
 out.
 
 A runner runs a bundle again when a machine fails, recomputes a collection that two others read, and
-may run a bundle twice at once. A report that is drawn twice must not be seen twice. So either the
-reports are *committed* (``out=``): every attempt draws into a file of its own, nothing of which
-goes on before one attempt for each bundle is chosen, once and for all (``beam_commit``). Or the
-noise is *keyed* (``ids=`` and ``secret=``): then whoever draws again draws the same.
+may run a bundle twice at once. A report that is drawn twice must not be seen twice. So reports are
+*committed*: every attempt draws into a file of its own, nothing of which goes on before one attempt
+for each bundle is chosen, once and for all (``beam_commit``).
 
     encode = Encode("design.json", column="way", out="work")
     with apache_beam.Pipeline() as pipeline:
@@ -33,7 +32,7 @@ except ImportError:
         "pip install 'shuffledp[beam]'"
     ) from None
 from apache_beam.options.pipeline_options import StandardOptions
-from apache_beam.pvalue import AsSingleton, PCollection
+from apache_beam.pvalue import PCollection
 
 from shuffledp.collection.engines.batch import BatchEncoder, ReportTally
 from shuffledp.collection.engines.beam_commit import Drawing
@@ -43,7 +42,6 @@ from shuffledp.collection.engines.beam_tasks import (
     as_arrow,
     commit,
     count,
-    draw_keyed,
     write_once,
 )
 from shuffledp.collection.engines.repeated_ids import IdShares, repeated
@@ -51,11 +49,6 @@ from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.storage.files import check_file
 
 __all__ = ["Count", "Encode", "WriteCounted"]
-
-TWO_WAYS = (
-    "Give out=, a new folder that all workers share, or ids= and secret=, for noise that is the same when a bundle is "
-    "run again"
-)
 
 
 class Encode(beam.PTransform):
@@ -68,13 +61,8 @@ class Encode(beam.PTransform):
     One that finds a folder where they were not is refused. The files in it are the owner's alone,
     and may be removed when the reports have been counted.
 
-    ``secret`` is for pipelines without such a folder: the noise is a function of it, the design,
-    the ``round``, a person's id and their value. It travels with the pipeline to the workers, and
-    whoever has it can read values off reports: use one only for this, and delete it afterwards,
-    also where the runner keeps its jobs.
-
     ``ids`` names the column that says whose row it is. With it, two rows of one person are refused
-    before anybody sees a report; a secret needs it.
+    before anybody sees a report.
 
     One of these is for one table: of a person in two tables nobody would see that there are two
     reports. Several tables are made one by ``beam.Flatten``.
@@ -87,21 +75,17 @@ class Encode(beam.PTransform):
         column: str | Sequence[str],
         out: str | os.PathLike[str] | None = None,
         ids: str | None = None,
-        secret: bytes | None = None,
-        round: int = 1,
         missing: Missing = None,
         clip: bool = False,
         cleaning: Cleaning = AS_WRITTEN,
     ) -> None:
         super().__init__()
-        if (out is None) == (secret is None):
-            given = "neither" if out is None else "both"
+        if out is None:
             raise InvalidInput(
-                f"reports must be safe from being drawn twice, by out or by secret, got {given}. {TWO_WAYS}."
+                "out must be given, got none: reports that are not committed would be drawn anew when a bundle is run "
+                'again. Add out="work", a new folder on a disk that all workers share.'
             )
-        keyed = {} if secret is None else {"ids": ids, "secret": secret, "round": round}
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
-        self.encoder = BatchEncoder.of(design, column=column, **rules, **keyed)
+        self.encoder = BatchEncoder.of(design, column=column, missing=missing, clip=clip, cleaning=cleaning)
         self.encoder.check_shown()
         self._out, self._ids = out, ids
         self._shares = None if ids is None else IdShares(ids, self.encoder.design.n, os.urandom(32))
@@ -130,13 +114,12 @@ class Encode(beam.PTransform):
                 "an Encode must be applied to one table, got a second one: a person in both would have two reports. "
                 "Make one of them with beam.Flatten; for another run, make another Encode."
             )
-        batches = values | "batches" >> beam.Map(as_arrow)
-        self._reports = self._keyed(batches) if self._out is None else self._committed(batches, self._out)
+        self._reports = self._committed(values | "batches" >> beam.Map(as_arrow))
         return self._reports
 
-    def _committed(self, batches: PCollection, out: str | os.PathLike[str]) -> PCollection:
+    def _committed(self, batches: PCollection) -> PCollection:
         """Drawn by each bundle into a file, chosen when all are there, and read back."""
-        drawing = Drawing.claimed(out, self.encoder, ids=self._ids)
+        drawing = Drawing.claimed(self._out, self.encoder, ids=self._ids)
         draw = beam.ParDo(Draw(drawing, self.encoder, self._shares))
         drawn = batches | "draw" >> draw.with_outputs("ids", main="files")
         rows = batches | "rows" >> beam.Map(len)
@@ -145,16 +128,6 @@ class Encode(beam.PTransform):
         self._parts = batches.pipeline | all_drawn | "commit" >> beam.FlatMap(commit, drawing, self._ids)
         self.batch = drawing.batch
         return self._parts | "to all workers" >> beam.Reshuffle() | "read back" >> beam.FlatMap(drawing.reports)
-
-    def _keyed(self, batches: PCollection) -> PCollection:
-        """Drawn when all ids have been compared, and whenever somebody asks."""
-        assert self._shares is not None
-        repeats = _repeats(batches | "ids" >> beam.FlatMap(self._shares.of))
-        alone = batches.pipeline | "when all are compared" >> _Gather(repeats=repeats)
-        draw = beam.FlatMap(draw_keyed, AsSingleton(alone), self.encoder, self._ids)
-        drawn = batches | "draw" >> draw.with_outputs("parts", main="reports")
-        self._parts = drawn.parts
-        return drawn.reports
 
 
 class Count(beam.PTransform):

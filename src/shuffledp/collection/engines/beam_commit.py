@@ -32,7 +32,6 @@ __all__ = ["Attempt", "Drawing", "Written", "put_once"]
 
 CLAIM, REPORTS, SUFFIX = "claim.json", "reports", ".arrow"
 NAME = re.compile(r"[0-9a-f]{32}\.arrow")
-KEYED = "give ids= and secret= instead of out=: keyed noise needs no folder"
 
 NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
@@ -45,7 +44,7 @@ class Written(NamedTuple):
     name: str
     reports: int
     missing: int
-    sha256: str = ""
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,9 @@ class Drawing:
                 raise InvalidInput(
                     f"out must be a new folder, got {str(folder)!r} with other files. Choose another name."
                 )
-            (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
             _flush(folder.parent)
             standing, claim = _facts(put_once(folder / CLAIM, text)), _facts(text)
+            (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
         made = cls(str(folder), str(standing.get("batch")))
         if standing == claim:
             return made
@@ -113,7 +112,7 @@ class Drawing:
         if _facts(claim).get("batch") != self.batch:
             raise InvalidInput(
                 f"out must be a folder that all workers share with the program that starts them, got {self.folder!r}, "
-                f"where this worker does not see its claim. Choose a folder on a shared disk, or {KEYED}."
+                f"where this worker does not see its claim. Choose a folder on a shared disk."
             )
 
     def attempt(self, encoder: BatchEncoder) -> Attempt:
@@ -183,13 +182,13 @@ class Drawing:
         if (drawn := _rows(written)) != rows:
             raise InvalidInput(
                 f"reports must be drawn once for each of the {rows:,} rows, got {drawn:,}: this runner lets a bundle "
-                f"count twice, or loses one. Run it in batch mode elsewhere, or {KEYED}."
+                f"count twice, or loses one. Run it in batch mode elsewhere."
             )
         for each in written:
             if not self._place(each.name).exists():
                 raise InvalidInput(
                     f"out must be a folder that all workers share, got {self.folder!r}, where another worker's reports "
-                    f"are not to be seen. Choose a folder on a shared disk, or {KEYED}."
+                    f"are not to be seen. Choose a folder on a shared disk."
                 )
 
     def _sweep(self, keep: set[str]) -> None:
@@ -291,7 +290,7 @@ def _link(temporary: Path, path: Path) -> None:
             raise
         raise InvalidInput(
             f"{str(path)!r} must be on a disk that has hard links, which say who was first, got: {error.strerror}. "
-            f"Choose another disk, or {KEYED}."
+            f"Choose a place on another one, such as ext4, XFS or NFS: df -T lists them."
         ) from None
 
 
@@ -300,7 +299,7 @@ def check_shared(out: str | os.PathLike[str]) -> Path:
     if "://" in os.fspath(out):
         raise InvalidInput(
             f"out must be a folder on a disk that all workers share, got {os.fspath(out)!r}: an object store cannot "
-            f"say who was first. Mount a shared disk, or {KEYED}."
+            f'say who was first. Name a folder on a mounted one, such as out="shared/work".'
         )
     folder = Path(out).absolute()
     if not folder.parent.is_dir():

@@ -22,7 +22,7 @@ from shuffledp.collection.tables import CountedReports
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["Draw", "Tallying", "as_arrow", "commit", "count", "draw_keyed", "write_once"]
+__all__ = ["Draw", "Tallying", "as_arrow", "commit", "count", "write_once"]
 
 Gathered = Mapping[str, Iterable[Any]]
 
@@ -99,15 +99,6 @@ def commit(drawn: Gathered, drawing: Drawing, ids: str | None) -> list[Written]:
     if ids is not None and not drawing.stands():
         check_single(sum(drawn["repeats"]), ids)
     return drawing.commit(drawn["files"], sum(drawn["rows"]))
-
-
-def draw_keyed(batch: Any, compared: Gathered, encoder: BatchEncoder, ids: str) -> Iterator[Any]:
-    """The reports of a batch, the same as ever, and how many there are."""
-    check_single(sum(compared["repeats"]), ids)
-    reports = list(encoder.encode([batch]))
-    yield from reports
-    drawn = sum(len(each) for each in reports)
-    yield TaggedOutput("parts", Written("", drawn, len(batch) - drawn))
 
 
 def count(added: Gathered, encoder: BatchEncoder, batch: str | None) -> CountedReports:

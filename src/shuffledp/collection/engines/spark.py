@@ -5,8 +5,8 @@ committed; ``release`` does both and publishes the answer by the same record, le
 one machine. ``survey`` says how many people there are, which a design must know.
 
 A frame of reports that is computed when somebody looks at it would be drawn anew at every look, and
-show two reports of the same person; so none is handed out, unless its noise is keyed. Whoever
-operates the engine could see the values: inside one company that is a curator.
+show two reports of the same person; so none is handed out. Whoever operates the engine could see
+the values: inside one company that is a curator.
 
 Workers need shuffledp, too. The work folder must lie where all of them can write.
 """
@@ -26,7 +26,6 @@ from shuffledp.collection.engines.spark_stages import (
     EncodedFolder,
     count_folder,
     encode_column,
-    keyed_reports,
     release_column,
 )
 from shuffledp.collection.release.budget import Budget
@@ -64,9 +63,7 @@ def encode(
     ids: str | None = None,
     one_row_per_person: bool = False,
     keep: str = "random",
-    secret: bytes | None = None,
-    round: int = 1,
-) -> EncodedFolder | DataFrame:
+) -> EncodedFolder:
     """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
     or an address such as ``hdfs:///tmp/poll``, where all workers can write.
 
@@ -82,24 +79,17 @@ def encode(
 
     Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
     that was begun and never committed is refused by everybody. Speculation must be off.
-
-    With a ``secret`` of 32 bytes, noise is a function of it, of the design, the ``round``, and each
-    row's id and value; ``ids`` must then name everybody once, which is looked at first. Whoever
-    computes that again gets the same reports, so ``out`` may be left out: then this returns a frame
-    of reports that Spark computes when they are asked for.
     """
     with in_python():
-        settled = design_of(design)
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning, "secret": secret, "round": round}
-        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-        if out is not None:
-            return encode_column(asked, settled, out, tallied=tallied)
-        if secret is None or tallied:
+        if out is None:
             raise InvalidInput(
-                "out must be given, got none: reports that are not committed would be drawn anew at every look. Name a "
-                "folder; only reports by a secret, and no sums, can do without."
+                "out must be given, got none: reports that are not committed would be drawn anew at every look. Add "
+                'out="work", a new folder that all workers share.'
             )
-        return keyed_reports(asked, settled)
+        settled = design_of(design)
+        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+        return encode_column(asked, settled, out, tallied=tallied)
 
 
 def count(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -63,7 +63,7 @@ class People:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkColumn:
     """The column of a frame, and the rules by which it is read; ``ids`` names the column that says
-    whose row it is. With a ``secret``, the noise of a ``round`` is keyed.
+    whose row it is.
     """
 
     frame: DataFrame
@@ -72,8 +72,6 @@ class SparkColumn:
     clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     ids: str | None = None
-    secret: bytes | None = field(default=None, repr=False)
-    round: int = 1
 
     @classmethod
     def of(cls, frame: DataFrame, name: ColumnName, *, one_row_per_person: bool = False, **rules: Any) -> Self:
@@ -149,29 +147,12 @@ class SparkColumn:
         """
         if self.ids is None:
             return self._selected(self.name)
-        if self.secret is not None:
-            return self._both()
         from pyspark.sql import functions
 
         person, value, key = MARKED
         rows = self._marked(reader).groupBy(person)
         chosen = rows.agg(functions.max_by(value, key).alias(value), functions.count("*").alias(key))
         return People(chosen.select(value, key), (self.name, ROWS))
-
-    def check_alone(self, reader: Reader) -> None:
-        """Refuse people with several rows that hold a value: the same noise for two values of one
-        person would be for their difference to see.
-        """
-        person, _, key = MARKED
-        with one_sentence(), arrow_rows(self.frame.sparkSession):
-            several = self._marked(reader).where(f"{key} is not null").groupBy(person).count().where("count > 1")
-            (row,) = several.groupBy().sum("count").collect()
-            people = several.count() if row[0] else 0
-        if people:
-            raise InvalidInput(
-                f"ids in {title_of(self.ids or '')} must name everybody once, got {row[0] - people:,} rows of people "
-                f"who have another. Keep one row of each person."
-            )
 
     def _surveyed(self, reader: Reader) -> Surveyed:
         from pyspark.sql import functions

@@ -48,9 +48,6 @@ class Claim:
     ids: str | None
     rules: Mapping[str, Any]  # by which values are read
     batch: str
-    keyed: bool = False
-    round: int = 1  # of keyed noise
-    drawing: str | None = None  # what its secret draws, which a ledger knows again; the folder's own is ``batch``
     engine: str = "spark"
     table: str | None = None  # what tells it from another one, where a second start goes on
 

@@ -51,7 +51,6 @@ __all__ = [
     "count_folder",
     "draw_claimed",
     "encode_column",
-    "keyed_reports",
     "release_column",
 ]
 
@@ -89,14 +88,6 @@ def encode_column(column: SparkColumn, design: Design, out: object, *, tallied: 
     return _encoded(column, folder, claim)
 
 
-def keyed_reports(column: SparkColumn, design: Design) -> DataFrame:
-    """Reports that are drawn when somebody looks, and are the same at every look."""
-    phones, reader = _phones(column, design), column.reader(design)
-    phones.check_shown()
-    column.checked(reader).check_alone(reader)
-    return column.people(reader).mapped(phones.encode, ddl(phones.schema))
-
-
 def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
     phones = _phones(column, design)
@@ -110,9 +101,6 @@ def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool
         tallied=tallied,
         ids=column.ids,
         rules=column.rules() | {"cleaning": asdict(column.cleaning)},
-        keyed=column.secret is not None,
-        round=column.round,
-        drawing=phones.drawing,
         table=column.fingerprint(),
     )
     return WorkFolder(session, out), claim
@@ -122,8 +110,6 @@ def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFo
     design = claim.settled
     phones, reader = _phones(column, design), column.reader(design)
     task, made = (TaskTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
-    if column.secret is not None:
-        column.check_alone(reader)
     people, session = column.people(reader), column.frame.sparkSession
     folder.begin(claim)
     try:
@@ -155,11 +141,10 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
     settled = claim.settled
     law = Encoder.of(settled).randomizer
     parts = folder.parts(whole=claim.tallied)
-    facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "keyed": claim.keyed}
+    facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "batches": (claim.batch,)}
     with one_sentence():
         if not claim.tallied:
-            sums = _votes(session, parts, settled, law)
-            return sums.counted(settled, batches=_names(claim, sums), **facts)
+            return _votes(session, parts, settled, law).counted(settled, **facts)
         rows = _read(session, parts, TALLIED)
         tasks = rows.select("partition", "rows").toArrow()
         if sorted(tasks["partition"].to_pylist()) != list(range(len(parts))):
@@ -170,16 +155,9 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
         sums = added_rows(rows.select(*SUMS.names), law)
     if claim.rules["missing"] is None:
         facts["missing"] = sums.missing
-    if claim.ids is not None and not claim.keyed:
+    if claim.ids is not None:
         facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.reports - sums.missing
-    return sums.counted(settled, batches=_names(claim, sums), **facts)
-
-
-def _names(claim: Claim, sums: Sums) -> tuple[str, ...]:
-    """By what a ledger knows the counts of a folder. Two folders of one secret hold the same
-    reports of whoever is in both.
-    """
-    return (claim.batch,) if claim.drawing is None else sums.names(claim.drawing)
+    return sums.counted(settled, **facts)
 
 
 def release_column(
@@ -258,5 +236,4 @@ def _read(session: SparkSession, parts: list[str], schema: pa.Schema) -> DataFra
 
 def _phones(column: SparkColumn, design: Design) -> BatchEncoder:
     """What draws the reports, on workers."""
-    keyed = {} if column.secret is None else {"ids": column.ids, "secret": column.secret, "round": column.round}
-    return BatchEncoder.of(design, column=column.name, **column.rules(), **keyed)
+    return BatchEncoder.of(design, column=column.name, **column.rules())

@@ -329,18 +329,12 @@ def check_counts(counted: CountedReports, title: str, design: Design | None) -> 
 
 def operated(counted: CountedReports) -> tuple[str, ...]:
     """What a reader must know of reports that an engine drew."""
-    said = []
-    if counted.engine is not None:
-        said.append(
-            f"the reports were drawn and counted by {counted.engine}, where the values lay: whoever operates it could "
-            f"see them, and is trusted as a curator is"
-        )
-    if counted.keyed:
-        said.append(
-            "the noise is a function of a secret: whoever has it, and the reports, can read the values off them; it "
-            "must be deleted when the round is over"
-        )
-    return tuple(said)
+    if counted.engine is None:
+        return ()
+    return (
+        f"the reports were drawn and counted by {counted.engine}, where the values lay: whoever operates it could see "
+        f"them, and is trusted as a curator is",
+    )
 
 
 def check_design(title: str, written: Mapping[str, Any], design: Design) -> None:

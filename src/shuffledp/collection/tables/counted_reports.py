@@ -41,8 +41,7 @@ class CountedReports:
     ``votes`` is what ``tally`` of the design's randomizer adds up to. ``batches`` names every
     drawing that went in, so that a ledger knows it again; ``missing`` people had no value, and
     ``repeated`` rows were left out since their person has another one, where that was looked at.
-    ``engine`` drew the reports: whoever runs it could see the values; so could, where the noise was
-    ``keyed``, whoever has the secret and the reports.
+    ``engine`` drew the reports: whoever runs it could see the values.
     """
 
     design: Mapping[str, Any]
@@ -53,7 +52,6 @@ class CountedReports:
     missing: int | None = None
     repeated: int | None = None
     engine: str | None = None
-    keyed: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, with the seal of all the rest."""
@@ -68,7 +66,6 @@ class CountedReports:
             "missing": self.missing,
             "repeated": self.repeated,
             "engine": self.engine,
-            "keyed": self.keyed,
         }
         return facts | {"sha256": digest_of(facts)}
 
@@ -164,7 +161,6 @@ KINDS: dict[str, Callable[[object], bool]] = {
     "reports": _count,
     "batches": _names,
     "secure": _truth,
-    "keyed": _truth,
     "missing": _perhaps,
     "repeated": _perhaps,
     "engine": _line,

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +22,8 @@ from numpy.typing import NDArray
 
 from shuffledp.collection.tables.spool import Closing, Spool
 from shuffledp.errors import InvalidInput
-from shuffledp.sampling import KeyedNoise, Rng, source_of, uniform
+from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
-
-if TYPE_CHECKING:
-    from shuffledp.protocols.design import Design
 
 __all__ = [
     "KEEPING",
@@ -37,7 +34,6 @@ __all__ = [
     "check_keep",
     "fingerprints",
     "id_texts",
-    "keyed_noise",
     "like_ids",
     "named_ids",
     "names_people",
@@ -128,14 +124,6 @@ class Persons(Closing):
     def count_repeated(self) -> int:
         """How many rows are of people who had a row before."""
         return 0 if self._surely_alone() else len(self.repeated())
-
-    def check_alone(self, title: str) -> None:
-        """Refuse people with more than one row."""
-        if again := self.count_repeated():
-            raise InvalidInput(
-                f"ids in {title} must name everybody once, got {again:,} rows of people who have another. Keep one row "
-                f"of each person."
-            )
 
     def _surely_alone(self) -> bool:
         """Whether half of a fingerprint tells all people apart, where that is quickly seen: hardly
@@ -306,19 +294,6 @@ def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:
     texts = named_ids(ids, title)
     for start in range(0, len(texts), AT_ONCE):
         yield cbc_mac(key, _strings(texts.slice(start, AT_ONCE)))
-
-
-def keyed_noise(
-    secret: bytes, design: Design, ids: pa.Array, values: NDArray[Any], *, round: int = 1, title: str = "the table"
-) -> KeyedNoise:
-    """The ``rng`` for the reports of these people: ``values`` as the encoder of the design takes
-    them, row by row beside the ``ids``.
-
-    An id is its text: the number 7 and the text "7" are one person.
-    """
-    numbers = np.asarray(values, dtype=np.int64 if design.task.bounds is None else np.float64)
-    digest, strings = bytes.fromhex(design.digest), _strings(named_ids(ids, title))
-    return KeyedNoise(secret, digest=digest, round=round, ids=strings, values=numbers)
 
 
 def named_ids(ids: pa.Array, title: str) -> pa.Array:

@@ -15,7 +15,7 @@ from shuffledp.errors import InvalidInput, check_count, check_finite, check_prob
 from shuffledp.randomizers.messages.faked_values import FakedValues
 from shuffledp.randomizers.reporting import Form, Ints
 from shuffledp.randomizers.votes import chunks
-from shuffledp.sampling import WORD, KeyedSource, Replayable, Rng, Source, bernoulli, smallest_dtype, source_of
+from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 from shuffledp.sampling.count_tables import CountTable, geometric_table, poisson_table
 
 __all__ = [
@@ -158,12 +158,12 @@ class AddedDummies(FakedValues):
 
     def mixed_part(self, tally: Ints, *, first: bool, rng: Rng = None) -> Ints:
         """Messages are kept part by part, and the dummies come with the first."""
-        source = _fresh(rng)
+        source = source_of(rng)
         handed = np.array([self._kept(source, votes) for votes in tally[1:].tolist()], dtype=np.int64)
         return np.concatenate([tally[:1], handed + self._dummies(source) if first else handed])
 
     def mixed_messages(self, messages: NDArray[Any], *, rng: Rng = None) -> NDArray[Any]:
-        source = _fresh(rng)
+        source = source_of(rng)
         kept = np.concatenate(
             [bernoulli(source, self.kept_threshold, part.stop - part.start) for part in chunks(len(messages))]
         )
@@ -175,7 +175,7 @@ class AddedDummies(FakedValues):
 
     def dummies(self, *, rng: Rng = None) -> Ints:
         """How many dummies each place gets, for a shuffler that seals them itself."""
-        return self._dummies(_fresh(rng))
+        return self._dummies(source_of(rng))
 
     def _kept(self, source: Source, votes: int) -> int:
         """How many of so many messages are handed on."""
@@ -190,13 +190,3 @@ class AddedDummies(FakedValues):
 
     def _fakes(self, size: int, people: int) -> tuple[float, float]:
         return float(size * self.numbers.mean), float(size * self.numbers.variance)
-
-
-def _fresh(rng: Rng) -> Source:
-    """A source for what the shuffler draws, once, for nobody's row."""
-    if isinstance(rng, (Replayable, KeyedSource)):
-        raise InvalidInput(
-            "the shuffler's dummies must be drawn afresh, got keyed noise. They belong to no person whose id could "
-            "name them: leave the secret out, or let people send fakes (fakes in place of dummies)."
-        )
-    return source_of(rng)

@@ -88,7 +88,7 @@ class MessageLaw(Randomizer, Reporting):
         dtype, width, _ = self.form
         reports = np.empty(len(checked) if width is None else (len(checked), width), dtype=dtype)
         for chunk in chunks(len(checked), self.messages):
-            reports[chunk] = self._draw(source.at(chunk, len(checked)), checked[chunk])
+            reports[chunk] = self._draw(source, checked[chunk])
         return reports
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:

@@ -178,7 +178,7 @@ class SplitShares(MessageLaw):
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         table, mask = _share(self).table, np.uint64(self.modulus - 1)
         noise = table.draw(source, len(values)) - table.draw(source, len(values))
-        random = uniform(source.spread(self.messages - 1), self.modulus, len(values) * (self.messages - 1))
+        random = uniform(source, self.modulus, len(values) * (self.messages - 1))
         shares = random.reshape(len(values), -1).astype(np.uint64)
         sent = (values.astype(np.int64) + noise).astype(np.uint64)  # modulo 2^64, and so modulo 2^share_bits
         last = (sent - shares.sum(axis=1, dtype=np.uint64)) & mask

@@ -119,12 +119,12 @@ class UserFakes(FakedValues):
         rows = np.full((people, self.messages), self.k, dtype=self.message.dtype)
         rows[:, 0] = self._true(source, values)
         if (numbers := self.numbers) is None:
-            sent = bernoulli(source.spread(self.slots), self.threshold, people * self.slots)
+            sent = bernoulli(source, self.threshold, people * self.slots)
         else:
             drawn = numbers.first + numbers.sampler.draw(source, people)
             sent = (np.arange(self.slots) < drawn[:, None]).ravel()
         places = np.flatnonzero(sent)
-        fakes = uniform(source.spread(self.slots).at(places, len(sent)), self.k, len(places))
+        fakes = uniform(source, self.k, len(places))
         rows[:, 1:].flat[places] = fakes
         return rows
 

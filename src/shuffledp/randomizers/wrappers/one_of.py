@@ -190,7 +190,7 @@ class OneOf(Wrapper):
         rows = np.zeros((len(asked), max(columns_of(each) for each in self.parts)), dtype=np.int64)
         for number, part in enumerate(self.parts):
             if len(who := np.flatnonzero(asked == number)):
-                drawn = words_of(part.randomize(columns[number][who], rng=source.at(who, len(asked))))
+                drawn = words_of(part.randomize(columns[number][who], rng=source))
                 rows[who, : drawn.shape[1]] = drawn
         if self.form.outputs is None:
             return np.concatenate([asked[:, None], rows], axis=1)
