@@ -22,7 +22,7 @@ from shuffledp.collection.page.numerals import (
     times,
 )
 from shuffledp.collection.page.parts import facts_list, figure, gloss, section
-from shuffledp.collection.page.svg import Chart
+from shuffledp.collection.page.svg import Chart, shortened
 from shuffledp.collection.page.svg_file import SEEDED, SvgFigure
 from shuffledp.collection.page.trend_chart import Mark, trend_chart
 from shuffledp.collection.series.pausing import Pace, paces, spent_after
@@ -35,6 +35,7 @@ __all__ = ["PAGE", "PAGES", "series_html", "trend_svg", "write_pages"]
 
 PAGE, TABLE = "trend.html", "trend.csv"
 PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every line with its intervals"}
+LETTERS = 52  # of a label above its chart
 PANELS = 8  # lines that are drawn; the table has all
 PACE = {1: "Every week", 2: "Every second week", 4: "Every fourth week"}
 COVERED = (
@@ -68,7 +69,7 @@ def trend_svg(trend: Trend) -> SvgFigure:
         f"{trend.weeks} of {many(series.weeks, 'week')}; ε ≤ {scientific(bound.upper, up=True)} at δ = "
         f"{exact(series.design.delta)} for all weeks together{'' if trend.secure else SEEDED}"
     )
-    charts = [(f"{each}, {trend.units[each]}", chart) for each, chart in _charts(trend)]
+    charts = [(f"{shortened(each, LETTERS)}, {trend.units[each]}", chart) for each, chart in _charts(trend)]
     return SvgFigure(series.title or series.name, tied(promise), charts, _caption(trend))
 
 
