@@ -50,7 +50,7 @@ def test_from_a_new_series_to_its_trend(track: Tracking) -> None:
     trend = track.said("plot", "polls")
     assert len(trend["points"]) == 4
     assert {each.name for each in (track.place / "polls").glob("trend.*")} == {"trend.csv", "trend.html", "trend.svg"}
-    assert "trend.svg: a browser opens it" in track.refused("plot", "polls", "--out", "trend.png")
+    assert "Write 'trend.svg': a browser opens it." in track.refused("plot", "polls", "--out", "trend.png")
 
 
 def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:

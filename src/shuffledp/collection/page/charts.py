@@ -56,7 +56,7 @@ class Bar:
 def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Chart:
     """Horizontal bars to one scale, each below its label."""
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
-    scale = Scale(min(0.0, *ends), most if most is not None else max(0.0, *ends))
+    scale = Scale(min([0.0, *ends]), most if most is not None else max([0.0, *ends]))
     height, zero = ROW * len(rows), scale(0.0)
     drawn = [_row(row, scale, ROW * place) for place, row in enumerate(rows)]
     return chart(
