@@ -152,7 +152,7 @@ def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:
 
 def _caption(found: Estimates, shown: Sequence[int], margins: Sequence[float]) -> str:
     sure = level(found.level)
-    span = max(0.0, *(found.upper[at] for at in shown)) - min(0.0, *(found.lower[at] for at in shown))
+    span = max([0.0, *(found.upper[at] for at in shown)]) - min([0.0, *(found.lower[at] for at in shown)])
     thin = phrases.THIN if any(margins[at] < VISIBLE * span for at in shown) else ""
     largest = ""
     if len(shown) < found.of:

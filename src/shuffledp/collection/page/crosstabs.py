@@ -81,12 +81,12 @@ class ShownCells(ShownPeople):
 
 def _content(record: Record) -> list[Markup | None]:
     found, reports, grid = record.estimates, record.counted.reports, grid_of(record)
-    drawn = _map(record, grid)
+    drawn = _map(record, grid) if grid.readable else None
     cells = record.design.values
     decimals, margins, ends = decimals_of(found), margins_of(found), ends_of(found)
     sums = list(range(cells, len(found.value)))
     return [
-        figure(drawn.chart, drawn.caption) if grid.readable else None,
+        None if drawn is None else figure(drawn.chart, drawn.caption),
         estimate_table(found, range(cells), reports, decimals, ends, margins),
         element("h3", "Sums over columns"),
         estimate_table(found, sums, reports, decimals, ends, margins),
