@@ -18,11 +18,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["NAMES", "page", "pictures", "read", "run", "write_pages"]
+__all__ = ["NAMES", "page", "pictures", "read", "run", "stored", "write_pages"]
 
 FOLDER = Path("docs/notebooks")
 NAMES = ("analyst", "researcher", "training")
 DOWNLOAD = "*This page is a notebook: [download it]({name}.ipynb) and run it. Its numbers will differ a little, as the noise does.*"
+
+PICTURES = {"image/svg+xml": "svg", "image/png": "png"}
 
 Cell = dict[str, Any]
 Output = dict[str, Any]
@@ -52,18 +54,24 @@ def page(name: str, notebook: dict[str, Any]) -> str:
             parts.append(source)
             continue
         parts.append(f"```python\n{source}\n```")
-        parts += [_rendered(each, f"{name}-{number}.png") for each in cell["outputs"]]
+        parts += [_rendered(each, f"{name}-{number}") for each in cell["outputs"]]
     return "\n\n".join([parts[0], DOWNLOAD.format(name=name), *parts[1:]]) + "\n"
 
 
 def pictures(name: str, notebook: dict[str, Any]) -> dict[str, bytes]:
     """The files that the page shows."""
     return {
-        f"{name}-{number}.png": base64.b64decode(each["data"]["image/png"])
+        f"{name}-{number}.{PICTURES[form]}": _content(stored)
         for number, cell in enumerate(notebook["cells"])
         for each in cell.get("outputs", [])
-        if "image/png" in each.get("data", {})
+        for form, stored in each.get("data", {}).items()
+        if form in PICTURES
     }
+
+
+def _content(stored: str | list[str]) -> bytes:
+    """The bytes of a picture: Jupyter stores text in lines, and all else in base 64."""
+    return base64.b64decode(stored) if isinstance(stored, str) else "".join(stored).encode()
 
 
 def _shown(source: str, namespace: dict[str, Any]) -> list[Output]:
@@ -86,7 +94,7 @@ def _shown(source: str, namespace: dict[str, Any]) -> list[Output]:
 def _data(value: object) -> dict[str, Any]:
     """What Jupyter would show of a value, in the best of its forms, and as text."""
     text: dict[str, Any] = {"text/plain": repr(value).splitlines(keepends=True)}
-    for form, method in (("text/html", "_repr_html_"), ("image/png", "_repr_png_")):
+    for form, method in (("text/html", "_repr_html_"), ("image/svg+xml", "_repr_svg_"), ("image/png", "_repr_png_")):
         if (made := getattr(value, method, lambda: None)()) is not None:
             return {form: base64.b64encode(made).decode() if isinstance(made, bytes) else [str(made)]} | text
     return text
@@ -94,11 +102,16 @@ def _data(value: object) -> dict[str, Any]:
 
 def _rendered(output: Output, picture: str) -> str:
     data = output.get("data", {})
-    if "image/png" in data:
-        return f"![What the cell draws]({picture})"
+    for form in PICTURES.keys() & data.keys():
+        return f"![What the cell draws]({picture}.{PICTURES[form]})"
     if "text/html" in data:
         return "".join(data["text/html"])
     return "```text\n" + "".join(data.get("text/plain", output.get("text", []))).rstrip("\n") + "\n```"
+
+
+def stored(name: str) -> list[Path]:
+    """The pictures of a notebook that stand beside its page."""
+    return [each for suffix in PICTURES.values() for each in FOLDER.glob(f"{name}-*.{suffix}")]
 
 
 def write_pages() -> None:
@@ -106,7 +119,7 @@ def write_pages() -> None:
     for name in NAMES:
         notebook = read(FOLDER / f"{name}.ipynb")
         (FOLDER / f"{name}.md").write_text(page(name, notebook), encoding="utf-8")
-        for each in FOLDER.glob(f"{name}-*.png"):
+        for each in stored(name):
             each.unlink()
         for file, content in pictures(name, notebook).items():
             (FOLDER / file).write_bytes(content)

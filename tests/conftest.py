@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from shuffledp.collection.release.picture import release_figure
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.randomizers import family
 from tests.kept import KeptCurves
 from tests.literature.report import WIDTH, Row, table
-from tests.sketch import DRAWN_BY, sketch
 
 LEAST = 20_000  # comparisons that could fail, if the whole grid was run
 # Fixtures that start a Spark cluster, PostgreSQL or a browser, or build the site; and those that start what is killed
@@ -44,20 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("fleet")
         if any(name in asked for name in LONG):
             item.add_marker("long")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def sketched() -> Iterator[None]:
-    """Releases leave a dot instead of a figure."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DRAWN_BY, sketch)
-        yield
-
-
-@pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this test, they leave their figure."""
-    monkeypatch.setattr(DRAWN_BY, release_figure)
 
 
 CURVES = KeptCurves(pytest.MonkeyPatch())

@@ -21,7 +21,7 @@ PEOPLE, ABSENT = sum(TRUTH.values()), 7
 PROMISE = ("--epsilon", 1, "--delta", 1e-6)
 CITY = ("--column", "city", "--categories", ",".join(CITIES), *PROMISE)
 AGE = ("--column", "age", "--lower", 0, "--upper", 100, *PROMISE)
-FILES = {"page.html", "estimates.csv", "estimates.json", "estimates.png", "design.json"}
+FILES = {"page.html", "estimates.csv", "estimates.json", "estimates.svg", "design.json"}
 
 
 def people() -> pa.Table:

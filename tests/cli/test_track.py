@@ -8,7 +8,6 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.collection.ledger import Ledger
-from tests.sketch import DRAWN_BY, sketch
 
 SETTLED = ("--task", "histogram", "--categories", "yes,no", "--n", "400", "--honest", "300", "--weeks", "3")
 PROMISE = ("--epsilon", "2", "--delta", "1e-6")
@@ -35,7 +34,6 @@ class Tracking:
 @pytest.fixture
 def track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tracking:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(DRAWN_BY, sketch)
     return Tracking(tmp_path, capsys)
 
 
@@ -51,7 +49,8 @@ def test_from_a_new_series_to_its_trend(track: Tracking) -> None:
     assert status["spent"]["upper"] < status["promised"]["epsilon"] == 2
     trend = track.said("plot", "polls")
     assert len(trend["points"]) == 4
-    assert {each.name for each in (track.place / "polls").glob("trend.*")} == {"trend.csv", "trend.html", "trend.png"}
+    assert {each.name for each in (track.place / "polls").glob("trend.*")} == {"trend.csv", "trend.html", "trend.svg"}
+    assert "Write 'trend.svg': a browser opens it." in track.refused("plot", "polls", "--out", "trend.png")
 
 
 def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:

@@ -47,7 +47,7 @@ def test_a_notebook_is_one_that_jupyter_opens_and_small(name: str) -> None:
 def test_the_page_of_a_notebook_is_up_to_date(name: str) -> None:
     notebook = notebooks.read(FOLDER / f"{name}.ipynb")
     assert (FOLDER / f"{name}.md").read_text(encoding="utf-8") == notebooks.page(name, notebook), "run make docs"
-    stored = {each.name: each.read_bytes() for each in FOLDER.glob(f"{name}-*.png")}
+    stored = {each.name: each.read_bytes() for each in notebooks.stored(name)}
     assert stored == notebooks.pictures(name, notebook), "run make docs"
 
 

@@ -30,7 +30,6 @@ from unittest import mock
 from shuffledp.sampling import source
 from tests.cli.people import Said, people, run
 from tests.collection.network.test_end_to_end import free_port
-from tests.sketch import DRAWN_BY, sketch
 
 __all__ = ["ANSWERS", "CHAPTERS", "OPTIONS", "TRANSCRIPTS", "options", "played", "shape"]
 
@@ -309,7 +308,7 @@ def _still(folder: Path, seed: str) -> Iterator[None]:
     os.environ |= {"COLUMNS": "80", "TERM": "dumb", "TZ": "UTC"}
     os.chdir(folder)
     try:
-        with mock.patch("os.urandom", bytes_of), mock.patch(DRAWN_BY, sketch):
+        with mock.patch("os.urandom", bytes_of):
             source._default.cache_clear()  # what this process has begun to draw from already
             yield
     finally:

@@ -126,7 +126,7 @@ def main(folder: Path = FOLDER) -> int:
 
     command = Path(sys.executable).with_name("shuffledp")
     shown = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command.name
-    _say(f"{perf_counter() - began:.0f} s in all. Figures: {figure}, {folder / 'affairs' / 'estimates.png'}")
+    _say(f"{perf_counter() - began:.0f} s in all. Figures: {figure}, {folder / 'affairs' / 'estimates.svg'}")
     pages = f"{folder / 'affairs' / 'page.html'} and {folder / 'network' / 'result' / 'page.html'}"
     print(NEXT.format(page=pages, command=shown))
     return 0

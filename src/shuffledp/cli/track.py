@@ -329,7 +329,7 @@ def plot(
     folder: Folder,
     out: Annotated[
         Path | None,
-        flag("out", ANSWER, "A .png, .svg or .pdf file; if left out, trend.png in the folder.", metavar="FILE"),
+        flag("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE"),
     ] = None,
     ledger: PaidIn = None,
     as_json: Json = False,
@@ -338,7 +338,7 @@ def plot(
     gaps where there is none. The page and the table are made again, too.
     """
     from shuffledp.collection.series.trend import trend_of
-    from shuffledp.collection.series.trend_page import PAGES, trend_figure, write_pages
+    from shuffledp.collection.series.trend_page import PAGES, trend_svg, write_pages
     from shuffledp.collection.series.weeks import tracked
 
     state = tracked(folder, ledger=ledger)
@@ -348,8 +348,8 @@ def plot(
             f"series {state.series.name!r} must have a week to draw, got none. Release one: shuffledp track add."
         )
     with patiently("drawing the trend"):
+        place = trend_svg(trend).save(folder / "trend.svg" if out is None else out)
         write_pages(state)
-        place = trend_figure(trend, folder / "trend.png" if out is None else out)
     if as_json:
         return show.as_json({"out": str(place), **trend.as_json()})
     _show_changes(trend)

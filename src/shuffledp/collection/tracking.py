@@ -8,19 +8,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from shuffledp.accounting.curves import Bound
 from shuffledp.collection.arguments import in_python
 from shuffledp.collection.client import column_for
 from shuffledp.collection.door.answered import opened
 from shuffledp.collection.door.python_arguments import PathLike, budget_of, column_name, reading, text_cleaning
+from shuffledp.collection.page.svg_file import SvgFigure
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release
 from shuffledp.collection.series.asking_again import question_of
 from shuffledp.collection.series.pausing import Pace, paces, spent_after
 from shuffledp.collection.series.trend import Trend, trend_of
-from shuffledp.collection.series.trend_page import trend_drawing, write_pages
+from shuffledp.collection.series.trend_page import trend_svg, write_pages
 from shuffledp.collection.series.weeks import Tracked, new_series, next_week, tracked
 from shuffledp.collection.tables import Keep
 from shuffledp.collection.tables.formats import Format
@@ -30,9 +31,6 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import certify
 from shuffledp.sampling import Rng
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Series"]
 
@@ -147,12 +145,12 @@ class Series:
         """The estimates of all weeks, and how they change."""
         return trend_of(self._state())
 
-    def plot(self) -> Figure:
-        """A matplotlib figure of the trend, which a notebook shows; nothing is written."""
+    def plot(self) -> SvgFigure:
+        """The chart of its page, which a notebook shows; ``.save("trend.svg")`` writes it."""
         found = self.trend
         if not found.lines:
             raise InvalidInput("a series must have a week to draw, got none. Release one: series.add(...).")
-        return trend_drawing(found)
+        return trend_svg(found)
 
     def _state(self) -> Tracked:
         with in_python():

@@ -18,7 +18,7 @@ from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.protocols.exact_limits import Law
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from shuffledp.collection.page.svg_file import SvgFigure
 
 __all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "check_level", "combine"]
 
@@ -187,23 +187,29 @@ class Estimate:
         every = len(self.values) if self.of is None else self.of
         return self.noise.interval(self.unbiased, (1.0 - check_level(level)) / (2.0 * max(1, every)))
 
-    def plot(self, level: float = 0.95) -> Figure:
-        """A matplotlib figure of the estimates with their intervals, which a notebook shows."""
-        from shuffledp.figures import DrawnEstimates, draw_estimates
+    def plot(self, level: float = 0.95) -> SvgFigure:
+        """The estimates as bars with their intervals, which a notebook shows; ``.save("x.svg")``
+        writes them.
+        """
+        from shuffledp.collection.page.svg_file import estimates_svg  # doors
+        from shuffledp.collection.record import Estimates
 
-        (low, high), (lowest, highest) = self.interval(level), self.simultaneous(level)
-        drawn = DrawnEstimates(
-            labels=[str(label) for label in self.labels],
-            values=self.values.tolist(),
-            lower=low.tolist(),
-            upper=high.tolist(),
-            all_lower=lowest.tolist(),
-            all_upper=highest.tolist(),
-            of=len(self.labels),
+        columns = (self.values, self.stderr, *self.interval(level), *self.simultaneous(level))
+        value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)
+        found = Estimates(
+            unit="",
             level=level,
-            bounds=(-math.inf, math.inf) if len(self.labels) == 1 else None,
+            of=len(self.labels) if self.of is None else self.of,
+            label=tuple(map(str, self.labels)),
+            value=value,
+            stderr=stderr,
+            lower=lower,
+            upper=upper,
+            all_lower=all_lower,
+            all_upper=all_upper,
+            together=True,
         )
-        return draw_estimates(drawn, title=f"{self.n:,} reports{self._seeded}")
+        return estimates_svg(found, self.n, secure=self.secure)
 
     @property
     def _seeded(self) -> str:

@@ -33,6 +33,7 @@ CITIES = [
     "elsewhere",
 ]
 PEOPLE = [300_000, 200_000, 90_000, 80_000, 70_000, 60_000, 50_000, 40_000, 30_000, 30_000, 20_000, 30_000]
+DIGITS = list("0123456789")
 HOSTILE = [
     "</script><b>bold</b>",
     "x" * 300,
@@ -115,6 +116,30 @@ def _asked(name: str) -> tuple[ShuffledProtocol, Any, str]:
             sdp.Frequency(domain=300, method="hadamard", n=20_000, epsilon0=6.0, delta=1e-6),
             rng.zipf(1.5, 20_000) % 300,
             "page",
+        )
+    if name == "quantile":
+        return (
+            sdp.Quantiles(cuts=range(0, 101, 5), at=[0.25, 0.5, 0.75], n=20_000, epsilon=1.0, delta=1e-6),
+            rng.uniform(0.0, 100.0, 20_000),
+            "age",
+        )
+    if name == "crosstab":
+        return (
+            sdp.Crosstab(
+                columns=["region", "drink"],
+                categories=[["north", "south"], ["tea", "coffee", "water"]],
+                n=20_000,
+                epsilon=1.0,
+                delta=1e-6,
+            ),
+            rng.integers(0, 6, 20_000),
+            "region × drink",
+        )
+    if name == "wide crosstab":
+        return (
+            sdp.Crosstab(columns=["tens", "ones"], categories=[DIGITS, DIGITS], n=20_000, epsilon=1.0, delta=1e-6),
+            rng.integers(0, 100, 20_000),
+            "tens × ones",
         )
     assert name == "tiny"
     return sdp.Histogram(categories=["a", "b"], n=4, epsilon0=2.0, delta=1e-3), np.array([0, 1, 0, 0]), "letter"

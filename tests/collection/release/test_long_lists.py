@@ -5,7 +5,6 @@ must hold for all at once.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ import pytest
 from shuffledp.cli import answering as command
 from shuffledp.cli import show
 from shuffledp.collection.page.shown_by_task import answer as section
+from shuffledp.collection.page.svg_file import release_svg
 from shuffledp.collection.record import Record, embedded_json
-from shuffledp.collection.release.picture import release_figure
 from shuffledp.collection.release.rows import SHOWN, EstimateTable
 from shuffledp.protocols import Frequency, Histogram
 from shuffledp.protocols.estimate import Estimate
@@ -106,7 +105,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
 
 
 def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
-    long: tuple[Said, dict[str, Any], str], tmp_path: Path
+    long: tuple[Said, dict[str, Any], str],
 ) -> None:
     said, facts, page = long
     assert "95 % for all at once" in said.out
@@ -114,10 +113,9 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
     text = re.sub(r"<[^>]*>", "", page).replace("\u00a0", " ")
     assert "95 % interval for all at once" in text
     assert "intervals that hold for all 60 at once" in text
-    release_figure(Record.from_json(facts), tmp_path / "figure.svg")
-    drawn = re.sub(r"<!--\s*|\s*-->", "\n", (tmp_path / "figure.svg").read_text(encoding="utf-8"))
-    assert "95 % interval, for all at once" in drawn
-    assert "for each by itself" not in drawn
+    drawn = release_svg(Record.from_json(facts))
+    assert "intervals that hold for all 60 at once" in drawn.caption
+    assert "for all at once" in drawn.promise
 
 
 def test_a_page_of_an_earlier_version_is_shown_as_it_was(long: tuple[Said, dict[str, Any], str]) -> None:

@@ -33,7 +33,7 @@ def test_the_files_of_a_release_agree_with_each_other(folders: dict[str, Path], 
     assert {each.name for each in folder.iterdir()} == FILES
     assert embedded_json((folder / "page.html").read_text(encoding="utf-8")) == facts
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == facts["design"]
-    assert (folder / "estimates.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "estimates.svg").read_text(encoding="utf-8").startswith("<svg ")
     rows, estimates = rows_in(folder), facts["estimates"]
     assert [row["label"] for row in rows] == estimates["label"]
     for column, name in (

@@ -46,7 +46,7 @@ def test_a_task_that_derives_from_another_needs_no_more(monkeypatch: pytest.Monk
     made = answered(Question(task="ballot", categories=known, **read), Promise(epsilon=2.0, delta=1e-2), None, None)
     page = html(made.record)
     assert "Ballot of a column" in page
-    assert len(made.plot().axes) > 0
+    assert "Ballot of a column" in made.plot()._repr_svg_()
     found = verify(page)  # which reads it again first
     assert (found.verdict, found.failed) == ("pass", ())
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.stages import release
@@ -42,7 +41,6 @@ def numbers(facts: object) -> set[object]:
     return {facts}
 
 
-@pytest.mark.usefixtures("drawn")
 def test_tables_with_the_same_reports_have_the_same_release(tmp_path: Path) -> None:
     """Same places among the categories, but other texts, other columns, another size, another age:
     all of it must be invisible.

@@ -187,13 +187,14 @@ def test_forged_estimates_are_found_out(kept: tuple[TopRelease, Path], monkeypat
         assert verify(as_page(rehashed(made))).verdict == "FAIL"
 
 
-@pytest.mark.usefixtures("drawn")
 def test_nothing_to_be_found_is_an_answer_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shuffledp.collection.verify.verification.check_certificate", lambda *_: [])
     none = sdp.top([f"{i}" for i in range(20_000)], **TERMS, rng=np.random.default_rng(1))  # type: ignore[arg-type]
     assert len(none.estimates) == 0
     page = (none.save(tmp_path / "none") / "page.html").read_text()
     assert "No word was found" in page
+    assert none.estimate.plot().charts[0][1].height == 0.0
+    assert "No word was found" in (tmp_path / "none" / "estimates.svg").read_text(encoding="utf-8")
     assert verify(page, table=(tmp_path / "none" / "estimates.csv").read_text()).verdict == "pass"
 
 

@@ -35,15 +35,6 @@ def weekly() -> Design:
     return Design.of(Histogram(categories=["yes", "no"], n=PEOPLE, least=LEAST, rounds=WEEKS, epsilon=2.0, delta=1e-6))
 
 
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No figure takes as long as all the rest."""
-    from shuffledp.collection.release import write
-    from tests.sketch import sketch
-
-    monkeypatch.setattr(write, "release_figure", sketch)
-
-
 @pytest.fixture
 def budget(tmp_path: Path) -> Budget:
     return Budget(tmp_path / "budget.sqlite", "p", 3.0, 1e-5)

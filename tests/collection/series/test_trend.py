@@ -12,10 +12,9 @@ from shuffledp import Histogram
 from shuffledp.collection.series import checking
 from shuffledp.collection.series.checking import check_series
 from shuffledp.collection.series.trend import Point, Trend, trend_of
-from shuffledp.collection.series.trend_page import PAGE, series_html, write_pages
+from shuffledp.collection.series.trend_page import PAGE, series_html, trend_svg, write_pages
 from shuffledp.collection.series.weeks import Tracked, tracked
 from shuffledp.collection.verify.verification import Verification
-from shuffledp.figures.trend_lines import runs
 from tests.collection.series.conftest import PEOPLE, WEEKS
 
 pytestmark = pytest.mark.long
@@ -49,7 +48,6 @@ def test_a_trend_is_of_shares_with_limits_from_the_votes(state: Tracked) -> None
     assert points[1].band is not None
     assert points[1].band[0] < points[1].lower < points[1].value < points[1].upper < points[1].band[1]
     assert [point.place - points[0].place for point in points] == [0, 1, 3], "week 1 of 2027 is missing"
-    assert runs([point.place for point in points]) == [[0, 1], [2]]
 
 
 def test_a_change_that_is_more_than_noise_is_told(state: Tracked) -> None:
@@ -106,6 +104,12 @@ def test_the_page_says_what_the_weeks_say_and_a_changed_one_is_found(
     assert text == series_html(state)
     for words in ("2027-W02", "week 3", "Every week", "Not covered", "weeks/003/page.html", "Not for release."):
         assert words in text
+    drawn = trend_svg(trend_of(state))
+    assert [words for words, _ in drawn.charts] == ["yes, share of people", "no, share of people"]
+    assert all(chart in text and chart in drawn._repr_svg_() for _, chart in drawn.charts)
+    assert [chart.count('class="upper"') for _, chart in drawn.charts] == [1, 1], "no line where a week is missing"
+    assert "3 of 4 weeks" in drawn.promise
+    assert "not for release" in drawn.promise
     assert "<script" not in text
     assert (state.folder / "trend.csv").read_text(encoding="utf-8").count("\n") == 7
     monkeypatch.setattr(checking, "verify", lambda *_, **__: Verification(()))

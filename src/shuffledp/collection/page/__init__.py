@@ -20,6 +20,7 @@ trend_chart    the weeks of a series, as such a figure
 charts         the figures, as SVG that keeps its type size on every screen
 parts          pieces that several sections are made of
 svg            axes, ticks and shapes
+svg_file       such a figure by itself, in a notebook or a file
 markup         HTML in which nothing can be left unescaped
 numerals       numbers, in words and figures
 

@@ -10,10 +10,10 @@ from shuffledp.collection.page.margins import SHOWN, decimals_of, ends_of, margi
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
-from shuffledp.collection.page.shown_answer import ShownAnswer, ShownPeople
+from shuffledp.collection.page.shown_answer import Drawn, ShownAnswer, ShownPeople
 from shuffledp.collection.record import Estimates, Record
 
-__all__ = ["COUNTED", "ShownNumber", "ShownValue", "ShownValues", "estimate_table"]
+__all__ = ["COUNTED", "ShownNumber", "ShownValue", "ShownValues", "draw_values", "estimate_table"]
 
 COUNTED = "Value"  # what stands above the names of what was counted
 LONG = 400  # rows that are not printed unless they are opened
@@ -27,7 +27,18 @@ class ShownNumber(ShownAnswer):
         return f"the {record.estimates.label[0]}" if record.estimates.clipped else f"the {record.design.task}"
 
     def section(self, record: Record) -> Markup:
-        return section("estimates", "The estimate", _mean(record))
+        return section("estimates", "The estimate", _mean(record, self.drawn(record)))
+
+    def drawn(self, record: Record) -> Drawn:
+        found, (lower, upper) = record.estimates, record.design.possible(record.counted.reports)
+        value, low, high = found.value[0], found.lower[0], found.upper[0]
+        words, sure, ends = _number(found)
+        title = phrases.MEAN_TITLE.format(
+            label=found.label[0], value=words, level=sure, ends=ends, lower=exact(lower), upper=exact(upper)
+        )
+        enlarged = phrases.ENLARGED if narrow(low, high, lower, upper) else ""
+        chart = interval(title, value, low, high, lower, upper)
+        return Drawn(chart, f"All that is possible, with the {sure} interval.{enlarged}", title)
 
     def confidence(self, record: Record) -> str:
         return phrases.LEVEL_MEAN.format(level=level(record.estimates.level))
@@ -37,7 +48,10 @@ class ShownValues(ShownPeople):
     """How many people hold each value."""
 
     def section(self, record: Record) -> Markup:
-        return section("estimates", "The estimates", _counts(record))
+        return section("estimates", "The estimates", _counts(record, self.drawn(record)))
+
+    def drawn(self, record: Record) -> Drawn:
+        return draw_values(record.estimates)
 
 
 class ShownValue(ShownValues):
@@ -47,53 +61,54 @@ class ShownValue(ShownValues):
         return f"how many people hold {record.design.value}"
 
 
-def _mean(record: Record) -> list[Markup]:
-    found, (lower, upper) = record.estimates, record.design.possible(record.counted.reports)
-    value, low, high = found.value[0], found.lower[0], found.upper[0]
-    decimals, sure = decimals_of(found), level(found.level)
-    ends = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
-    title = phrases.MEAN_TITLE.format(
-        label=found.label[0],
-        value=fixed(value, decimals),
-        level=sure,
-        ends=ends,
-        lower=exact(lower),
-        upper=exact(upper),
-    )
-    enlarged = phrases.ENLARGED if narrow(low, high, lower, upper) else ""
+def _mean(record: Record, drawn: Drawn) -> list[Markup]:
+    found = record.estimates
+    words, sure, ends = _number(found)
     return [
         element(
             "p",
-            element("span", fixed(value, decimals), class_="big"),
+            element("span", words, class_="big"),
             " ",
             element("span", f"{sure} interval: {ends}", class_="under"),
             class_="number",
         ),
-        figure(
-            interval(title, value, low, high, lower, upper),
-            f"All that is possible, with the {sure} interval.{enlarged}",
-        ),
-        gloss(f"The standard error is {fixed(found.stderr[0], decimals + 1, up=True)}. ", phrases.COVERAGE),
+        figure(drawn.chart, drawn.caption),
+        gloss(f"The standard error is {fixed(found.stderr[0], decimals_of(found) + 1, up=True)}. ", phrases.COVERAGE),
     ]
 
 
-def _counts(record: Record) -> list[Markup | None]:
-    found, reports = record.estimates, record.counted.reports
-    shown, rest = _split(found.value)
-    decimals, margins, single = decimals_of(found), margins_of(found), ends_of(found)
+def _number(found: Estimates) -> tuple[str, str, str]:
+    """A single estimate in words, how sure its interval is, and from where to where it goes."""
+    decimals = decimals_of(found)
+    ends = f"{fixed(found.lower[0], decimals, up=False)} to {fixed(found.upper[0], decimals, up=True)}"
+    return fixed(found.value[0], decimals), level(found.level), ends
+
+
+def draw_values(found: Estimates) -> Drawn:
+    """Estimates as bars, the largest of a long list."""
+    shown, _ = _split(found.value)
+    decimals, margins = decimals_of(found), margins_of(found)
+    low, high = ends_of(found)
     rows = [
         Bar(
             found.label[at],
             tied(f"{fixed(found.value[at], decimals)} ± {fixed(margins[at], decimals, up=True)}"),
-            *_drawn(found, at),
+            found.value[at],
+            low[at],
+            high[at],
         )
         for at in shown
     ]
+    return Drawn(bars("The estimates as bars.", rows), _caption(found, shown, margins))
+
+
+def _counts(record: Record, drawn: Drawn) -> list[Markup | None]:
+    found, reports = record.estimates, record.counted.reports
+    shown, rest = _split(found.value)
+    decimals, margins, single = decimals_of(found), margins_of(found), ends_of(found)
     unlisted = found.of - len(found.value)
     return [
-        figure(
-            bars("The estimates as bars. The table below has the same numbers.", rows), _caption(record, shown, margins)
-        ),
+        figure(drawn.chart, drawn.caption),
         estimate_table(found, shown, reports, decimals, single, margins),
         _others(estimate_table(found, rest, reports, decimals, single, margins), len(rest)) if rest else None,
         element("p", _unlisted(record, unlisted)) if unlisted else None,
@@ -135,14 +150,9 @@ def _split(values: Sequence[float]) -> tuple[list[int], list[int]]:
     return largest[:SHOWN], sorted(largest[SHOWN:])
 
 
-def _drawn(found: Estimates, at: int) -> tuple[float, float, float]:
-    low, high = ends_of(found)
-    return found.value[at], low[at], high[at]
-
-
-def _caption(record: Record, shown: Sequence[int], margins: Sequence[float]) -> str:
-    found, sure = record.estimates, level(record.estimates.level)
-    span = max(0.0, *(found.upper[at] for at in shown)) - min(0.0, *(found.lower[at] for at in shown))
+def _caption(found: Estimates, shown: Sequence[int], margins: Sequence[float]) -> str:
+    sure = level(found.level)
+    span = max([0.0, *(found.upper[at] for at in shown)]) - min([0.0, *(found.lower[at] for at in shown)])
     thin = phrases.THIN if any(margins[at] < VISIBLE * span for at in shown) else ""
     largest = ""
     if len(shown) < found.of:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.numerals import decimals_for, fixed, power, scientific, tied
 from shuffledp.collection.page.svg import (
+    Chart,
     Scale,
     chart,
     decades,
@@ -52,10 +53,10 @@ class Bar:
     class_: str = "bar"
 
 
-def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Markup:
+def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Chart:
     """Horizontal bars to one scale, each below its label."""
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
-    scale = Scale(min(0.0, *ends), most if most is not None else max(0.0, *ends))
+    scale = Scale(min([0.0, *ends]), most if most is not None else max([0.0, *ends]))
     height, zero = ROW * len(rows), scale(0.0)
     drawn = [_row(row, scale, ROW * place) for place, row in enumerate(rows)]
     return chart(
@@ -63,7 +64,7 @@ def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Marku
         height,
         drawn,
         line(zero, 0.0, zero, height - 6.0, class_="zero") if scale.low < 0.0 else None,
-        class_="bars",
+        kind="bars",
     )
 
 
@@ -101,7 +102,7 @@ class MapRow:
     values: Sequence[float]
 
 
-def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Markup:
+def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Chart:
     """Cells in rows, the darker the larger, each with its number; the last row and the last column
     are sums, and are outlined only.
     """
@@ -133,10 +134,10 @@ def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Markup
             ]
     lines = [line(NAMES, TEXT + 8.0 + CELL * (len(rows) - 1), 1.0, TEXT + 8.0 + CELL * (len(rows) - 1), class_="axis")]
     lines.append(line(1.0 - width, TEXT + 8.0, 1.0 - width, TEXT + 8.0 + CELL * len(rows), class_="axis"))
-    return chart(title, TEXT + 10.0 + CELL * len(rows), heads, drawn, lines, class_="bars")
+    return chart(title, TEXT + 10.0 + CELL * len(rows), heads, drawn, lines, kind="bars")
 
 
-def interval(title: str, value: float, low: float, high: float, lower: float, upper: float) -> Markup:
+def interval(title: str, value: float, low: float, high: float, lower: float, upper: float) -> Chart:
     """A number with its interval on the scale of what was possible; enlarged beneath, if the
     interval is too narrow to be seen.
     """
@@ -144,7 +145,7 @@ def interval(title: str, value: float, low: float, high: float, lower: float, up
     parts = [_axis(whole, 16.0), _estimate(whole, value, low, high, 16.0)]
     half = max(high - value, value - low)
     if not narrow(low, high, lower, upper):
-        return chart(title, 56.0, parts, class_="scale")
+        return chart(title, 56.0, parts, kind="scale")
     near = Scale(value - AROUND * half, value + AROUND * half)
     lens = [(whole(near.low), 16.0), (whole(near.high), 16.0)], [(0.0, 108.0), (1.0, 108.0)]
     enlarged = [
@@ -152,7 +153,7 @@ def interval(title: str, value: float, low: float, high: float, lower: float, up
         _axis(near, 108.0),
         _estimate(near, value, low, high, 108.0),
     ]
-    return chart(title, 148.0, enlarged[0], parts, enlarged[1:], class_="scale")
+    return chart(title, 148.0, enlarged[0], parts, enlarged[1:], kind="scale")
 
 
 def narrow(low: float, high: float, lower: float, upper: float) -> bool:
@@ -202,7 +203,7 @@ def curve(
     promise: tuple[float, float],
     alone: float | None,
     alone_label: str = "one report alone",
-) -> Markup:
+) -> Chart:
     """Delta against epsilon, on a logarithmic axis: the band that encloses it, or its upper end
     alone, a point that is certified, and what a report guarantees alone.
     """
@@ -235,7 +236,7 @@ def curve(
         text(1.0, CURVE + 40.0, "ε", anchor="end", class_="axis-name"),
     ]
     marks = [_alone(x, alone, alone_label), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
-    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, class_="curve")
+    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
 
 
 def _alone(x: Scale, alone: float | None, words: str) -> Markup | None:

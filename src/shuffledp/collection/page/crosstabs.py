@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import product
 
 from shuffledp.collection.page import phrases
-from shuffledp.collection.page.answers import COUNTED, estimate_table
+from shuffledp.collection.page.answers import COUNTED, draw_values, estimate_table
 from shuffledp.collection.page.charts import MapRow, cell_map
 from shuffledp.collection.page.margins import decimals_of, ends_of, margins_of, together
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, fixed, level, many, percent
 from shuffledp.collection.page.parts import details, figure, gloss, section
-from shuffledp.collection.page.shown_answer import ShownPeople
+from shuffledp.collection.page.shown_answer import Drawn, ShownPeople
 from shuffledp.collection.record import Record
 from shuffledp.protocols.tasks.crossing import ALL, CROSS
 
@@ -69,6 +69,11 @@ class ShownCells(ShownPeople):
     def section(self, record: Record) -> Markup:
         return section("estimates", "The estimates", _content(record))
 
+    def drawn(self, record: Record) -> Drawn:
+        """The map; of a crosstab that is too large for one, its largest estimates."""
+        grid = grid_of(record)
+        return _map(record, grid) if grid.readable else draw_values(record.estimates)
+
     def told_apart(self, record: Record) -> str:
         sizes = " × ".join(count(len(each)) for each in record.design.crossed)
         return f"{sizes} categories, {many(record.design.values, 'cell')}"
@@ -76,11 +81,12 @@ class ShownCells(ShownPeople):
 
 def _content(record: Record) -> list[Markup | None]:
     found, reports, grid = record.estimates, record.counted.reports, grid_of(record)
+    drawn = _map(record, grid) if grid.readable else None
     cells = record.design.values
     decimals, margins, ends = decimals_of(found), margins_of(found), ends_of(found)
     sums = list(range(cells, len(found.value)))
     return [
-        figure(_map(record, grid, decimals), phrases.MAP) if grid.readable else None,
+        None if drawn is None else figure(drawn.chart, drawn.caption),
         estimate_table(found, range(cells), reports, decimals, ends, margins),
         element("h3", "Sums over columns"),
         estimate_table(found, sums, reports, decimals, ends, margins),
@@ -96,14 +102,14 @@ def _content(record: Record) -> list[Markup | None]:
     ]
 
 
-def _map(record: Record, grid: Grid, decimals: int) -> Markup:
+def _map(record: Record, grid: Grid) -> Drawn:
     values, reports = record.estimates.value, record.counted.reports
+    decimals = decimals_of(record.estimates)
     rows = []
     for name, places in zip([*grid.down, ALL], grid.places, strict=True):
         numbers = [float(reports) if place is None else values[place] for place in places]
         rows.append(MapRow(name, [fixed(number, decimals) for number in numbers], numbers))
-    title = "The estimates as a map: the darker a cell, the more people. The tables below have the same numbers."
-    return cell_map(title, [*grid.across, ALL], rows)
+    return Drawn(cell_map("The estimates as a map.", [*grid.across, ALL], rows), phrases.MAP)
 
 
 def _shares(record: Record) -> Markup | None:

@@ -12,8 +12,8 @@ from shuffledp.collection.page.charts import CURVE
 from shuffledp.collection.page.markup import Markup, element, join
 from shuffledp.collection.page.numerals import count, decimals_for, exact, fixed, level, percent
 from shuffledp.collection.page.parts import details, figure, gloss, section
-from shuffledp.collection.page.shown_answer import ShownAnswer
-from shuffledp.collection.page.svg import chart, disc, line, ribbon, text, window
+from shuffledp.collection.page.shown_answer import Drawn, ShownAnswer
+from shuffledp.collection.page.svg import Chart, chart, disc, line, ribbon, text, window
 from shuffledp.collection.record import AtQuantiles, Record
 
 __all__ = ["CLIPPED_ENDS", "ShownCuts", "quantile_name", "quantile_rows", "range_rows", "rows_of", "swayed_rows"]
@@ -119,7 +119,13 @@ class ShownCuts(ShownAnswer):
         return "how many people are below each cut point"
 
     def section(self, record: Record) -> Markup:
-        return section("estimates", "The distribution", _content(record))
+        return section("estimates", "The distribution", _content(record, self.drawn(record)))
+
+    def drawn(self, record: Record) -> Drawn:
+        sure = level(record.estimates.level)
+        caption = phrases.DISTRIBUTION.format(many=count(record.estimates.of), level=sure)
+        rows = [f"{name}: {point} ({sure} interval: {ends})" for name, point, ends in quantile_rows(record)]
+        return Drawn(_chart(record), caption, "; ".join(rows))
 
     def divided(self, record: Record) -> str:
         return f", in {count(record.estimates.of + 1)} bins"
@@ -128,7 +134,7 @@ class ShownCuts(ShownAnswer):
         return phrases.ANY_BELOW
 
 
-def _content(record: Record) -> list[Markup | None]:
+def _content(record: Record, drawn: Drawn) -> list[Markup | None]:
     found, sure = record.estimates, level(record.estimates.level)
     quantiles, ranges = quantile_rows(record), range_rows(record)
     clipped = record.asked.may_be_clipped
@@ -137,11 +143,7 @@ def _content(record: Record) -> list[Markup | None]:
     return [
         rows_of(("Quantile", "Estimate", f"{sure} interval"), quantiles) if quantiles else None,
         rows_of(("Range", "People", f"{sure} interval", "Share"), ranges) if ranges else None,
-        figure(
-            _drawn(record),
-            f"The share of people below each cut point. The band holds at all {count(many)} of them at once, with "
-            f"{sure} confidence (by Bonferroni's inequality). Bins are drawn equally wide.",
-        ),
+        figure(drawn.chart, drawn.caption),
         gloss(
             "An interval for a quantile goes from the end of one bin to the end of another: it holds the bin of the "
             "quantile at least as often as it says, and usually more often. ",
@@ -181,7 +183,7 @@ def rows_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     return element("div", table, class_="wide", role="region", aria_label=names[0], tabindex="0")
 
 
-def _drawn(record: Record) -> Markup:
+def _chart(record: Record) -> Chart:
     """The distribution function with its band, and a dot for each quantile."""
     found, cuts, reports = record.estimates, record.design.cuts or (), record.counted.reports
     bins = len(cuts) - 1
@@ -205,8 +207,8 @@ def _drawn(record: Record) -> Markup:
         anchor = {0: "start", bins: "end"}.get(at, "middle")
         names.append(text(at / bins, CURVE + 21.0, exact(cuts[at]), anchor=anchor, class_="tick"))
     marks = [] if found.quantiles is None else _marks(found.quantiles, cuts)
-    title = "The share of people below each cut point, with its band. The tables have the same numbers."
-    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, class_="curve")
+    title = "The share of people below each cut point, with its band."
+    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
 
 
 def _marks(found: AtQuantiles, cuts: Sequence[float]) -> list[Markup]:

@@ -18,7 +18,7 @@ from shuffledp.collection.page.shown_by_task import answer
 from shuffledp.collection.page.signing import certificate, profile
 from shuffledp.collection.record import Record, data_block, read_record
 
-__all__ = ["SECTIONS", "html", "plain", "top", "unchanged"]
+__all__ = ["SECTIONS", "html", "plain", "sheet", "top", "unchanged"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -75,4 +75,9 @@ def top(title: str) -> Markup:
 
 @cache
 def _style() -> Markup:
-    return Markup(files(__package__).joinpath("style.css").read_text(encoding="utf-8"))
+    return Markup(sheet("charts") + sheet("style"))
+
+
+def sheet(name: str) -> str:
+    """A style sheet of the page: ``charts``, or ``style`` for all else and the colors."""
+    return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")

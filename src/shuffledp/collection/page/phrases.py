@@ -71,6 +71,10 @@ MAP = (
     "Every cell counts the people with these values; the darker, the more people. The last column and the last row are "
     "sums, and (all) in both is how many answered."
 )
+DISTRIBUTION = (
+    "The share of people below each cut point. The band holds at all {many} of them at once, with {level} confidence "
+    "(by Bonferroni's inequality). Bins are drawn equally wide."
+)
 SUMS_AGREE = (
     "Every sum is the sum of its cells as they are estimated, so that the table agrees with itself; its error is "
     "smaller than that of as many separate estimates. A count below 0 is noise around a true count that is 0 or small."

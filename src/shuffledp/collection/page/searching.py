@@ -10,7 +10,7 @@ from shuffledp.collection.page.margins import margins_together
 from shuffledp.collection.page.markup import Markup, element, join, label
 from shuffledp.collection.page.numerals import count, exact, fixed, level, percent, tied
 from shuffledp.collection.page.parts import details, figure, gloss, section
-from shuffledp.collection.page.shown_answer import ShownPeople
+from shuffledp.collection.page.shown_answer import Drawn, ShownPeople
 from shuffledp.collection.record import Record, Searched, SearchLevel
 from shuffledp.collection.record.forms import unusual
 
@@ -29,7 +29,23 @@ class ShownWords(ShownPeople):
         search = _search(record)
         levels = phrases.ONE_LEVEL if search.counting_law is None else phrases.OWN_LAW
         said = gloss(levels)
-        return section("estimates", "The words", _words(record, search), said, _levels(search))
+        return section("estimates", "The words", _words(record, search, self.drawn(record)), said, _levels(search))
+
+    def drawn(self, record: Record) -> Drawn:
+        found = record.estimates
+        margins = margins_together(found)
+        rows = [
+            Bar(
+                found.label[at],
+                tied(f"{fixed(found.value[at], 0)} ± {fixed(margins[at], 0, up=True)}"),
+                found.value[at],
+                found.all_lower[at],
+                found.all_upper[at],
+            )
+            for at in range(min(SHOWN, len(found.label)))
+        ]
+        said = f"The {len(rows)} most frequent words, the most frequent first." if rows else phrases.FOUND_NONE
+        return Drawn(bars("The words as bars.", rows), said)
 
     def accuracy(self, record: Record) -> str:
         """Of all at once, since words are chosen for being frequent."""
@@ -52,25 +68,13 @@ def _search(record: Record) -> Searched:
     return record.counted.search
 
 
-def _words(record: Record, search: Searched) -> list[Markup | None]:
+def _words(record: Record, search: Searched, drawn: Drawn) -> list[Markup | None]:
     found, counting = record.estimates, search.counting
     missed = phrases.MISSED_ANY
     if search.found_from is not None:
         missed = phrases.MISSED_WORDS.format(found_from=count(search.found_from), miss=exact(search.miss))
     if counting is None or not found.label:
         return [element("p", phrases.FOUND_NONE), gloss(missed)]
-    margins = margins_together(found)
-    rows = [
-        Bar(
-            found.label[at],
-            tied(f"{fixed(found.value[at], 0)} ± {fixed(margins[at], 0, up=True)}"),
-            found.value[at],
-            found.all_lower[at],
-            found.all_upper[at],
-        )
-        for at in range(min(SHOWN, len(found.label)))
-    ]
-    drawn = bars("The words as bars. The table below has the same numbers.", rows)
     counted = len(counting.words) + len(counting.prefixes)
     said = phrases.COUNTED_WORDS.format(
         people=count(search.people), reports=count(counting.reports), level=level(found.level), counted=count(counted)
@@ -83,7 +87,7 @@ def _words(record: Record, search: Searched) -> list[Markup | None]:
     )
     longest = record.design.longest or 0
     return [
-        figure(drawn, f"The {len(rows)} most frequent words, the most frequent first." if rows else None),
+        figure(drawn.chart, drawn.caption),
         _table(record, search),
         gloss(listed, said, phrases.GOES_ON_WORDS.format(longest=count(longest)), missed),
     ]

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from shuffledp.collection.page import phrases
 from shuffledp.collection.page.margins import accuracy, together
 from shuffledp.collection.page.markup import Markup, join, label
 from shuffledp.collection.page.numerals import exact, level, many
+from shuffledp.collection.page.svg import Chart
 from shuffledp.collection.record import Record
 
-__all__ = ["ShownAnswer", "ShownPeople"]
+__all__ = ["Drawn", "ShownAnswer", "ShownPeople"]
 
 Rows = list[tuple[str, object]]
+
+
+class Drawn(NamedTuple):
+    """A chart and its caption; ``beside`` has the numbers that a page shows next to it."""
+
+    chart: Chart
+    caption: str
+    beside: str = ""
 
 
 class ShownAnswer(ABC):
@@ -28,6 +37,10 @@ class ShownAnswer(ABC):
     @abstractmethod
     def section(self, record: Record) -> Markup:
         """The answer: drawn, and in numbers."""
+
+    @abstractmethod
+    def drawn(self, record: Record) -> Drawn:
+        """The chart of the answer, for the page and for a file of its own."""
 
     def declared(self, record: Record) -> Rows:
         """What was known before the data: the range."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from shuffledp.collection.page.markup import Markup, element
 
 __all__ = [
+    "Chart",
     "Scale",
     "chart",
     "decades",
@@ -81,13 +82,19 @@ def decades(values: Sequence[float], least: float) -> tuple[int, int]:
     return min(math.floor(math.log10(min(seen))), high - 1), high
 
 
-def chart(title: str, height: float, *content: object, class_: str | None = None) -> Markup:
-    """A drawing as wide as the page allows, with its meaning in words for those who do not see
-    it.
-    """
-    return element(
-        "svg", element("title", title), *content, role="img", width="100%", height=_short(height), class_=class_
-    )
+class Chart(Markup):
+    """A drawing of one ``kind``, as high as it says and as wide as the place where it stands."""
+
+    height: float
+    kind: str
+
+
+def chart(title: str, height: float, *content: object, kind: str) -> Chart:
+    """A drawing with its meaning in words for those who do not see it."""
+    inside = (element("title", title), *content)
+    drawn = Chart(element("svg", *inside, role="img", width="100%", height=_short(height), class_=f"chart {kind}"))
+    drawn.height, drawn.kind = height, kind
+    return drawn
 
 
 def window(height: float, *content: object) -> Markup:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from shuffledp.collection.page.charts import fixed_ticks
 from shuffledp.collection.page.markup import Markup, join
-from shuffledp.collection.page.svg import Scale, chart, disc, line, ribbon, text, window
+from shuffledp.collection.page.svg import Chart, Scale, chart, disc, line, ribbon, text, window
 
 __all__ = ["Mark", "trend_chart"]
 
@@ -32,7 +32,7 @@ class Mark:
     band: tuple[float, float] | None
 
 
-def trend_chart(title: str, marks: Sequence[Mark]) -> Markup:
+def trend_chart(title: str, marks: Sequence[Mark]) -> Chart:
     """Weeks from left to right; a line joins those between which none is missing."""
     ends = [end for mark in marks for end in (mark.low, mark.high, *(mark.band or ()))]
     y = Scale(max(ends), min(ends))
@@ -55,7 +55,7 @@ def trend_chart(title: str, marks: Sequence[Mark]) -> Markup:
         if other.place == one.place + 1
     ]
     drawn = [_week(x(mark), mark, y) for mark in marks]
-    return chart(title, HEIGHT, grid, window(HEIGHT, joined), drawn, names, class_="curve")
+    return chart(title, HEIGHT, grid, window(HEIGHT, joined), drawn, names, kind="curve")
 
 
 def _week(at: float, mark: Mark, y: Scale) -> Markup:

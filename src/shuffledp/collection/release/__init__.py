@@ -10,7 +10,6 @@ certificate        what a privacy officer signs
 facts              everything about a release, as its record
 budget             a release in the ledger
 write              the folder that a release leaves
-picture            what is drawn of it
 rows               the estimates as a table
 share_rows         shares within the groups of a crosstab
 sentences          what terminal and notebook say of a release

@@ -8,12 +8,12 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from shuffledp.collection.page.svg_file import SvgFigure, release_svg
 from shuffledp.collection.record import Certificate, LedgerEntry, Record
 from shuffledp.collection.release.by_task import LEVEL, released_by
 from shuffledp.collection.release.notebook import release_html
-from shuffledp.collection.release.picture import draw_release
 from shuffledp.collection.release.rows import EstimateTable
 from shuffledp.collection.release.sentences import certified, charged, headline, quantile_sentences, warned
 from shuffledp.collection.release.share_rows import ShareRow, share_rows
@@ -21,9 +21,6 @@ from shuffledp.collection.release.write import check_folder, write_release
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.wording import exactly, rounded
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["Release"]
 
@@ -70,9 +67,9 @@ class Release:
         """What a reader must know."""
         return self.record.notes
 
-    def plot(self) -> Figure:
-        """A matplotlib figure of the estimates, which a notebook shows; nothing is written."""
-        return draw_release(self.record)
+    def plot(self) -> SvgFigure:
+        """The chart of the page, which a notebook shows; ``.save("estimates.svg")`` writes it."""
+        return release_svg(self.record)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write what the command writes into a new ``folder``: the page, the estimates as CSV, JSON

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shuffledp.collection.page import html
+from shuffledp.collection.page.svg_file import release_svg
 from shuffledp.collection.record import Record
 from shuffledp.collection.release.facts import LEVEL
-from shuffledp.collection.release.picture import release_figure
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.storage.files import check_new_folder, new_folder, write_table
 
@@ -21,7 +21,7 @@ FILES = {
     "page.html": "the whole story, to read, sign and verify",
     "estimates.csv": "every estimate with its error bars",
     "estimates.json": "the same and all that is known about it, for programs",
-    "estimates.png": "the figure",
+    "estimates.svg": "the figure",
     "design.json": "the question and its noise, to ask again",
 }
 COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
@@ -55,7 +55,7 @@ def write_release(
         _write_csv(place / "estimates.csv", estimate)
         _write_json(place / "estimates.json", record.as_json())
         _write_json(place / "design.json", record.design.as_json())
-        release_figure(record, place / "estimates.png")
+        release_svg(record).save(place / "estimates.svg")
         (place / "page.html").write_text(html(record), encoding="utf-8")
 
     new_folder(folder, fill, replacing=tuple(FILES) if replace else (), last=last)

@@ -4,9 +4,6 @@ what all of it does and does not say. It depends on the weeks alone, and can be 
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from shuffledp import __version__
 from shuffledp.collection.page.document import top
 from shuffledp.collection.page.markup import Markup, element, join, label
@@ -25,22 +22,20 @@ from shuffledp.collection.page.numerals import (
     times,
 )
 from shuffledp.collection.page.parts import facts_list, figure, gloss, section
+from shuffledp.collection.page.svg import Chart, shortened
+from shuffledp.collection.page.svg_file import SEEDED, SvgFigure
 from shuffledp.collection.page.trend_chart import Mark, trend_chart
 from shuffledp.collection.series.pausing import Pace, paces, spent_after
 from shuffledp.collection.series.readings import Unit
 from shuffledp.collection.series.trend import Change, Point, Trend, trend_of, write_trend
 from shuffledp.collection.series.weeks import WEEKS, Tracked
-from shuffledp.figures import DrawnTrend, draw_trend, trend_lines_figure
 from shuffledp.storage.files import replace_file
-from shuffledp.wording import rounded
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["PAGE", "PAGES", "series_html", "trend_drawing", "trend_figure", "write_pages"]
+__all__ = ["PAGE", "PAGES", "series_html", "trend_svg", "write_pages"]
 
 PAGE, TABLE = "trend.html", "trend.csv"
 PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every line with its intervals"}
+LETTERS = 52  # of a label above its chart
 PANELS = 8  # lines that are drawn; the table has all
 PACE = {1: "Every week", 2: "Every second week", 4: "Every fourth week"}
 COVERED = (
@@ -66,41 +61,36 @@ def write_pages(state: Tracked) -> None:
     replace_file(state.folder / PAGE, lambda place: place.write_text(page, encoding="utf-8"))
 
 
-def trend_figure(trend: Trend, path: Path) -> Path:
-    """The trend as a figure in a file."""
-    return trend_lines_figure(_drawn(trend), path, level=trend.level, title=_title(trend))
-
-
-def trend_drawing(trend: Trend) -> Figure:
-    """The trend as a figure, which a notebook shows."""
-    return draw_trend(_drawn(trend), level=trend.level, title=_title(trend))
-
-
-def _drawn(trend: Trend) -> list[DrawnTrend]:
-    return [
-        DrawnTrend(
-            label=each,
-            unit=trend.units[each],
-            places=[point.place for point in trend.lines[each]],
-            names=[_name(point) for point in trend.lines[each]],
-            values=[point.value for point in trend.lines[each]],
-            lower=[point.lower for point in trend.lines[each]],
-            upper=[point.upper for point in trend.lines[each]],
-            bands=[point.band for point in trend.lines[each]],
-        )
-        for each in trend.largest(PANELS)
-    ]
-
-
-def _title(trend: Trend) -> str:
+def trend_svg(trend: Trend) -> SvgFigure:
+    """The trend by itself, for a notebook or a file."""
     series = trend.series
-    shown = len(trend.largest(PANELS))
-    cut = f"; {shown} of {len(trend.lines):,} lines" if len(trend.lines) > shown else ""
     bound = series.design.protocol.guarantee.epsilon(delta=series.design.delta)
-    seeded = "" if trend.secure else ", not for release"
+    promise = (
+        f"{trend.weeks} of {many(series.weeks, 'week')}; ε ≤ {scientific(bound.upper, up=True)} at δ = "
+        f"{exact(series.design.delta)} for all weeks together{'' if trend.secure else SEEDED}"
+    )
+    charts = [(f"{shortened(each, LETTERS)}, {trend.units[each]}", chart) for each, chart in _charts(trend)]
+    return SvgFigure(series.title or series.name, tied(promise), charts, _caption(trend))
+
+
+def _charts(trend: Trend) -> list[tuple[str, Chart]]:
+    """A chart for each label, or for the largest."""
+    drawn = []
+    for each in trend.largest(PANELS):
+        points, unit = trend.lines[each], trend.units[each]
+        marks = [Mark(one.place, _name(one), one.value, one.lower, one.upper, one.band) for one in points]
+        words = "; ".join(f"{_name(one)}: {_number(unit, one.value, _half(one))}" for one in points)
+        drawn.append((each, trend_chart(f"{each}, {unit}: {words}.", marks)))
+    return drawn
+
+
+def _caption(trend: Trend) -> str:
+    cut = len(trend.lines) - len(trend.largest(PANELS))
+    more = f" {many(cut, 'more line')} stand in {TABLE}." if cut else ""
     return (
-        f"{series.title or series.name}: {trend.weeks} of {series.weeks} weeks{cut}\nε ≤ "
-        f"{rounded(bound.upper, up=True)} at δ = {series.design.delta:g} for all weeks together{seeded}"
+        f"{_units(trend)} in every week. Solid: the {level(trend.level)} interval of a week; dotted: the one "
+        f"that holds for all weeks of the series and all lines at once, also the weeks to come. Weeks that are "
+        f"missing are gaps.{more}"
     )
 
 
@@ -157,26 +147,8 @@ def _trend(trend: Trend) -> Markup:
     """A figure for each label, or for the largest."""
     if not trend.lines:
         return section("trend", "The trend", element("p", "No week has been released yet."))
-    drawn = []
-    for each in trend.largest(PANELS):
-        points = trend.lines[each]
-        marks = [Mark(one.place, _name(one), one.value, one.lower, one.upper, one.band) for one in points]
-        unit = trend.units[each]
-        words = "; ".join(f"{_name(one)}: {_number(unit, one.value, _half(one))}" for one in points)
-        drawn.append(element("h3", label(each)))
-        drawn.append(figure(trend_chart(f"{each}, {unit}: {words}.", marks)))
-    cut = len(trend.lines) - len(trend.largest(PANELS))
-    more = f" {many(cut, 'more line')} stand in {TABLE}." if cut else ""
-    return section(
-        "trend",
-        "The trend",
-        gloss(
-            f"{_units(trend)} in every week. Solid: the {level(trend.level)} interval of a week; dotted: the one "
-            f"that holds for all weeks of the series and all lines at once, also the weeks to come. Weeks that are "
-            f"missing are gaps.{more}"
-        ),
-        drawn,
-    )
+    drawn = [(element("h3", label(each)), figure(chart)) for each, chart in _charts(trend)]
+    return section("trend", "The trend", gloss(_caption(trend)), drawn)
 
 
 def _changes(trend: Trend) -> Markup | None:

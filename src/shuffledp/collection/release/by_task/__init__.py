@@ -1,5 +1,4 @@
-"""What a release has of its own, task by task: what is told beside the estimates, and how it is
-drawn.
+"""What a release has of its own, task by task: its labels, and what is told beside the estimates.
 
 released_answer  what every task has
 released_values  histogram, frequency, count, crosstab, top

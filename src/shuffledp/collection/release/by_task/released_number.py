@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.collection.record import Asked, Ends, Record
+from shuffledp.collection.record import Asked, Ends
 from shuffledp.collection.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.collection.release.by_task.released_answer import LEVEL, ReleasedAnswer
 from shuffledp.protocols.design import Design
@@ -40,9 +40,6 @@ class ReleasedMean(ReleasedAnswer):
         value, lower, upper = (tuple(column.tolist()) for column in (at_ends.values, *at_ends.simultaneous(LEVEL)))
         step = (protocol.upper - protocol.lower) / protocol.k
         return {"ends": Ends(step=step, value=value, lower=lower, upper=upper)}
-
-    def bounds(self, record: Record) -> tuple[float, float]:
-        return record.design.possible(record.counted.reports)
 
 
 class ReleasedSum(ReleasedMean):
