@@ -12,8 +12,8 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
     "files": 543,
-    "lines": 87_670,
-    "lines of code": 59_929,
+    "lines": 87_682,
+    "lines of code": 59_937,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 89,
     "isinstance of a question or family": 89,
