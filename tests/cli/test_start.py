@@ -33,7 +33,7 @@ if not {guarded}:
 sys.argv = "shuffledp delta --randomizer krr --k 4 --epsilon0 1 --n 100 --epsilon 0.5".split()
 sys.exit(cli.main())
 """
-WITH_NUMPY = {"audit", "commands", "compare", "plan", "training"}  # modules that still load it for a help
+WITH_NUMPY = {"audit", "commands", "compare"}  # modules that still load it for a help: their options are the families'
 
 
 def fresh(program: str) -> subprocess.CompletedProcess[str]:
@@ -67,7 +67,9 @@ def leaves(command, path):
         return [path]
     context = typer.Context(command)
     names = command.list_commands(context)
-    return [leaf for name in names for leaf in leaves(command.get_command(context, name), [*path, name])]
+    found = [leaf for name in names for leaf in leaves(command.get_command(context, name), [*path, name])]
+    groups.extend([path] if path else [])
+    return found
 
 for module in dict.fromkeys(each.module for each in LISTED):
     child = os.fork()
@@ -75,9 +77,10 @@ for module in dict.fromkeys(each.module for each in LISTED):
         ours = [each.name for each in LISTED if each.module == module]
         with contextlib.redirect_stdout(io.StringIO()):
             load(ours[0])
+            groups = []
             words = [path for path in leaves(typer.main.get_command(app), []) if path[0] in ours]
-            codes = [main([*path, "--help"]) for path in words]
-        print(module, len(codes), *set(codes), *(name for name in {HEAVY!r} if name in sys.modules), flush=True)
+            codes = [main([*path, "--help"]) for path in words + groups if path[0] in ours]
+        print(module, len(words), *set(codes), *(name for name in {HEAVY!r} if name in sys.modules), flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 """

@@ -79,7 +79,6 @@ CHAPTERS = {
         papers bounds erlingsson-2019
         papers reproduce biswas-table1 --list
         audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600
-        audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600 --fault rotated
         text: --version
         text: epsilon --randomizer kr --n 9 --delta 1e-6
         text: epsilon --randomizer krr --k 16 --epsilon0 4 --n 10000

@@ -18,19 +18,14 @@ runs        in the attacked runs: is the law the accounted one, are users indepe
            the verdict on all checks
 cheating    people who cheat: how far they move an estimate, beside what the protocol says
 auditing    ``audit`` and its answer, ``Audit``
-planted     planted faults, those that an audit must catch and those that it cannot see:
-faulty_reports    of the sampler, the random source and the analyst
-faulty_shufflers  of the shuffler
-faulty_messages   of several messages, and of a shuffler that adds some
 """
 
 from __future__ import annotations
 
 from shuffledp.audits.auditing import Audit, audit
 from shuffledp.audits.cheating import Poisoned, poison
-from shuffledp.audits.planted import FAULTS, Fault, faults
 from shuffledp.audits.play import Subject
 from shuffledp.audits.runs import Check
 from shuffledp.audits.subject import subject_of
 
-__all__ = ["FAULTS", "Audit", "Check", "Fault", "Poisoned", "Subject", "audit", "faults", "poison", "subject_of"]
+__all__ = ["Audit", "Check", "Poisoned", "Subject", "audit", "poison", "subject_of"]

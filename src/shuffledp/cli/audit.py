@@ -9,10 +9,9 @@ import numpy as np
 import typer
 
 from shuffledp.accounting.guarantee import check_delta
-from shuffledp.audits import Audit, Check, Fault, Subject
+from shuffledp.audits import Audit, Check
 from shuffledp.audits import audit as attacked
 from shuffledp.audits.auditing import BUDGET, RUNS, SURE
-from shuffledp.audits.planted import fault_named
 from shuffledp.audits.runs import EXACT
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
@@ -21,8 +20,6 @@ from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.histogram import Histogram
-from shuffledp.randomizers import KRR
 from shuffledp.randomizers.family import NAMES
 from shuffledp.wording import rounded
 
@@ -67,12 +64,6 @@ def audit(
     budget: Annotated[
         float, number("budget", QUESTION, f"Stop after this long: {BUDGET:g}.", metavar="SECONDS")
     ] = BUDGET,
-    fault: Annotated[
-        str | None,
-        flag(
-            "fault", QUESTION, "Plant this mistake in a histogram, to see it caught; krr and rr only.", metavar="NAME"
-        ),
-    ] = None,
     seed: Annotated[
         int | None, whole("seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.")
     ] = None,
@@ -86,7 +77,7 @@ def audit(
     """
     if seed is not None:
         check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
-    aim = _designed(design, options, delta, fault) if design is not None else _aim(options, delta, fault)
+    aim = _designed(design, options, delta) if design is not None else _aim(options, delta)
     asked = RUNS if runs is None else runs
     with counted("runs") as progress:
         found = attacked(
@@ -115,11 +106,10 @@ def audit(
                 {"name": check.name, "p_value": check.p_value, "failed": check.failed, "where": check.where}
                 for check in found.checks
             ],
-            "fault": fault,
         }
         show.as_json(facts | aim.facts, found.reasons())
     else:
-        _print(found, aim.title, asked=asked, fault=aim.fault)
+        _print(found, aim.title, asked=asked)
     if found.verdict == "violated":
         raise typer.Exit(code=1)
 
@@ -132,16 +122,15 @@ class Aim(NamedTuple):
     delta: float | None
     title: str
     facts: dict[str, object]
-    fault: Fault | None = None
 
 
-def _designed(path: Path, options: dict[str, Any], delta: float | None, fault: str | None) -> Aim:
+def _designed(path: Path, options: dict[str, Any], delta: float | None) -> Aim:
     """The protocol of a design, which says all that other options would."""
     from shuffledp.collection.client import read_design
 
     usual = {"adversary": "shuffled", "view": "reports", "as_json": options["as_json"]}
     given = [name for name, value in options.items() if value != usual.get(name)]
-    given += [name for name, value in (("delta", delta), ("fault", fault)) if value is not None]
+    given += ["delta"] if delta is not None else []
     if given:
         raise InvalidInput(f"a design says what is attacked, got --{given[0]} as well. Leave it out, or --design.")
     protocol = read_design(path).protocol
@@ -149,8 +138,8 @@ def _designed(path: Path, options: dict[str, Any], delta: float | None, fault: s
     return Aim(protocol, None, None, protocol.guarantee.describe(), facts)
 
 
-def _aim(options: dict[str, Any], delta: float | None, fault: str | None) -> Aim:
-    """A randomizer behind a shuffler, or a histogram with a planted fault."""
+def _aim(options: dict[str, Any], delta: float | None) -> Aim:
+    """A randomizer behind a shuffler."""
     if options["randomizer"] is None or delta is None:
         missing = "--randomizer" if options["randomizer"] is None else "--delta"
         raise InvalidInput(f"an audit needs {missing}, got none. Add it, or name a design with --design FILE.")
@@ -166,26 +155,12 @@ def _aim(options: dict[str, Any], delta: float | None, fault: str | None) -> Aim
             "an audit attacks one round in which all users are honest, got other options. Leave out --rounds, "
             "--adversary, --view and --honest."
         )
-    guarantee, planted = setup.guarantee(), None if fault is None else _planted(fault, setup, delta)
+    guarantee = setup.guarantee()
     facts = {"delta": delta} | setup.facts(guarantee)
-    if planted is None:
-        return Aim(setup.randomizer(), setup.n, delta, guarantee.describe(), facts)
-    return Aim(planted[1], setup.n, delta, guarantee.describe(), facts, planted[0])
+    return Aim(setup.randomizer(), setup.n, delta, guarantee.describe(), facts)
 
 
-def _planted(name: str, setup: Setup, delta: float) -> tuple[Fault, Subject]:
-    """The fault, and a histogram that has it; its account is that of the right code."""
-    fault, randomizer = fault_named(name), setup.randomizer()
-    if not isinstance(randomizer, KRR):
-        raise InvalidInput(
-            f"a fault is planted in k-ary randomized response, got --randomizer {setup.name}. Use --randomizer krr, or "
-            f"rr."
-        )
-    assert setup.n is not None
-    return fault, fault(Histogram(categories=range(randomizer.k), n=setup.n, epsilon0=randomizer.epsilon0, delta=delta))
-
-
-def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None:
+def _print(found: Audit, title: str, *, asked: int) -> None:
     rows = [
         (
             "epsilon",
@@ -217,12 +192,10 @@ def _print(found: Audit, title: str, *, asked: int, fault: Fault | None) -> None
             )
     else:
         verdict = f"VIOLATED: {'; '.join(found.reasons())}."
-    told = [] if fault is None else [f"Planted fault {fault.name}: {fault.sentence}"]
     show.answer(
         title,
         rows,
         [
-            *told,
             f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} "
             f"s.{short}",
             verdict,

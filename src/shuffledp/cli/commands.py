@@ -16,8 +16,8 @@ from shuffledp.accounting.curves import Band, Bound, Proof
 from shuffledp.accounting.guarantee import Guarantee, Question, check_delta, check_epsilon, check_users
 from shuffledp.accounting.mechanism import shuffled_parts
 from shuffledp.cli import show
-from shuffledp.cli.listing import COMPARE, DEFEND, KRR, PLAN, RUN, app, examples
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Plot, check_form, flag, number, whole
+from shuffledp.cli.listing import KRR, PLAN, app, examples
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
 from shuffledp.cli.waiting import patiently
@@ -26,7 +26,7 @@ from shuffledp.randomizers import Floats
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
 
-__all__ = ["COMPARE", "DEFEND", "KRR", "PLAN", "RUN", "Delta", "Target", "app", "command", "examples", "number"]
+__all__ = ["command"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
@@ -39,7 +39,6 @@ LIMITS = {
 }
 
 
-Delta = Annotated[float, number("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.")]
 Epsilon = Annotated[float, number("epsilon", QUESTION, "The epsilon to test.")]
 Between = Annotated[
     tuple[float, float] | None,
@@ -54,7 +53,6 @@ Between = Annotated[
 Proven = Annotated[
     bool, flag("proven", ANSWER, "Prove both ends again in ball arithmetic, for one round (needs python-flint).")
 ]
-Target = Annotated[float, number("epsilon", QUESTION, "The epsilon that must not be exceeded.")]
 
 
 def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:

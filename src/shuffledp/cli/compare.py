@@ -9,7 +9,8 @@ from typing import Annotated
 
 from shuffledp import figures
 from shuffledp.cli import show
-from shuffledp.cli.commands import COMPARE, KRR, command
+from shuffledp.cli.commands import command
+from shuffledp.cli.listing import COMPARE, KRR
 from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
 from shuffledp.cli.outside import bounds_in
 from shuffledp.cli.published import side_in_words

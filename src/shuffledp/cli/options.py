@@ -20,11 +20,13 @@ __all__ = [
     "ROUNDS",
     "SEVERAL",
     "Csv",
+    "Delta",
     "Json",
     "MostEpsilon0",
     "OutFile",
     "Plot",
     "ReplaceFile",
+    "Target",
     "check_form",
     "flag",
     "number",
@@ -55,6 +57,8 @@ def whole(name: str, panel: str, meaning: str, **more: Any) -> Any:
     return flag(name, panel, meaning, parser=read_count, metavar="COUNT", **more)
 
 
+Delta = Annotated[float, number("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.")]
+Target = Annotated[float, number("epsilon", QUESTION, "The epsilon that must not be exceeded.")]
 Plot = Annotated[Path | None, flag("plot", ANSWER, "Draw it, as png, svg or pdf.", metavar="FILE")]
 Csv = Annotated[Path | None, flag("csv", ANSWER, "Write the table as CSV.", metavar="FILE")]
 LATEX = flag("latex", ANSWER, "Print the table for a paper, as LaTeX.")

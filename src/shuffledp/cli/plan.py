@@ -2,25 +2,24 @@
 
 import math
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from shuffledp import figures
 from shuffledp.cli import show
-from shuffledp.cli.commands import PLAN, Delta, Target, app, examples
+from shuffledp.cli.listing import PLAN, app, examples
 from shuffledp.cli.numbers import read_people, read_sizes
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Json, check_form, flag, whole
+from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Delta, Json, Target, check_form, flag, whole
 from shuffledp.cli.waiting import patiently
 from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput, check_delta
-from shuffledp.protocols.planning import PLANNED, Task, error_of, worst_of
-from shuffledp.protocols.planning import plan as made
+from shuffledp.protocols.tasks import TASKS
 from shuffledp.wording import in_percent
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from shuffledp._types import Task
 
-TO_PLAN = (*PLANNED, "top")
+__all__: list[str] = []
 
 
 @app.command(
@@ -35,7 +34,7 @@ TO_PLAN = (*PLANNED, "top")
     ),
 )
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TO_PLAN)}.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
     epsilon: Target,
     delta: Delta,
     n: Annotated[int, whole("n", QUESTION, "How many users report.")],
@@ -87,6 +86,10 @@ def plan(
     """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
+    from shuffledp import figures
+    from shuffledp.protocols.planning import PLANNED, error_of, worst_of
+    from shuffledp.protocols.planning import plan as made
+
     terms_of_search = {"k": k, "longest": longest, "least_holders": least_holders, "tokens": tokens}
     searched = {name: each for name, each in terms_of_search.items() if each is not None}
     if task == "top":
@@ -97,13 +100,13 @@ def plan(
     _refuse(task, **searched)
     if task not in PLANNED:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TO_PLAN)}, got {task!r}. A histogram counts a few categories, a "
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = cast(Task, task), 1 if rounds is None else rounds
+    kind, rounds = cast("Task", task), 1 if rounds is None else rounds
     terms = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest).terms(n)
     with patiently("planning"):
         found = made(kind, domain=domain, **terms)

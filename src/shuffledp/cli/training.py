@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from shuffledp.accounting.calibration import Calibration
-from shuffledp.accounting.training.allocation import check_epochs, check_steps
-from shuffledp.accounting.training.samplers import Sampler, samplers
-from shuffledp.accounting.training.step_pairs import GaussianStep
-from shuffledp.accounting.training_plan import calibrate_training
 from shuffledp.cli import show
 from shuffledp.cli.listing import PLAN, app, examples
 from shuffledp.cli.options import QUESTION, Json, Plot, number, whole
 from shuffledp.cli.waiting import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
-from shuffledp.figures.filetypes import check_figure
-from shuffledp.figures.sampler_bars import samplers_figure
 from shuffledp.wording import rounded, statement
+
+if TYPE_CHECKING:
+    from shuffledp.accounting.calibration import Calibration
+    from shuffledp.accounting.training.samplers import Sampler
 
 __all__: list[str] = []
 
@@ -62,6 +59,12 @@ def training(
     one of --sigma, --steps and --epochs that is left out; "calibrate training"
     is the same.
     """
+    from shuffledp.accounting.training.allocation import check_epochs, check_steps
+    from shuffledp.accounting.training.samplers import samplers
+    from shuffledp.accounting.training.step_pairs import GaussianStep
+    from shuffledp.accounting.training_plan import calibrate_training
+    from shuffledp.figures import check_figure, samplers_figure
+
     check_delta(delta)
     if plot is not None:
         check_figure(plot)

@@ -55,7 +55,6 @@ def verify(
     means that all agree, 1 that something does not, 2 that the file is not
     a page, 3 that nothing disagrees, but not enough could be checked.
     """
-    from shuffledp.collection.ledger import Ledger
     from shuffledp.collection.verify import SECONDS
     from shuffledp.collection.verify import verify as verified
 
@@ -72,7 +71,11 @@ def verify(
             f"the ledger {str(ledger)!r} must be a file, got none. Name the one that was given to --ledger when this "
             f"was released."
         )
-    book = None if ledger is None else Ledger(ledger)
+    book = None
+    if ledger is not None:  # which loads the accounting: a page by itself is judged without it
+        from shuffledp.collection.ledger import Ledger
+
+        book = Ledger(ledger)
     with counted("summing the certificate again") as tick:
         found = verified(text, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds, tick=tick)
     if as_json:

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 import shuffledp as sdp
+from shuffledp.protocols.tasks import TASKS
 
 ALLOWED = (
     "shuffledp.collection.page",
@@ -47,9 +49,19 @@ print(json.dumps([verdicts, imported, sorted(sys.modules)]))
 """
 
 
+COMMAND = """
+import json, sys
+from shuffledp.cli import main
+codes = [main(["verify", page, "--seconds", "0.2", "--json"]) for page in sys.argv[1:]]
+print(json.dumps([codes, sorted(sys.modules)]))
+"""
+MAKING = ("shuffledp.accounting", "shuffledp.randomizers", "shuffledp.sampling", "shuffledp.collection.ledger")
+
+
 def loaded(code: str, *arguments: Path) -> list[list[str]]:
     line = [sys.executable, "-c", code, *map(str, arguments)]
-    told: list[list[str]] = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    told: list[list[str]] = json.loads(said.splitlines()[-1])
     return told
 
 
@@ -72,6 +84,30 @@ def test_a_whole_verification_loads_nothing_of_what_it_judges(tmp_path: Path) ->
     assert not foreign(after)
     assert len(ours(after)) <= MOST
     assert not {"scipy.stats", "matplotlib", "pyarrow", "pandas"} & set(imported)
+
+
+def test_the_command_loads_no_accounting_and_no_randomizer(tmp_path: Path) -> None:
+    """Whatever the page is of. Within 0.2 s not every sum is finished, but all are begun."""
+    numbers, promise = [i % 2 for i in range(200)], {"epsilon": 1.0, "delta": 1e-3}
+    words = pa.table({"word": ["abc"[i % 3] for i in range(200)], "side": numbers})
+    between = {"lower": 0, "upper": 1, **promise}
+    released = {
+        "histogram": sdp.histogram(numbers, categories=2, **promise),
+        "fakes": sdp.histogram(numbers, categories=2, protocol="fakes", **promise),
+        "frequency": sdp.frequency(numbers, domain=2, **promise),
+        "mean": sdp.mean(numbers, **between),
+        "sum": sdp.sum(numbers, **between),
+        "quantile": sdp.quantile(numbers, bins=4, **between),
+        "count": sdp.count(words, "word", value="a", **promise),
+        "crosstab": sdp.crosstab(words, columns=["word", "side"], categories=[["a", "b", "c"], ["0", "1"]], **promise),
+        "top": sdp.top(words, "word", longest=2, tokens=["a", "b", "c"], k=2, least_holders=20, **promise),
+    }
+    assert released.keys() >= TASKS.keys()
+    pages = [each.save(tmp_path / name) / "page.html" for name, each in released.items()]
+    codes, after = loaded(COMMAND, *pages)
+    assert set(codes) <= {0, 3}, codes
+    assert "shuffledp.collection.verify.oracle" in after, "the control"
+    assert [name for name in after if name.startswith(MAKING)] == []
 
 
 def test_the_test_sees_a_module_that_has_no_business_there() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.audits.faulty_reports import Planted
 from shuffledp.protocols.bag import Reports
 from shuffledp.sampling import source_of
 from shuffledp.sampling.permutation import permutation
+from tests.audits.faults.reports import Planted
 
 __all__ = [
     "BiasedSwaps",

@@ -9,16 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.audits import faulty_messages as people
-from shuffledp.audits import faulty_reports as senders
-from shuffledp.audits import faulty_shufflers as shufflers
 from shuffledp.audits.auditing import Audit, audit
 from shuffledp.audits.play import Subject
-from shuffledp.errors import InvalidInput
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.sampling import Rng, source_of
+from tests.audits.faults import messages as people
+from tests.audits.faults import reports as senders
+from tests.audits.faults import shufflers
 
-__all__ = ["FAULTS", "Fault", "fault_named", "faults"]
+__all__ = ["FAULTS", "Fault", "faults"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +99,6 @@ FAULTS: dict[str, Fault] = {
 }
 
 
-def fault_named(name: str) -> Fault:
-    """The fault of this name.
-
-    >>> fault_named("rotated").sentence
-    'The shuffler begins at a random report and goes around, so that neighbors stay neighbors.'
-    """
-    if name not in FAULTS:
-        raise InvalidInput(
-            f"the fault must be one of {', '.join(FAULTS)}, got {name!r}. Each is described in the documentation of "
-            f"the audit."
-        )
-    return FAULTS[name]
-
-
 def faults(
     names: Iterable[str] | None = None,
     *,
@@ -134,6 +119,6 @@ def faults(
     poll, source = Histogram(categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
     chosen: Any = FAULTS if names is None else names
     return {
-        name: audit(fault_named(name)(poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds)
+        name: audit(FAULTS[name](poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds)
         for name in chosen
     }

@@ -1,4 +1,4 @@
-"""The plan of the house, as README draws it, as the linter enforces it, and as the tree is."""
+"""The layout of the package: as README draws it, as the linter enforces it, and as the folders are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def contracts() -> dict[str, dict[str, object]]:
 
 def layers(name: str) -> list[str]:
     listed = next(each["layers"] for title, each in contracts().items() if title.startswith(name))
-    return [room.strip() for layer in listed for room in re.split("[:|]", str(layer))]  # type: ignore[attr-defined]
+    return [module.strip() for layer in listed for module in re.split("[:|]", str(layer))]  # type: ignore[attr-defined]
 
 
 def drawn(indent: int) -> list[str]:
@@ -36,13 +36,13 @@ def drawn(indent: int) -> list[str]:
 
 
 def test_the_drawing_is_what_the_linter_enforces() -> None:
-    enforced = [wing for wing in reversed(layers("A wing imports only")) if wing not in QUIET]
+    enforced = [layer for layer in reversed(layers("A wing imports only")) if layer not in QUIET]
     assert drawn(2) == enforced
     assert drawn(4) == list(reversed(layers("Collection, room by room")))
 
 
-def test_the_linter_forgets_nobody() -> None:
-    """A wing that is not drawn would be without rules."""
+def test_every_module_at_the_top_has_rules() -> None:
+    """One that is not drawn would have none."""
     tree = {path.stem for path in SOURCE.iterdir() if path.is_dir() or path.suffix == ".py"}
     assert tree - QUIET - {"__pycache__", "py"} == set(drawn(2))
 
@@ -62,16 +62,16 @@ def test_no_module_hides_behind_a_function_of_its_name() -> None:
             assert isinstance(getattr(loaded, name), ModuleType), f"{package}.{name}"
 
 
-def test_every_package_lists_its_rooms() -> None:
+def test_every_package_lists_its_modules() -> None:
     """The first lines of a package are its map: every module once, and no other."""
     for init in sorted(SOURCE.rglob("__init__.py")):
-        rooms = {path.stem for path in init.parent.glob("*.py")} - QUIET
-        rooms |= {path.parent.name for path in init.parent.glob("*/__init__.py")}
-        if not rooms:
+        modules = {path.stem for path in init.parent.glob("*.py")} - QUIET
+        modules |= {path.parent.name for path in init.parent.glob("*/__init__.py")}
+        if not modules:
             continue
         package = ".".join(("shuffledp", *init.parent.relative_to(SOURCE).parts))
         listed = re.findall(r"^([a-z_0-9]+) {2,}\S", import_module(package).__doc__ or "", re.M)
-        assert sorted(listed) == sorted(rooms), package
+        assert sorted(listed) == sorted(modules), package
 
 
 def test_what_starts_more_than_a_process_is_the_fleets(request: pytest.FixtureRequest) -> None:
