@@ -2,7 +2,7 @@
 defended answer.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding, with_listing
@@ -10,9 +10,6 @@ from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.options import flag, number, whole
 from shuffledp.cli.table_options import TABLE
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD
-
-if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    pass
 
 __all__ = ["PROMISED"]
 
