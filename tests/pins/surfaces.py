@@ -99,9 +99,8 @@ CHAPTERS = {
         histogram {CITY} --dry-run
         histogram {CITY} --out city
         text: histogram {CITY} --rounds 3 --honest 90% --title "Where people live" --out rounds
-        text: histogram {CITY} --protocol fakes --slots 2 --out fakes
+        text: histogram {CITY} --protocol fakes --out fakes
         histogram {CITY} --protocol dummies --out dummies
-        text: histogram {CITY} --protocol dummies --light-epsilon0 6 --out light
         frequency {CITY} --method hadamard --out frequency
         mean {AGE} --out mean
         sum {AGE} --out sum
@@ -141,6 +140,7 @@ CHAPTERS = {
         shuffle reports.parquet --out shuffled.parquet
         analyse shuffled.parquet --out answered
         values: analyse shuffled.parquet --out again
+        epsilon --design design.json --delta 1e-2
         poison design.json --seed 1
         text: poison ages.json --seed 1
         text: audit --design design.json --runs 1000 --seed 1 --budget 600

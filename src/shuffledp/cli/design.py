@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.numbers import read_number
 from shuffledp.cli.options import AS_JSON, QUESTION, OutFile, ReplaceFile, whole
 from shuffledp.cli.promise_options import NOISE, PROMISE_OPTIONS
 from shuffledp.cli.sharing import option, sharing
@@ -18,6 +17,7 @@ from shuffledp.cli.value_options import (
     BIN_OPTIONS,
     BINNED,
     CATEGORY_OPTIONS,
+    HIDING,
     LISTS,
     EncodedBy,
     LowerBound,
@@ -25,7 +25,7 @@ from shuffledp.cli.value_options import (
     binned,
 )
 from shuffledp.cli.waiting import patiently
-from shuffledp.collection.release.terms import Promise, read_categories
+from shuffledp.collection.release.terms import Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
@@ -40,12 +40,9 @@ HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 # Of a count, a mean or a sum that is settled before there is a table.
 REACHING_OPTIONS = [
     option("value", TABLE, "For a count: the value to count.", metavar="NAME"),
-    option(
-        "messages", TABLE, "For a mean, a sum or a count: how many messages each person may send.", parser=read_count
-    ),
     option("error", TABLE, "For a mean, a sum or a count: the standard error to stay below.", parser=read_number),
 ]
-ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *HIDING_OPTIONS]
+ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, HIDING]
 with_categories = sharing(dict([*ASKED_EARLY, *NOISE, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
 
 
@@ -121,7 +118,7 @@ def settled_question(
             f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
-    hiding = hiding_of(given)
+    hiding = Hiding(protocol=given["protocol"])
     if hiding.family is not None and task not in HIDDEN:
         raise InvalidInput(
             f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
@@ -151,8 +148,7 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
     from shuffledp.collection.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
     from shuffledp.collection.release.question import Question
 
-    reaching: dict[str, Any] = {name: given.get(name) for name in ("messages", "error")}
-    value = _check_reaching(task, given.get("value"), reaching)
+    error, value = given.get("error"), _check_reaching(task, given.get("value"), given.get("error"))
     listed, columns = given["categories"] or [], given["column"] or []
     rules = {name: given[name] for name in ("other", "missing")}
     if task == "crosstab":
@@ -169,22 +165,21 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
                 "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
                 "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
             )
-        return CountQuestion(**common, value=value, **reaching)
+        return CountQuestion(**common, value=value, error=error)
     if not TASKS[task].counts:
-        return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)
+        return SumQuestion(**common, error=error) if task in ("mean", "sum") else Question(**common)
     known = read_categories(listed[0] if listed else None, learn=False, domain=given["domain"], **rules)
     common |= {"categories": known, "method": method}
     return Question(**common)
 
 
-def _check_reaching(task: str, value: str | None, reaching: dict[str, Any]) -> str | None:
-    """The value that is counted, if one is; refused where it, messages or an error say nothing."""
+def _check_reaching(task: str, value: str | None, error: float | None) -> str | None:
+    """The value that is counted, if one is; refused where it, or an error, says nothing."""
     if (value is not None) != (task == "count"):
         raise InvalidInput(
             f"--value must be given for a count, and for nothing else, got {value!r} for a {task}. Add it, or leave it "
             f"out."
         )
-    wrong = [name for name, given in reaching.items() if given is not None and task not in ("mean", "sum", "count")]
-    if wrong:
-        raise InvalidInput(f"--{wrong[0]} must be of a mean, a sum or a count, got a {task}. Leave it out.")
+    if error is not None and task not in ("mean", "sum", "count"):
+        raise InvalidInput(f"--error must be of a mean, a sum or a count, got a {task}. Leave it out.")
     return value

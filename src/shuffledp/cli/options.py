@@ -18,7 +18,6 @@ __all__ = [
     "ONE_REPORT",
     "QUESTION",
     "ROUNDS",
-    "SEVERAL",
     "Csv",
     "Json",
     "MostEpsilon0",
@@ -31,9 +30,8 @@ __all__ = [
     "whole",
 ]
 
-ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
+ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
-    "What one user sends, in several messages or among dummies",
     "Who reports, and who looks",
     "The question",
     "The answer",
