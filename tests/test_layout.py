@@ -16,7 +16,7 @@ from tests.conftest import FLEET
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(shuffledp.__file__).parent
-QUIET = {"__init__", "__main__", "_types"}
+QUIET = {"__init__", "__main__", "_types", "_lazy"}
 
 
 def contracts() -> dict[str, dict[str, object]]:

@@ -20,7 +20,7 @@ studio       the planner: a page on this machine that asks the accountant while 
 cli          the command ``shuffledp``
 """
 
-from importlib import import_module
+from shuffledp._lazy import lazy
 
 TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
@@ -170,76 +170,34 @@ __all__ = [
     "top",
 ]
 
-# Where each name is defined. It is loaded when it is first asked for: the command line answers
-# --help without any of this.
-HOMES = {
-    "engines": ("engines",),  # a module, with one name for each engine
-    "papers": ("papers",),  # a module, with one name for each paper
-    "audits": ("Audit", "audit"),
-    "collection.door": ("count", "crosstab", "frequency", "histogram", "mean", "quantile", "sum", "top"),
-    "collection.release.released": ("Release",),
-    "collection.tracking": ("Series",),
-    "accounting.calibration": ("Calibration", "calibrate"),
-    "literature.comparison": ("Comparison", "compare"),
-    "errors": ("DoesNotApply", "InvalidInput", "ShuffledpError"),
-    "accounting.accountant": ("Accountant",),
-    "accounting.mechanism": ("shuffle",),
-    "accounting.groups": ("shuffle_groups",),
-    "accounting.threshold": ("SampleAndThreshold",),
-    "accounting.training": ("RandomAllocation",),
-    "accounting.training_plan": ("calibrate_training",),
-    "accounting.curves": ("Bound",),
-    "protocols": (
-        *(
-            "BallsAndBins",
-            "CentralHistogram",
-            "CentralMean",
-            "CentralSum",
-            "Crosstab",
-            "DummyHistogram",
-            "Estimate",
-            "FakesHistogram",
-            "Frequency",
-            "Histogram",
-            "LocalHistogram",
-            "LocalMean",
-            "Mean",
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "engines": "engines",
+        "papers": "papers",
+        "audits": "Audit audit",
+        "collection.door": "count crosstab frequency histogram mean quantile sum top",
+        "collection.release.released": "Release",
+        "collection.tracking": "Series",
+        "accounting.calibration": "Calibration calibrate",
+        "literature.comparison": "Comparison compare",
+        "errors": "DoesNotApply InvalidInput ShuffledpError",
+        "accounting.accountant": "Accountant",
+        "accounting.mechanism": "shuffle",
+        "accounting.groups": "shuffle_groups",
+        "accounting.threshold": "SampleAndThreshold",
+        "accounting.training": "RandomAllocation",
+        "accounting.training_plan": "calibrate_training",
+        "accounting.curves": "Bound",
+        "protocols": (
+            "BallsAndBins CentralHistogram CentralMean CentralSum Crosstab DummyHistogram Estimate "
+            "FakesHistogram Frequency Histogram LocalHistogram LocalMean Mean Quantiles ShuffledSGD "
+            "SignedCount SplitMean SplitSum StatisticalQuery Sum plan"
         ),
-        *("Quantiles", "ShuffledSGD", "StatisticalQuery", "Sum", "plan"),
-        *("SignedCount", "SplitMean", "SplitSum"),
-    ),
-    "randomizers": (
-        *(
-            "BLH",
-            "KRR",
-            "OLH",
-            "OUE",
-            "RAPPOR",
-            "RR",
-            "AnyDeletionLDP",
-            "AnyLDP",
-            "FromMatrix",
-            "Gaussian",
-            "Hadamard",
-            "Laplace",
-            "LocalHash",
+        "randomizers": (
+            "AllOf AnyDeletionLDP AnyLDP BLH CheckIn FiniteRandomizer FromMatrix Gaussian Hadamard KRR "
+            "Laplace LocalHash OLH OUE OneOf RAPPOR RR Randomizer ShufflerDummies SignedUnits SplitShares "
+            "SubsetSelection TreeDummies Unary UserFakes"
         ),
-        *("AllOf", "CheckIn", "FiniteRandomizer", "OneOf", "Randomizer", "SubsetSelection", "Unary"),
-        *("ShufflerDummies", "TreeDummies", "UserFakes"),
-        *("SignedUnits", "SplitShares"),
-    ),
-}
-HOME = {name: home for home, names in HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(f"{__name__}.{HOME[name]}")
-    value = home if HOME[name] == name else getattr(home, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    },
+)

@@ -2,19 +2,13 @@
 when it is asked for, and not before.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING
+
+from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
     from shuffledp.collection.engines import batch, beam, spark
 
 __all__ = ["batch", "beam", "spark"]
 
-
-def __getattr__(name: str) -> ModuleType:
-    if name not in __all__:
-        raise AttributeError(f"shuffledp.engines has no {name!r}; there are {', '.join(__all__)}")
-    return import_module(f"shuffledp.collection.engines.{name}")
+__getattr__, __dir__ = lazy(__name__, {f"collection.engines.{each}": each for each in __all__})

@@ -6,7 +6,9 @@ import json
 import math
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,8 +16,8 @@ import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.randomizers import parameters
+from shuffledp.protocols.design import Design
 from shuffledp.randomizers.family import NAMES
-from shuffledp.randomizers.messages import MessageLaw
 from tests.cli.people import done
 
 COMMANDS = ["epsilon", "delta", "calibrate", "explain", "curve"]
@@ -124,16 +126,6 @@ RANDOMIZERS = {
     "subset --k 8 --epsilon0 1 --size 3": sdp.SubsetSelection(k=8, epsilon0=1.0, size=3),
     "unary --k 8 --p 0.5 --q 0.25": sdp.Unary(k=8, p=0.5, q=0.25),
     "check-in --k 8 --probability 0.25 --epsilon0 1": sdp.CheckIn(sdp.KRR(k=8, epsilon0=1.0), probability=0.25),
-    "fakes --k 8 --slots 2 --chance 0.5": sdp.UserFakes(k=8, slots=2, chance=0.5),
-    "fakes --k 8 --slots 3 --chance 0.5 --kind poisson": sdp.UserFakes(k=8, slots=3, chance=0.5, kind="poisson"),
-    "dummies --k 8 --center 25 --left 0.6 --right 0.7": sdp.ShufflerDummies(k=8, center=25, left=0.6, right=0.7),
-    "dummies --k 8 --rate 30 --keep 0.9": sdp.ShufflerDummies(k=8, kind="poisson", rate=30.0, keep=0.9),
-    "signed --least 2000 --decay 0.9 --pairs 800 --messages 24": sdp.SignedUnits(
-        least=2000, decay=0.9, pairs=800, messages=24
-    ),
-    "split --k 11 --least 2000 --decay 0.1 --share-bits 24 --messages 8 --reach 300": sdp.SplitShares(
-        k=11, least=2000, decay=0.1, share_bits=24, messages=8, reach=300
-    ),
     "matrix --matrix noise.csv": sdp.FromMatrix([[2 / 3, 1 / 3], [1 / 4, 3 / 4]]),
 }
 
@@ -160,12 +152,41 @@ def test_every_randomizer_is_built_as_in_the_library(
     bound = sdp.shuffle(RANDOMIZERS[line], n=2000).delta(epsilon=0.05)
     assert (found["lower"], found["upper"]) == (bound.lower, bound.upper)
     assert found["randomizer"] == line.split()[0].lower().replace("_", "-")
-    if isinstance(RANDOMIZERS[line], MessageLaw):
-        assert found["epsilon0"] is None
 
 
-def test_laws_of_several_messages_are_calibrated_compared_and_said_to_be_sealed(capsys: Capture) -> None:
-    fakes = ["--randomizer", "fakes", "--k", "4", "--slots", "1", "--chance", "0.5"]
+DESIGNS: dict[str, Any] = {
+    "signed": partial(sdp.SignedCount, value="yes"),
+    "dummies": partial(sdp.DummyHistogram, categories=["a", "b", "c"]),
+    "fakes": partial(sdp.FakesHistogram, categories=["a", "b", "c"], kind="poisson"),
+    "split": partial(sdp.SplitMean, lower=0, upper=1),
+    "krr": partial(sdp.Histogram, categories=["a", "b", "c"], rounds=2),
+    "hadamard": partial(sdp.Frequency, domain=["a", "b", "c"]),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_law_of_a_design_is_accounted_for_with_its_people(name: str, capsys: Capture, tmp_path: Path) -> None:
+    path, poll = tmp_path / "design.json", DESIGNS[name](n=2000, least=1500, epsilon=1.0, delta=1e-6)
+    path.write_text(Design.of(poll).file_text(), encoding="utf-8")
+    found = as_json(capsys, "epsilon", "--design", str(path), "--delta", "1e-6")
+    bound = poll.guarantee.epsilon(delta=1e-6)
+    assert (found["lower"], found["upper"]) == pytest.approx((bound.lower, bound.upper), rel=1e-6)
+    assert (found["randomizer"], found["n"], found["honest"]) == (name, 2000, 1500)
+    assert found["rounds"] == poll.rounds
+    assert (found["epsilon0"] is None) == (poll.epsilon0 == math.inf)
+    among = as_json(capsys, "delta", "--design", str(path), "--n", "1600", "--epsilon", "0.5")
+    alone = sdp.shuffle(poll.randomizer, n=1600).delta(epsilon=0.5)
+    assert (among["lower"], among["upper"], among["honest"]) == (alone.lower, alone.upper, 1600)
+
+
+def test_laws_of_several_messages_are_calibrated_compared_and_said_to_be_sealed(
+    capsys: Capture, tmp_path: Path
+) -> None:
+    law = sdp.UserFakes(k=4, slots=1, chance=0.5).realised
+    poll = sdp.FakesHistogram(categories=["a", "b", "c", "d"], n=1000, randomizer=law, delta=1e-6)
+    path = tmp_path / "design.json"
+    path.write_text(Design.of(poll).file_text(), encoding="utf-8")
+    fakes = ["--design", str(path)]
     found = as_json(capsys, "calibrate", *fakes, "--epsilon", "0.5", "--delta", "1e-6")
     assert (found["solved_for"], found["n"], found["epsilon0"]) == ("n", 1084, None)
     beside = as_json(capsys, "compare", *fakes, "--n", "1084", "--delta", "1e-6")
@@ -421,23 +442,20 @@ def test_version(capsys: Capture) -> None:
             "krr takes no --sigma, got 2.0. Leave it out; krr takes --k --epsilon0 or --k --gamma.",
         ),
         ("epsilon {krr} --gamma 0.5 --n 9 --delta 1e-6", "krr takes either --epsilon0 or --gamma, got both"),
-        ("epsilon --randomizer krr --k 4 --epsilon0 1 --share-bits 3 --n 9 --delta 1e-6", "krr takes no --share-bits"),
-        ("epsilon --randomizer dummies --k 4 --n 9 --delta 1e-6", "Add, for example, --center 25 --left 0.6 --right"),
-        ("epsilon --randomizer dummies --k 4 --rate 9 --right .5 --n 9 --delta 1e-6", "either --right or --rate"),
-        ("delta --randomizer fakes --k 4 --slots 1 --chance 2 --n 9 --epsilon 1", "chance must lie in"),
+        ("epsilon {krr} --slots 1 --n 9 --delta 1e-6", "No such option: --slots"),
+        ("epsilon --randomizer fakes --k 4 --n 9 --delta 1e-6", "Others come with --design FILE"),
+        ("epsilon {krr} --design x.json --n 9 --delta 1e-6", "exactly one of --randomizer and --design must be given"),
+        ("epsilon --design x.json --delta 1e-6", "--design must name a file that `shuffledp design` wrote"),
+        ("epsilon --design x.json --k 3 --delta 1e-6", "a design takes no --k, got 3. Leave it out"),
         (
-            "calibrate --randomizer signed --least 20 --pairs 9 --messages 9 --decay 1 --epsilon 1 --delta 1e-6",
-            "--n must be given for signed",
-        ),
-        (
-            "calibrate --randomizer dummies --k 4 --rate 9 --n 20 --rounds 2 --epsilon 1 --delta 1e-6",
+            "calibrate --design x.json --n 20 --rounds 2 --epsilon 1 --delta 1e-6",
             "--rounds must be left out",
         ),
         ("epsilon --randomizer matrix --matrix short.csv --n 9 --delta 1e-6", "row 1 must sum to 1, got 0.99"),
         ("epsilon --randomizer matrix --matrix words.csv --n 9 --delta 1e-6", "line 1 of 'words.csv' does not"),
         ("epsilon --randomizer matrix --matrix none.csv --n 9 --delta 1e-6", "must be a readable file, got 'none.csv'"),
         ("epsilon {krr} --n 9", "Missing option '--delta'. The delta to allow"),
-        ("epsilon --n 9 --delta 1e-6", "Missing option '--randomizer'"),
+        ("epsilon --n 9 --delta 1e-6", "exactly one of --randomizer and --design must be given, got neither"),
         ("epsilon {krr} --n 9 --delta", "requires an argument"),
         ("epsilon {krr} --n 9 --delta 1e-6 --typo 3", "No such option: --typo"),
         ("epsilon {krr} --n 9 --delta 1e-6 stray", "stray"),

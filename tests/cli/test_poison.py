@@ -50,7 +50,7 @@ def test_somebody_must_be_honest(design: Path, malicious: str, capsys: pytest.Ca
 
 def test_a_sum_in_shares_has_no_limit_however_many_cheat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All together move it by half of what people can hold, which nobody can tell."""
-    path, asked = tmp_path / "mean.json", ["--lower", "0", "--upper", "1", "--n", "300", "--messages", "12"]
+    path, asked = tmp_path / "mean.json", ["--lower", "0", "--upper", "1", "--n", "300", "--error", "0.01"]
     assert main(["design", "mean", *asked, "--epsilon", "1", "--delta", "1e-4", "--out", str(path)]) == 0
     for malicious in ("1", "30"):
         capsys.readouterr()

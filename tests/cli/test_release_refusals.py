@@ -124,9 +124,9 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "gamma without k": ((*MEAN, *ENDS, *NOISE, *OUT), "a mean with --gamma or --epsilon0 needs --k"),
     "k 0": ((*MEAN, *ENDS, *NOISE, "--k", 0, *OUT), "--k must be at least 1, got 0"),
     "k with epsilon": ((*MEAN, *ENDS, *PROMISE, "--k", 4, *OUT), "got it with --epsilon. Leave it out"),
-    "gamma with messages": (
-        (*MEAN, *ENDS, *NOISE, "--k", 4, "--messages", 12, *OUT),
-        "single message, and must come without --messages",
+    "gamma with an error": (
+        (*MEAN, *ENDS, *NOISE, "--k", 4, "--error", 0.5, *OUT),
+        "single message, and must come without --error",
     ),
     "delta 0": ((*COUNT, *LIST, "--epsilon", 1, "--delta", 0, *OUT), "delta must lie in (0, 1)"),
     "delta 1": ((*COUNT, *LIST, "--epsilon", 1, "--delta", 1, *OUT), "delta must lie in (0, 1)"),

@@ -9,8 +9,8 @@ import pytest
 from shuffledp.cli import main
 from shuffledp.collection.ledger import Ledger
 
-SETTLED = ("--task", "histogram", "--categories", "yes,no", "--n", "400", "--honest", "300", "--weeks", "3")
-PROMISE = ("--epsilon", "2", "--delta", "1e-6")
+PEOPLE = ("--n", "400", "--honest", "300", "--rounds", "3", "--epsilon", "2", "--delta", "1e-6")
+SETTLED = ("histogram", "--categories", "yes,no", *PEOPLE)
 LIMITS = ("--population", "p", "--limit-epsilon", "3", "--limit-delta", "1e-5")
 
 
@@ -20,6 +20,12 @@ class Tracking:
     def __init__(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.place, self._capsys = place, capsys
         (place / "week.csv").write_text("answer\n" + "yes\n" * 200 + "no\n" * 150, encoding="utf-8")
+
+    def designed(self, *words: object) -> tuple[str, str]:
+        """The option that names a design of this."""
+        assert main(["design", *map(str, words), "--out", "design.json", "--force"]) == 0, self._capsys.readouterr().err
+        self._capsys.readouterr()
+        return "--design", "design.json"
 
     def said(self, *words: object) -> dict[str, Any]:
         assert main(["track", *map(str, words), "--json"]) == 0, self._capsys.readouterr().err
@@ -39,7 +45,7 @@ def track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 @pytest.mark.long
 def test_from_a_new_series_to_its_trend(track: Tracking) -> None:
-    made = track.said("new", "polls", *SETTLED, *PROMISE, "--ledger", "b.sqlite", *LIMITS)
+    made = track.said("new", "polls", *track.designed(*SETTLED), "--ledger", "b.sqlite", *LIMITS)
     assert (made["series"]["name"], made["series"]["ledger"]["path"]) == ("polls", "../b.sqlite")
     for week in (1, 2):
         said = track.said("add", "polls", "week.csv", "--column", "answer", "--period", f"2026-W{9 + week}")
@@ -55,16 +61,17 @@ def test_from_a_new_series_to_its_trend(track: Tracking) -> None:
 
 def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:
     ledger = ("--ledger", "b.sqlite", *LIMITS)
+    settled = track.designed(*SETTLED)
     for words, remedy in (
-        ((*SETTLED, "--epsilon", "2"), "--delta must be given for a new series"),
-        ((*SETTLED[:-1], "1", *PROMISE), "weeks must be at least 2, got 1"),
-        ((*SETTLED, *PROMISE, "--design", "x.json"), "--task must be left out with --design"),
-        ((*SETTLED[:1], "x", *SETTLED[2:], *PROMISE), "the task must be one of"),
-        ((*SETTLED, *PROMISE, "--series", " "), "series must be text without spaces around it"),
+        ((), "Missing option '--design'"),
+        (("--design", "x.json"), "--design must name a file that `shuffledp design` wrote"),
+        ((*settled, "--weeks", "3"), "No such option: --weeks"),
+        ((*settled, "--by", "x"), "--by must be one of the columns of a crosstab"),
+        ((*settled, "--series", " "), "series must be text without spaces around it"),
     ):
         assert remedy in track.refused("new", "polls", *words, *ledger)
     assert not (track.place / "b.sqlite").exists()
-    track.said("new", "polls", *SETTLED, *PROMISE, *ledger)
+    track.said("new", "polls", *settled, *ledger)
     (track.place / "few.csv").write_text("answer\n" + "yes\n" * 299, encoding="utf-8")
     (track.place / "empty.csv").write_text("answer\n", encoding="utf-8")
     for words, remedy in (
@@ -86,32 +93,48 @@ def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
-        (("top",), "got a search for top words"),
+        (("top", "--longest", "2", "--n", "20000", "--epsilon", "1", "--delta", "1e-6"), "got a search for top words"),
+        (("histogram", "--categories", "yes,no", "--n", "400", "--epsilon", "2", "--delta", "1e-6"), "--rounds 52"),
+    ],
+)
+def test_what_a_series_cannot_ask_is_refused(track: Tracking, words: tuple[str, ...], remedy: str) -> None:
+    assert remedy in track.refused("new", "polls", *track.designed(*words), "--ledger", "b.sqlite", *LIMITS)
+    assert not (track.place / "b.sqlite").exists()
+    assert not (track.place / "polls").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
         (
             ("mean", "--lower", "0", "--upper", "9", "--protocol", "fakes"),
             "must be of a histogram, crosstab or quantile",
         ),
-        (("mean", "--lower", "0", "--upper", "9", "--by", "x"), "--by must be one of the columns of a crosstab"),
         (("histogram", "--categories", "yes,no", "--bins", "4"), "a histogram takes no --bins"),
         (("histogram", "--categories", "yes,no", "--value", "yes"), "--value must be given for a count"),
-        (("quantile", "--lower", "0", "--upper", "9", "--messages", "5"), "--messages must be of a mean"),
-        (("crosstab", "--column", "a", "--by", "a"), "at least two columns"),
+        (("histogram", "--categories", "yes,no", "--longest", "5"), "--longest says nothing about histogram"),
+        (("quantile", "--lower", "0", "--upper", "9", "--error", "5"), "--error must be of a mean"),
         (("quantile", "--lower", "0", "--upper", "9", "--at", "1.5"), "between 0 and 1"),
+        (("crosstab", "--column", "a", "--categories", "yes,no"), "at least two columns"),
+        (("top", "--categories", "yes,no"), "--categories says nothing about top"),
+        (("top", "--range", "1:2"), "--range says nothing about top"),
     ],
 )
-def test_what_a_series_cannot_ask_is_refused(track: Tracking, words: tuple[str, ...], remedy: str) -> None:
-    ledger = ("--ledger", "b.sqlite", *LIMITS)
-    assert remedy in track.refused("new", "polls", "--task", *words, *SETTLED[4:], *PROMISE, *ledger)
-    assert not (track.place / "b.sqlite").exists()
-    assert not (track.place / "polls").exists()
+def test_what_a_design_cannot_ask_is_refused(
+    words: tuple[str, ...], remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["design", *words, *PEOPLE, "--out", str(tmp_path / "design.json")]) == 2
+    assert remedy in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.fleet
 def test_groups_are_followed_by_dummies(track: Tracking) -> None:
     rows = ["north,yes", "north,no", "south,no"] * 117
     (track.place / "week.csv").write_text("\n".join(["region,smoker", *rows]) + "\n", encoding="utf-8")
-    asked = ("--column", "smoker", "--by", "region", "--categories", "region=north,south", "--categories", "yes,no")
-    track.said("new", "areas", "--task", "crosstab", *asked, "--protocol", "dummies", *SETTLED[4:], *PROMISE)
+    asked = ("--column", "region", "--column", "smoker", "--categories", "region=north,south", "--categories", "yes,no")
+    settled = track.designed("crosstab", *asked, "--protocol", "dummies", *PEOPLE)
+    track.said("new", "areas", *settled, "--by", "region")
     for _ in range(2):
         said = track.said("add", "areas", "week.csv")
         assert said["asked"]["by"] == "region"

@@ -48,10 +48,10 @@ CITY = f"people.csv --column city --categories Lima,Osaka,Turku,Zürich {PROMISE
 AGE = f"people.csv --column age --lower 0 --upper 100 {PROMISE}"
 SMOKERS = f"smokers.csv --column smoker --by region --categories region=north,south --categories yes,no {PROMISE}"
 WORDS = f"words.csv --column word --tokens letters.txt --longest 2 --k 3 {PROMISE}"
-SEARCH = "--shuffler https://shuffle.example.org --tokens letters.txt --longest 2"
+SEARCH = "--tokens letters.txt --longest 2"
 LESS = "--least-holders 20 --epsilon 3 --delta 1e-4"
 LOOP = "http://127.0.0.1:PORT"
-WEEKS = "--n 400 --honest 300 --weeks 3 --epsilon 2 --delta 1e-6"
+WEEKS = "--n 400 --honest 300 --rounds 3 --epsilon 2 --delta 1e-6"
 CHAPTERS = {
     "accounting": f"""
         epsilon {KRR} --delta 1e-6
@@ -97,9 +97,8 @@ CHAPTERS = {
         histogram {CITY} --dry-run
         histogram {CITY} --out city
         text: histogram {CITY} --rounds 3 --honest 90% --title "Where people live" --out rounds
-        text: histogram {CITY} --protocol fakes --slots 2 --out fakes
+        text: histogram {CITY} --protocol fakes --out fakes
         histogram {CITY} --protocol dummies --out dummies
-        text: histogram {CITY} --protocol dummies --light-epsilon0 6 --out light
         frequency {CITY} --method hadamard --out frequency
         mean {AGE} --out mean
         sum {AGE} --out sum
@@ -139,6 +138,7 @@ CHAPTERS = {
         shuffle reports.parquet --out shuffled.parquet
         analyse shuffled.parquet --out answered
         values: analyse shuffled.parquet --out again
+        epsilon --design design.json --delta 1e-2
         poison design.json --seed 1
         text: poison ages.json --seed 1
         text: audit --design design.json --runs 1000 --seed 1 --budget 600
@@ -162,7 +162,8 @@ CHAPTERS = {
         collection new --design design.json --shuffler https://shuffle.example.org --codes --out coded
         text: collection invite coded/collection.json --count 3 --out codes.txt --hashes hashes.txt
         json: collection invite coded/collection.json --count 3 --out more.txt --hashes more-hashes.txt
-        collection search --people 20000 {SEARCH} {PROMISE} --out search
+        design top --n 20000 {SEARCH} {PROMISE} --out words.json
+        collection search --design words.json --shuffler https://shuffle.example.org --out search
         send study/collection.json --value yes --dry-run
         text: send study/collection.json --value maybe --dry-run
         text: send coded/collection.json --value yes --outbox box
@@ -185,7 +186,8 @@ CHAPTERS = {
         open study sealed.bin --out result
         text: verify result/page.html
         text: send study/collection.json --value no --outbox late
-        quiet: collection search --people 3000 {SEARCH.replace("https://shuffle.example.org", LOOP)} {LESS} --out search
+        quiet: design top --n 3000 {SEARCH} {LESS} --out words.json
+        quiet: collection search --design words.json --shuffler {LOOP} --out search
         serve: search/level-1/collection.json --store level.sqlite --codes search/level-1/hashes.txt
         quiet: send search/level-1/collection.json --table level.csv --column word --codes level.txt --outbox level
         quiet: collection close {LOOP} --token level.sqlite.token
@@ -195,7 +197,8 @@ CHAPTERS = {
         text: collection status {LOOP} --collection study/collection.json
     """,
     "series": f"""
-        values: track new polls --task histogram --categories yes,no {WEEKS}
+        quiet: design histogram --categories yes,no {WEEKS} --out polls.json
+        values: track new polls --design polls.json
         values: track add polls weeks.csv --column answer --period 2026-W10
         values: track add polls weeks.csv --column answer --period 2026-W11
         text: track status polls
@@ -203,7 +206,8 @@ CHAPTERS = {
         values: track plot polls
         text: track verify polls
         values: track verify polls
-        text: track new ages --task mean --lower 0 --upper 100 {WEEKS} {BUDGET}
+        quiet: design mean --lower 0 --upper 100 {WEEKS} --out ages.json
+        text: track new ages --design ages.json {BUDGET}
         text: track add ages weeks.csv --column age --period 2026-W10
         values: track add ages weeks.csv --column age --period 2026-W11
         values: track status ages
@@ -212,10 +216,12 @@ CHAPTERS = {
         values: track verify ages
         text: track add ages weeks.csv --column age --week 7
         text: track add . weeks.csv
-        text: track new ages --task top {WEEKS}
+        quiet: design top --n 20000 --longest 2 {PROMISE} --out words.json
+        text: track new words --design words.json
     """,
     "series of quantiles": f"""
-        values: track new spread --task quantile --lower 0 --upper 100 --bins 10 --at 0.5 {WEEKS}
+        quiet: design quantile --lower 0 --upper 100 --bins 10 --at 0.5 {WEEKS} --out spread.json
+        values: track new spread --design spread.json
         text: track add spread weeks.csv --column age --period 2026-W10
         values: track add spread weeks.csv --column age --period 2026-W11
         values: track status spread

@@ -1,5 +1,5 @@
-"""The table of all verdicts: every question, mechanism and number of rounds that the commands offer,
-released and verified. ``python -m tests.pins.verdicts`` compares it with the kept one, ``--write``
+"""The table of all verdicts: every question, mechanism and number of rounds, released by the commands
+and verified. ``python -m tests.pins.verdicts`` compares it with the kept one, ``--write``
 keeps what was found; names of cases run those alone.
 """
 
@@ -11,11 +11,16 @@ import json
 import random
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 from shuffledp.cli import main
+from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
+from shuffledp.collection.release.terms import Hiding
 
 __all__ = ["CASES", "KEPT", "found"]
 
@@ -25,14 +30,23 @@ PEOPLE = 3000
 HIDDEN = {
     "krr": "",
     "fakes": "--protocol fakes",
-    "fakes, poisson": "--protocol fakes --kind poisson",
-    "fakes, light": "--protocol fakes --light-epsilon0 6",
-    "dummies": "--protocol dummies --kind geometric",
-    "dummies, kept": "--protocol dummies --kept 0.9",
-    "dummies, poisson": "--protocol dummies --kind poisson",
-    "dummies, light": "--protocol dummies --light-epsilon0 6",
+    "fakes, poisson": "--protocol fakes",
+    "fakes, light": "--protocol fakes",
+    "dummies": "--protocol dummies",
+    "dummies, kept": "--protocol dummies",
+    "dummies, poisson": "--protocol dummies",
+    "dummies, light": "--protocol dummies",
 }
-SHARED = {"one message": "--messages 1", "shared noise": ""}
+SHARED = {"one message": "", "shared noise": ""}
+CHOICES: dict[str, dict[str, Any]] = {  # that only Python takes
+    "fakes, poisson": {"kind": "poisson"},
+    "fakes, light": {"light_epsilon0": 6.0},
+    "dummies": {"kind": "geometric"},
+    "dummies, kept": {"kept": 0.9},
+    "dummies, poisson": {"kind": "poisson"},
+    "dummies, light": {"light_epsilon0": 6.0},
+    "one message": {"messages": 1},
+}
 METHODS = {name: f"--method {name}" for name in ("hadamard", "hashing", "subset", "unary")}
 COLUMNS = {
     "histogram": "--column letter --categories a,b,c,d,e,f",
@@ -71,7 +85,8 @@ def found(name: str) -> str:
         promise = "--epsilon 2 --delta 1e-3" if question == "top" else "--epsilon 1 --delta 1e-6"
         command = "histogram" if question == "two values" else question
         options = f"{COLUMNS[question]} {WAYS[question][way]} {promise} --rounds {rounds} --out page"
-        code, said = _answer(command, "people.csv", *options.split())
+        with _choosing(CHOICES.get(way, {})):
+            code, said = _answer(command, "people.csv", *options.split())
         if code:
             return f"refused: {said[:160]}"
         code, said = _answer("verify", "page/page.html", "--json", "--seconds", "300")
@@ -82,6 +97,17 @@ def found(name: str) -> str:
         why = [f"{check['what']}: {check['how']}" for check in told["checks"] if check["outcome"] == outcome]
         vital = [each for each in why if outcome == "FAIL" or "not decided" in each or "again" in each]
         return f"{told['verdict']}: {'; '.join(vital)}"
+
+
+@contextlib.contextmanager
+def _choosing(choices: dict[str, Any]) -> Iterator[None]:
+    """While it lasts, the commands choose this."""
+    with contextlib.ExitStack() as stack:
+        for kind in (Hiding, SumQuestion, CountQuestion):
+            defaults = kind.__init__.__kwdefaults__
+            mine = {name: each for name, each in choices.items() if name in defaults}
+            stack.enter_context(mock.patch.dict(defaults, mine))
+        yield
 
 
 def _write_table() -> None:

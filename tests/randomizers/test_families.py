@@ -39,18 +39,6 @@ VALUES = {
     "p": 0.5,
     "q": 0.1,
     "probability": 0.25,
-    "slots": 1,
-    "chance": 0.5,
-    "center": 20,
-    "left": 0.6,
-    "right": 0.6,
-    "rate": 30.0,
-    "least": 50,
-    "pairs": 100,
-    "messages": 12,
-    "decay": 0.9,
-    "share_bits": 16,
-    "reach": 40,
 }
 
 
@@ -80,9 +68,6 @@ def test_every_way_builds_the_same_randomizer(name: str) -> None:
     built = first.build(**{each.name: VALUES[each.name] for each in first.parameters})
     assert isinstance(built, Randomizer)
     for way in others:
-        if kind.several:  # another law, and not the same one in other words
-            assert way.build(**{each.name: VALUES[each.name] for each in way.parameters}) != built
-            continue
         assert way.value is not None
         last = way.parameters[-1].name
         given = {each.name: VALUES[each.name] for each in way.parameters[:-1]}

@@ -23,7 +23,6 @@ poison           the command poison: people who cheat, tried against a design
 look             what a table holds, and a command to copy
 table_options    how a table is read
 value_options    which answers count: categories, bounds, bins
-hiding_options   what hides a value
 engine_options   where the data are
 promise_options  what is promised, whose budget, where it is written
 asking           the options of a question about a table, as one ``Asking``

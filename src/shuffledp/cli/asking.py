@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.cli.engine_options import ENGINE_OPTIONS, Engine
-from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.options import ANSWER, AS_JSON
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, NOISE, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import MESSY_OPTIONS, SOURCES, TABLE_OPTIONS, Reading
-from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, LEARN, binned
+from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, HIDING, LEARN, binned
 from shuffledp.collection.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
 
@@ -41,9 +40,9 @@ class Asking:
     bins: Bins | None = None
 
     @classmethod
-    def hidden(cls, **options: Any) -> Self:
+    def hidden(cls, *, protocol: str, **options: Any) -> Self:
         """The same where fakes may hide the values."""
-        hiding = hiding_of(options)
+        hiding = Hiding(protocol=protocol)
         return replace(cls.counting(**options), hiding=hiding)
 
     @classmethod
@@ -57,11 +56,12 @@ class Asking:
         cuts: str | None,
         at: str,
         ranges: list[str] | None,
+        protocol: str,
         **options: Any,
     ) -> Self:
         """The same for a question about a number that falls into bins."""
         known = binned(lower=lower, upper=upper, bins=bins, scale=scale, cuts=cuts, at=at, ranges=ranges)
-        hiding = hiding_of(options)
+        hiding = Hiding(protocol=protocol)
         return replace(cls.of(**options), bins=known, hiding=hiding)
 
     @classmethod
@@ -150,11 +150,11 @@ ASKED = [
 ]
 OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]
 with_asking = sharing(dict(OR_NOISE), Asking.of)
-with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, *HIDING_OPTIONS, *ASKED]), Asking.binning)
+with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, HIDING, *ASKED]), Asking.binning)
 with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
 with_listing = sharing(
     dict([*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED]), Asking.listing
 )
 with_hiding = sharing(
-    dict([*CATEGORY_OPTIONS, LEARN, *HIDING_OPTIONS, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden
+    dict([*CATEGORY_OPTIONS, LEARN, HIDING, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden
 )

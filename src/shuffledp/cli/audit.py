@@ -2,7 +2,6 @@
 printed.
 """
 
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -15,21 +14,16 @@ from shuffledp.audits.auditing import BUDGET, RUNS, SURE
 from shuffledp.audits.runs import EXACT
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.options import ONE_REPORT, QUESTION, flag, number, whole
+from shuffledp.cli.options import QUESTION, number, whole
 from shuffledp.cli.setup import SETUP, Setup
-from shuffledp.cli.sharing import option, sharing
+from shuffledp.cli.sharing import sharing
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import NAMES
 from shuffledp.wording import rounded
 
 __all__: list[str] = []
 
 CONFIDENCE = 0.95
-
-
-# What is attacked is named by these options or by a design, so none of them is needed.
-OPTIONS = {**SETUP, "randomizer": option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", metavar="NAME")[1]}
 
 
 @app.command(
@@ -38,24 +32,14 @@ OPTIONS = {**SETUP, "randomizer": option("randomizer", ONE_REPORT, f"One of {', 
     epilog=examples(
         "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
         "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
-        "audit --randomizer dummies --k 4 --rate 20 --n 100 --delta 1e-3",
         "audit --design city.json",
     ),
 )
-@sharing(OPTIONS, dict)
+@sharing(SETUP, dict)
 def audit(
     options: dict[str, Any],
     delta: Annotated[
         float | None, number("delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.")
-    ] = None,
-    design: Annotated[
-        Path | None,
-        flag(
-            "design",
-            QUESTION,
-            "Attack this design, in place of a randomizer: what `shuffledp design` wrote.",
-            metavar="FILE",
-        ),
     ] = None,
     runs: Annotated[int | None, whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.")] = None,
     confidence: Annotated[
@@ -77,7 +61,7 @@ def audit(
     """
     if seed is not None:
         check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
-    aim = _designed(design, options, delta) if design is not None else _aim(options, delta)
+    aim = (_aim if options["design"] is None else _designed)(options, delta)
     asked = RUNS if runs is None else runs
     with counted("runs") as progress:
         found = attacked(
@@ -124,11 +108,12 @@ class Aim(NamedTuple):
     facts: dict[str, object]
 
 
-def _designed(path: Path, options: dict[str, Any], delta: float | None) -> Aim:
+def _designed(options: dict[str, Any], delta: float | None) -> Aim:
     """The protocol of a design, which says all that other options would."""
     from shuffledp.collection.client import read_design
 
-    usual = {"adversary": "shuffled", "view": "reports", "as_json": options["as_json"]}
+    path = options["design"]
+    usual = {"adversary": "shuffled", "view": "reports", "as_json": options["as_json"], "design": path}
     given = [name for name, value in options.items() if value != usual.get(name)]
     given += ["delta"] if delta is not None else []
     if given:

@@ -11,11 +11,9 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.answering import show_release
 from shuffledp.cli.listing import NETWORK, examples, group
-from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, flag, whole
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
+from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.top import SEARCH_OPTIONS, given_terms
 from shuffledp.cli.waiting import patiently
 from shuffledp.wording import quote
 
@@ -28,6 +26,10 @@ WHEN = "When"
 collection = group(
     "collection", NETWORK, "A collection over the network: announce it, invite people, follow it, end it."
 )
+
+Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
+NewFolder = Annotated[Path, flag("out", ANSWER, "The folder to write; it must not exist yet.", metavar="FOLDER")]
+Asked = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
 
 
 def moment(text: str) -> int:
@@ -62,11 +64,9 @@ def _shown(seconds: int) -> str:
 )
 def new(
     design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")],
-    shuffler: Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")],
-    out: Annotated[Path, flag("out", ANSWER, "The folder to write; it must not exist yet.", metavar="FOLDER")],
-    question: Annotated[
-        str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")
-    ] = None,
+    shuffler: Shuffler,
+    out: NewFolder,
+    question: Asked = None,
     round_: Annotated[
         int | None,
         whole("round", QUESTION, "Which of the design's rounds this is: 1. Each has a folder and a key of its own."),
@@ -157,48 +157,33 @@ def invite_(
     )
 
 
-SEARCHED = dict(
-    [
-        option("people", QUESTION, "How many will be invited.", default=..., parser=read_count),
-        option("shuffler", QUESTION, "Where reports will be collected.", default=..., metavar="URL"),
-        option("question", QUESTION, "What people are asked, in a line.", metavar="TEXT"),
-        *SEARCH_OPTIONS,
-        *(each for each in PROMISE_OPTIONS if each[0] != "rounds"),
-        *BUDGET_OPTIONS,
-        option(
-            "out", ANSWER, "The folder to write; it must not exist yet.", default=..., annotation=Path, metavar="FOLDER"
-        ),
-        AS_JSON,
-    ]
-)
-
-
 @collection.command(
     "search",
-    epilog=examples(
-        "collection search --people 20000 --k 10 --longest 8 --epsilon 1 --delta 1e-6 --shuffler "
-        "https://shuffle.example.org --out search"
-    ),
+    epilog=examples("collection search --design words.json --shuffler https://shuffle.example.org --out search"),
 )
-@sharing(SEARCHED, dict)
-def search_(given: dict[str, Any]) -> None:
+@sharing(dict([*BUDGET_OPTIONS, AS_JSON]), dict)
+def search_(
+    given: dict[str, Any],
+    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE")],
+    shuffler: Shuffler,
+    out: NewFolder,
+    question: Asked = None,
+) -> None:
     """Announce a search for frequent words: its first level, a collection for some of the people.
 
     Everybody's level is drawn now, and everybody is invited to that level alone; FOLDER/people.txt
     and the invitations are the organizer's. A ledger is charged now, once for all levels. When the
     first level has been collected, go on with `shuffledp collection next`.
     """
+    from shuffledp.collection.client import read_written
     from shuffledp.collection.network.opening.search_levels import new_search
-    from shuffledp.collection.release.terms import Promise
-    from shuffledp.collection.release.top_question import TopQuestion
+    from shuffledp.protocols.top_words.search import TopSearch
 
-    promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"])
+    search = TopSearch.from_json(read_written(design))
     budget = budget_of(*(given[name] for name, _ in BUDGET_OPTIONS))
-    question = TopQuestion(source="-", **given_terms(given)).checked()
-    with patiently("calibrating"):
-        search = question.search(given["people"], promise)
-        made = new_search(search, given["shuffler"], given["out"], question=given["question"], budget=budget)
-    _announced(made, given["out"] / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
+    with patiently("certifying"):
+        made = new_search(search, shuffler, out, question=question, budget=budget)
+    _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
 
 
 @collection.command(

@@ -70,7 +70,6 @@ def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], C
 @command(
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
     "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8",
-    "--randomizer fakes --k 16 --slots 1 --chance 0.07 --n 10000 --delta 1e-6",
     "--bound feldman-2020-thm-3.1 --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
 )
 def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
@@ -82,7 +81,6 @@ def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven 
 @command(
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
     "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json",
-    "--randomizer dummies --k 16 --rate 43 --n 10000 --epsilon 1",
 )
 def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
@@ -314,15 +312,10 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
     """
     strength = setup.kind.strengths[0]
     open_strength = setup.kind.solvable and not setup.has_strength
-    if setup.n is None and not setup.kind.growing:
-        raise InvalidInput(
-            f"--n must be given for {setup.name}, whose noise does not grow with the people, got none. Leave out "
-            f"--rounds for the most rounds, or let `shuffledp plan` make a law that keeps a promise."
-        )
     if not setup.kind.solvable and setup.n is not None and setup.rounds is not None:
         raise InvalidInput(
-            f"--rounds must be left out to be solved for, as the noise of {setup.name} is not, got {setup.rounds}. "
-            f"Leave it out, or ask for epsilon."
+            f"--rounds must be left out to be solved for, as the noise of {setup.kind.name} is not, got "
+            f"{setup.rounds}. Leave it out, or ask for epsilon."
         )
     if open_strength and setup.n is None:
         raise InvalidInput(

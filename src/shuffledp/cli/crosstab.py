@@ -5,12 +5,11 @@ from typing import Any
 
 from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import ASKED, Asking
-from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.release import PROMISED
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
-from shuffledp.cli.value_options import LEARN, LISTS
+from shuffledp.cli.value_options import HIDING, LEARN, LISTS
 
 __all__ = ["crosstab"]
 
@@ -41,13 +40,15 @@ def _crossing(
     other: str | None,
     missing: str | None,
     by: str | None,
+    protocol: str,
     **options: Any,
 ) -> tuple[Asking, dict[str, Any]]:
     """The shared options, and those of several columns."""
     from shuffledp.collection.release.crossed import check_columns, crossed_columns, read_parts
+    from shuffledp.collection.release.terms import Hiding
 
     columns = check_columns(crossed_columns(column or (), by))
-    hiding = hiding_of(options)
+    hiding = Hiding(protocol=protocol)
     parts = read_parts(columns, categories or (), learn=learn, other=other, missing=missing)
     asking = Asking.of(learn=any(part.learned for part in parts), column=None, **options)
     return replace(asking, categories=parts[0]), {"columns": columns, "parts": parts, "by": by, "hiding": hiding}
@@ -63,7 +64,7 @@ def _crossing(
     ),
 )
 @sharing(
-    dict([COLUMNS, *CROSSTAB_OPTIONS, LEARN, *HIDING_OPTIONS, *(each for each in ASKED if each[0] != "column")]),
+    dict([COLUMNS, *CROSSTAB_OPTIONS, LEARN, HIDING, *(each for each in ASKED if each[0] != "column")]),
     _crossing,
 )
 def crosstab(given: tuple[Asking, dict[str, Any]]) -> None:

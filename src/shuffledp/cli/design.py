@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.hiding_options import HIDING_OPTIONS, hiding_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.cli.options import AS_JSON, QUESTION, OutFile, ReplaceFile, whole
 from shuffledp.cli.promise_options import NOISE, PROMISE_OPTIONS
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
+from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
 from shuffledp.cli.value_options import (
     BIN_OPTIONS,
     BINNED,
     CATEGORY_OPTIONS,
+    HIDING,
     LISTS,
     EncodedBy,
     LowerBound,
@@ -25,28 +26,41 @@ from shuffledp.cli.value_options import (
     binned,
 )
 from shuffledp.cli.waiting import patiently
-from shuffledp.collection.release.terms import Promise, read_categories
+from shuffledp.collection.release.terms import Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.protocols.tasks import TASKS, TopTask
+from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question
 
-__all__ = ["ASKED_EARLY", "settled_question"]
+__all__: list[str] = []
 
 HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 # Of a count, a mean or a sum that is settled before there is a table.
 REACHING_OPTIONS = [
     option("value", TABLE, "For a count: the value to count.", metavar="NAME"),
     option(
-        "messages", TABLE, "For a mean, a sum or a count: how many messages each person may send.", parser=read_count
+        "error",
+        TABLE,
+        "For a mean, a sum or a count: the standard error to stay below; for top: the probability of listing a word "
+        "that too few people hold.",
+        parser=read_number,
     ),
-    option("error", TABLE, "For a mean, a sum or a count: the standard error to stay below.", parser=read_number),
 ]
-ASKED_EARLY = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *HIDING_OPTIONS]
-with_categories = sharing(dict([*ASKED_EARLY, *NOISE, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
+STEPS_OR_WORDS = option(
+    "k",
+    QUESTION,
+    "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to; for top: how "
+    "many words to list.",
+    parser=read_count,
+)
+SEARCHED = [each for each in SEARCH_OPTIONS if each[0] not in ("k", "error")]
+USUAL = {"at": "0.5", "protocol": "krr", "method": "hadamard"}
+ASKED = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *SEARCHED, HIDING]
+with_categories = sharing(dict([*ASKED, *NOISE, STEPS_OR_WORDS, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
 
 
 @app.command(
@@ -58,6 +72,7 @@ with_categories = sharing(dict([*ASKED_EARLY, *NOISE, *PROMISE_OPTIONS[1:], AS_J
         "--epsilon 1 --delta 1e-8 --out table.json",
         "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
         "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
+        "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
     ),
 )
 @with_categories
@@ -73,11 +88,15 @@ def design(
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
+    _check_own(task, given | {"lower": lower, "upper": upper, "method": method})
+    noise = ("gamma", "epsilon0", "k") if task != TopTask.name else ()
     promise = Promise(
         rounds=1 if given["rounds"] is None else given["rounds"],
-        **{name: given[name] for name in ("epsilon", "delta", "honest", "gamma", "epsilon0", "k")},
+        **{name: given[name] for name in ("epsilon", "delta", "honest", *noise)},
     )
-    question = settled_question(task, given, lower=lower, upper=upper, method=method)
+    if task == TopTask.name:
+        return _design_search(given, n, promise, out)
+    question = _settled_question(task, given, lower=lower, upper=upper, method=method)
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
@@ -110,18 +129,44 @@ def design(
     return show.command(following, "Next: ")
 
 
-def settled_question(
+def _check_own(task: str, given: dict[str, Any]) -> None:
+    """Refuse options of a search for another question, and the other way round."""
+    searched = {name for name, _ in SEARCH_OPTIONS}
+    fits = {*searched, "epsilon", "delta", "honest", "rounds", "as_json"}
+    if task != TopTask.name:
+        fits = {*given} - searched | {"k", "error"}
+    for name, value in given.items():
+        if name not in fits and value is not None and value != USUAL.get(name):
+            flag = "range" if name == "ranges" else name.replace("_", "-")
+            raise InvalidInput(f"--{flag} says nothing about {task}, got {value!r}. Leave it out.")
+
+
+def _design_search(given: dict[str, Any], n: int, promise: Promise, out: Path) -> None:
+    """The file of a search for frequent words among so many people."""
+    from shuffledp.collection.release.top_question import TopQuestion
+
+    question = TopQuestion(source="-", **given_terms(given)).checked()
+    with patiently("calibrating"):
+        search = question.search(n, promise)
+        told = expected(search)
+    replace_file(out, lambda place: place.write_text(canonical(search.as_json()) + "\n", encoding="utf-8"))
+    if given["as_json"]:
+        return show.as_json({"search": search.as_json(), "digest": search.digest, "out": str(out)} | told)
+    show_expected(f"top words: {n:,} people, at least {search.least:,} of them honest", search, told)
+    show.sentences([f"\nWritten to {out}."])
+    return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
+
+
+def _settled_question(
     task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
 ) -> "Question":
-    """The question that the options of a design describe, without a table, of one column or of
-    several; ``given`` holds those of ``ASKED_EARLY``.
-    """
+    """The question that the options describe, without a table, of one column or of several."""
     if task not in TASKS:
         raise InvalidInput(
             f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
             f"frequency very many."
         )
-    hiding = hiding_of(given)
+    hiding = Hiding(protocol=given["protocol"])
     if hiding.family is not None and task not in HIDDEN:
         raise InvalidInput(
             f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
@@ -151,13 +196,12 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
     from shuffledp.collection.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
     from shuffledp.collection.release.question import Question
 
-    reaching: dict[str, Any] = {name: given.get(name) for name in ("messages", "error")}
-    value = _check_reaching(task, given.get("value"), reaching)
+    error, value = given.get("error"), _check_reaching(task, given.get("value"), given.get("error"))
     listed, columns = given["categories"] or [], given["column"] or []
     rules = {name: given[name] for name in ("other", "missing")}
     if task == "crosstab":
-        names = check_columns(crossed_columns(columns, by := given.get("by")))
-        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules), by=by)
+        names = check_columns(crossed_columns(columns, None))
+        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules))
     if columns or len(listed) > 1:
         raise InvalidInput(
             f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
@@ -169,22 +213,21 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
                 "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
                 "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
             )
-        return CountQuestion(**common, value=value, **reaching)
+        return CountQuestion(**common, value=value, error=error)
     if not TASKS[task].counts:
-        return SumQuestion(**common, **reaching) if task in ("mean", "sum") else Question(**common)
+        return SumQuestion(**common, error=error) if task in ("mean", "sum") else Question(**common)
     known = read_categories(listed[0] if listed else None, learn=False, domain=given["domain"], **rules)
     common |= {"categories": known, "method": method}
     return Question(**common)
 
 
-def _check_reaching(task: str, value: str | None, reaching: dict[str, Any]) -> str | None:
-    """The value that is counted, if one is; refused where it, messages or an error say nothing."""
+def _check_reaching(task: str, value: str | None, error: float | None) -> str | None:
+    """The value that is counted, if one is; refused where it, or an error, says nothing."""
     if (value is not None) != (task == "count"):
         raise InvalidInput(
             f"--value must be given for a count, and for nothing else, got {value!r} for a {task}. Add it, or leave it "
             f"out."
         )
-    wrong = [name for name, given in reaching.items() if given is not None and task not in ("mean", "sum", "count")]
-    if wrong:
-        raise InvalidInput(f"--{wrong[0]} must be of a mean, a sum or a count, got a {task}. Leave it out.")
+    if error is not None and task not in ("mean", "sum", "count"):
+        raise InvalidInput(f"--error must be of a mean, a sum or a count, got a {task}. Leave it out.")
     return value

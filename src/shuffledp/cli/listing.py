@@ -219,15 +219,8 @@ RANDOMIZERS = (
     ("unary", "--k --p --q", "unary encoding"),
     ("matrix", "--matrix", "your own table of probabilities"),
     ("check-in", "--k --probability --epsilon0", "k-ary randomized response of some users"),
-    ("fakes", "--k --slots --chance [--kind] [--epsilon0]", "true values among users' fakes"),
-    (
-        "dummies",
-        "--k --center --left --right or --k --rate [--keep] [--epsilon0]",
-        "true values among the shuffler's dummies",
-    ),
-    ("signed", "--least --pairs --messages --decay", "+1 and -1 messages: a count"),
-    ("split", "--k --least --share-bits --messages --reach --decay", "split and mix: a sum"),
 )
+DESIGNED = "Any other law, such as true values among fakes: --design FILE, from `shuffledp design`."
 
 app = App(name="shuffledp", pretty_exceptions_enable=False)
 
@@ -246,7 +239,7 @@ def examples(*lines: str) -> str:
 
 def _randomizers() -> str:
     lines = (f"{name:<11}{usage:<29}  {title}" for name, usage, title in RANDOMIZERS)
-    return "\n".join(["Randomizers, and what they take:", *lines]).replace("[", r"\[")
+    return "\n".join(["Randomizers, and what they take:", *lines, DESIGNED]).replace("[", r"\[")
 
 
 FIRST = examples(

@@ -18,7 +18,6 @@ __all__ = [
     "ONE_REPORT",
     "QUESTION",
     "ROUNDS",
-    "SEVERAL",
     "Csv",
     "Delta",
     "Json",
@@ -33,9 +32,8 @@ __all__ = [
     "whole",
 ]
 
-ONE_REPORT, SEVERAL, EVERYONE, QUESTION, ANSWER = (
+ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
     "What one user sends",
-    "What one user sends, in several messages or among dummies",
     "Who reports, and who looks",
     "The question",
     "The answer",

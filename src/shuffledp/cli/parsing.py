@@ -121,7 +121,7 @@ def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[st
     needed = []
     if (
         "categories" in parameters
-        and values.get("task") != "mean"
+        and values.get("task") not in ("mean", "top")
         and not any(values.get(name) for name in ("categories", "domain", "learn"))
     ):
         needed.append("categories")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
+from shuffledp.accounting.mechanism import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.options import QUESTION, flag
 from shuffledp.cli.setup import Setup
@@ -38,15 +39,16 @@ def published(setup: Setup, question: Question, name: str) -> None:
     from shuffledp.literature.comparison import weigh
 
     bound, guarantee, asked, given = find(name), question.guarantee, question.asked, question.given
+    rounds = shuffled_parts(guarantee)[0][1]
     with patiently(f"computing {name}"):
         truth = question.answer()
         try:
             row = weigh(bound, question, truth)
         except DoesNotApply as error:
-            composed = bound.rounds == "one" and bound.side == "upper" and (setup.rounds or 1) > 1
-            rounds = f" Each of {setup.rounds} rounds gets a part of {given}." if composed else ""
+            composed = bound.rounds == "one" and bound.side == "upper" and rounds > 1
+            split = f" Each of {rounds} rounds gets a part of {given}." if composed else ""
             raise DoesNotApply(
-                f"{name} {error}{rounds} For the bounds that apply, ask the same of `shuffledp compare`."
+                f"{name} {error}{split} For the bounds that apply, ask the same of `shuffledp compare`."
             ) from None
         own = bound.enclosure(Setting.of(guarantee), asked, question.at) if row.name == name else None
     notes = show.cautions(guarantee, question.at if asked == "epsilon" else truth.upper)
@@ -78,7 +80,7 @@ def published(setup: Setup, question: Question, name: str) -> None:
     where = "here" if row.name == name else "in each round"
     words = (
         (True, f"Source: {row.citation}. It is about {bound.covers}."),
-        (row.name != name, f"The bound is about one round; this package composed {setup.rounds} of them."),
+        (row.name != name, f"The bound is about one round; this package composed {rounds} of them."),
         (bound.conditions != "none", f"Condition, which holds {where}: {bound.conditions}."),
         (ends, f"Without the error of its algorithm it would state a value {ends} ({own and own.method})."),
         (row.remark, f"Remark: {row.remark.rstrip('.')}."),

@@ -16,7 +16,6 @@ READERS: Mapping[str, tuple[Callable[[str], object], str]] = {
     "count": (read_count, "COUNT"),
     "number": (read_number, "NUMBER"),
     "file": (Path, "FILE"),
-    "word": (str, "NAME"),
 }
 
 
@@ -39,5 +38,8 @@ def find(name: str) -> Named:
     if wanted not in NAMES:
         close = get_close_matches(wanted, NAMES, n=1)
         suggestion = f"Did you mean {close[0]}? " if close else ""
-        raise InvalidInput(f"--randomizer must be a known name, got {name!r}. {suggestion}Known: {', '.join(NAMES)}.")
+        raise InvalidInput(
+            f"--randomizer must be a known name, got {name!r}. {suggestion}Known: "
+            f"{', '.join(NAMES)}. Others come with --design FILE, from `shuffledp design`."
+        )
     return NAMES[wanted]

@@ -2,22 +2,18 @@
 defended answer.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding, with_listing
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import flag, number, whole
+from shuffledp.cli.options import flag, number
 from shuffledp.cli.table_options import TABLE
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD
-
-if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    pass
 
 __all__ = ["PROMISED"]
 
 PROMISED = "--epsilon 1 --delta 1e-6"
-ACCURACY = "How accurate, and at what cost"
 
 
 @app.command(
@@ -59,16 +55,14 @@ UPPER = Annotated[float, number("upper", TABLE, "The largest possible value, kno
 CLIP = Annotated[
     bool, flag("clip", TABLE, "Move values outside the range to the nearest bound; if left out, they are refused.")
 ]
-MESSAGES = Annotated[
-    int | None,
-    whole(
-        "messages",
-        ACCURACY,
-        "How many messages each person may send: about ten are as accurate as a curator, and need more trust.",
-    ),
-]
 ERROR = Annotated[
-    float | None, number("error", ACCURACY, "The standard error to stay below, with as few messages as will do.")
+    float | None,
+    number(
+        "error",
+        TABLE,
+        "The standard error to stay below, with as few messages as will do: several are as accurate as a curator, and "
+        "need more trust.",
+    ),
 ]
 
 
@@ -77,7 +71,7 @@ ERROR = Annotated[
     rich_help_panel=RUN,
     epilog=examples(
         f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --out result",
-        f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --messages 12 --out result",
+        f"mean people.parquet --column age --lower 0 --upper 120 {PROMISED} --error 0.1 --out result",
     ),
 )
 @with_asking
@@ -86,18 +80,17 @@ def mean(
     lower: LOWER,
     upper: UPPER,
     clip: CLIP = False,
-    messages: MESSAGES = None,
     error: ERROR = None,
 ) -> None:
     """The mean of a number that people hold."""
-    _sum(asking, task="mean", lower=lower, upper=upper, clip=clip, messages=messages, error=error)
+    _sum(asking, task="mean", lower=lower, upper=upper, clip=clip, error=error)
 
 
 @app.command(
     "sum",
     rich_help_panel=RUN,
     epilog=examples(
-        f"sum people.parquet --column hours --lower 0 --upper 60 {PROMISED} --messages 12 --out result",
+        f"sum people.parquet --column hours --lower 0 --upper 60 {PROMISED} --error 500 --out result",
         "sum people.parquet --column hours --lower 0 --upper 60 --k 6 --gamma 0.1 --delta 1e-6 --out result",
     ),
 )
@@ -107,11 +100,10 @@ def sum_(
     lower: LOWER,
     upper: UPPER,
     clip: CLIP = False,
-    messages: MESSAGES = None,
     error: ERROR = None,
 ) -> None:
     """The sum of a number that people hold."""
-    _sum(asking, task="sum", lower=lower, upper=upper, clip=clip, messages=messages, error=error)
+    _sum(asking, task="sum", lower=lower, upper=upper, clip=clip, error=error)
 
 
 @app.command(
@@ -126,13 +118,12 @@ def sum_(
 def count(
     asking: Asking,
     value: Annotated[str, flag("value", TABLE, "The value to count; all others are else.", metavar="NAME")],
-    messages: MESSAGES = None,
     error: ERROR = None,
 ) -> None:
     """How many people hold one value, as accurately as a trusted curator would tell."""
     from shuffledp.collection.release.central_questions import CountQuestion
 
-    answer(asking, CountQuestion, value=value, listed=asking.categories, messages=messages, error=error)
+    answer(asking, CountQuestion, value=value, listed=asking.categories, error=error)
 
 
 def _sum(asking: Asking, **asked: Any) -> None:

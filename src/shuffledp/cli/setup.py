@@ -10,19 +10,36 @@ from typing import TYPE_CHECKING, Self, cast
 
 from shuffledp._types import Adversary, View
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS, SEVERAL
+from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
 from shuffledp.cli.randomizers import READERS, find, parameters
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.family import NAMES, Named, Parameter
+from shuffledp.randomizers.family import NAMES, Named, Parameter, Way
 
 if TYPE_CHECKING:  # a command that shares these options need not compute with them
     from shuffledp.accounting.guarantee import Guarantee
+    from shuffledp.protocols.design import Design
     from shuffledp.randomizers import Randomizer
 
 __all__ = ["SETUP", "Setup", "with_setup"]
 
 USERS = "how many users' reports are shuffled together"
+
+
+def _designed(path: object) -> "Design":
+    from shuffledp.collection.client import read_design
+
+    return read_design(cast(Path, path))
+
+
+def _law(design: Path) -> "Randomizer":
+    from shuffledp.randomizers.written_law import from_law
+
+    return from_law(_designed(design).law.as_json())
+
+
+DESIGN = Parameter("design", "file", "design.json", "what `shuffledp design` wrote")
+DESIGNED = Named(name="a design", title="the law of a design", ways=(Way((DESIGN,), _law),), solvable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,7 @@ class Setup:
     def of(
         cls,
         *,
-        randomizer: str,
+        randomizer: str | None,
         n: int | None,
         honest: int | Fraction | None,
         rounds: int | None,
@@ -52,8 +69,14 @@ class Setup:
         **options: object,
     ) -> Self:
         """Sort the options, and refuse those that the randomizer does not take."""
-        kind = find(randomizer)
         given = {key: value for key, value in options.items() if value is not None}
+        if (randomizer is None) == ("design" not in given):
+            found = "neither" if randomizer is None else "both"
+            raise InvalidInput(
+                f"exactly one of --randomizer and --design must be given, got {found}. Give, for example, --randomizer "
+                f"krr --k 16 --epsilon0 4, or --design FILE, from `shuffledp design`."
+            )
+        kind = DESIGNED if randomizer is None else find(randomizer)
         for key, value in given.items():
             if key not in kind.parameters:
                 raise InvalidInput(
@@ -64,11 +87,6 @@ class Setup:
         if len(strengths) > 1:
             raise InvalidInput(f"{kind.name} takes either {' or '.join(strengths)}, got both. Leave one out.")
         return cls(kind, given, n, honest, rounds, cast(Adversary, adversary), cast(View, view), as_json)
-
-    @property
-    def name(self) -> str:
-        """What the randomizer is called."""
-        return self.kind.name
 
     @property
     def has_strength(self) -> bool:
@@ -84,7 +102,7 @@ class Setup:
         if missing:
             needed = ", and ".join(f"{each.flag}, {each.meaning}" for each in missing)
             raise InvalidInput(
-                f"{self.name} needs {needed}. Add, for example, "
+                f"{self.kind.name} needs {needed}. Add, for example, "
                 f"{' '.join(f'{each.flag} {each.example}' for each in missing)}."
             )
         return way.build
@@ -98,15 +116,20 @@ class Setup:
         from shuffledp.accounting.mechanism import shuffle
 
         randomizer = self.randomizer()
-        if self.n is None:
+        n, honest, rounds = self.n, self.honest, self.rounds
+        if n is None and self.kind is not DESIGNED:
             raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
-        once = shuffle(randomizer, n=self.n, adversary=self.adversary, honest=self.honest_of(self.n), view=self.view)
+        if n is None:
+            design = _designed(self.given["design"])
+            n = design.n
+            honest, rounds = design.least if honest is None else honest, design.rounds if rounds is None else rounds
+        once = shuffle(randomizer, n=n, adversary=self.adversary, honest=_count(honest, n), view=self.view)
         asked = once if between is None else once.between(*(int(x) if x.is_integer() else x for x in between))
-        return asked if self.rounds is None else asked.compose(self.rounds)
+        return asked if rounds is None else asked.compose(rounds)
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""
-        return max(1, math.floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
+        return _count(self.honest, n)
 
     def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
@@ -114,10 +137,18 @@ class Setup:
 
         part, rounds = shuffled_parts(guarantee)[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}
-        alone = {"epsilon0": part.randomizer.epsilon0} if self.kind.several else {}
-        law = alone | part.randomizer.describe() | {"randomizer": self.name}
+        law = part.randomizer.describe()
+        law = (
+            {"epsilon0": part.randomizer.epsilon0} | law
+            if self.kind is DESIGNED
+            else law | {"randomizer": self.kind.name}
+        )
         users = {"n": part.n, "honest": part.honest, "rounds": rounds, "adversary": part.adversary}
         return law | given | users | ({} if part.view == "reports" else {"view": part.view})
+
+
+def _count(honest: int | Fraction | None, n: int) -> int | None:
+    return max(1, math.floor(n * honest)) if isinstance(honest, Fraction) else honest
 
 
 def _shared() -> Shared:
@@ -127,15 +158,21 @@ def _shared() -> Shared:
         whose = f" ({', '.join(kind.name for kind in takers)})" if len(takers) <= 2 else ""
         read, metavar = READERS[each.kind]
         meaning = f"{each.meaning[0].upper()}{each.meaning[1:]}{instead}{whose}."
-        panel = SEVERAL if all(kind.several for kind in takers) else ONE_REPORT
-        return option(each.name, panel, meaning, parser=read, metavar=metavar, flag=each.flag.removeprefix("--"))
+        return option(each.name, ONE_REPORT, meaning, parser=read, metavar=metavar, flag=each.flag.removeprefix("--"))
 
     seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
     released = "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits."
     return dict(
         [
-            option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", default=..., metavar="NAME"),
+            option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", metavar="NAME"),
             *(typed(each) for each in parameters().values()),
+            option(
+                "design",
+                ONE_REPORT,
+                "What `shuffledp design` wrote, in place of a randomizer: its law, and without --n its people.",
+                annotation=Path,
+                metavar="FILE",
+            ),
             option("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count),
             HONEST,
             ROUNDS,

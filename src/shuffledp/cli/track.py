@@ -9,30 +9,25 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.answering import found, heard, show_release
 from shuffledp.cli.asking import ASKED, Asking
-from shuffledp.cli.design import ASKED_EARLY, settled_question
 from shuffledp.cli.listing import RUN, examples, group
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import ANSWER, AS_JSON, HONEST, QUESTION, Json, flag, number
+from shuffledp.cli.numbers import read_count
+from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, flag, number
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
 from shuffledp.cli.sharing import argument, option, sharing
 from shuffledp.cli.table_options import COLUMNS, SOURCES, TABLE
-from shuffledp.cli.value_options import Clipping, EncodedBy, LowerBound, MissingName, UpperBound
+from shuffledp.cli.value_options import Clipping, MissingName
 from shuffledp.cli.waiting import patiently
-from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import TASKS, TopTask
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.collection.release.question import Question
     from shuffledp.collection.series.pausing import Pace
     from shuffledp.collection.series.weeks import Tracked, Week
-    from shuffledp.protocols.design import Design
 
 __all__ = ["SERIES", "refresh"]
 
 SERIES = "The series"
-WEEKLY_TASKS = tuple(name for name in TASKS if name != TopTask.name)
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
 )
@@ -45,78 +40,31 @@ PaidIn = Annotated[
     Path | None, flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
 ]
 FOLDER = argument("folder", "The folder of the series; it must not exist yet.", metavar="FOLDER", annotation=Path)
-# Either a design, or what it takes to settle one.
-PROMISED = [
-    option("epsilon", QUESTION, "The epsilon to promise, for all weeks together.", parser=read_number),
-    option("delta", QUESTION, "The delta to promise: a small probability.", parser=read_number),
-    HONEST,
-    option(
-        "n",
-        QUESTION,
-        "How many people report in a week, at most; at least as many as --honest says.",
-        parser=read_count,
-    ),
-    option("weeks", SERIES, "How often it is asked.", parser=read_count),
-]
 # Of a question in one go, all that is about the table: the rest was settled with the series.
 SETTLED = {*dict(PROMISE_OPTIONS), *dict(BUDGET_OPTIONS), *dict(OUTPUT_OPTIONS), "source", "dry_run"}
 WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
 
 
-def _design_of(task: str | None, design: Path | None, given: dict[str, Any], own: dict[str, Any]) -> "Design":
-    """The design of a series: one that was settled, or one that is calibrated for all its weeks."""
-    from shuffledp.collection.client import read_design
-    from shuffledp.collection.series.series_file import NO_SEARCH
-    from shuffledp.protocols.settling import certify
-
-    needed = {"--task": task} | {f"--{each}": given[each] for each in ("n", "weeks", "epsilon", "delta")}
-    if design is not None:
-        if twice := [each for each, value in needed.items() if value is not None]:
-            raise InvalidInput(f"{twice[0]} must be left out with --design, which says it, got both. Leave one out.")
-        with patiently("certifying"):
-            return certify(read_design(design)).design
-    if absent := [each for each, value in needed.items() if value is None]:
-        raise InvalidInput(
-            f"{absent[0]} must be given for a new series, got none. Add it, or settle all of it beforehand: "
-            f"shuffledp design, then --design FILE"
-        )
-    assert task is not None
-    if task == TopTask.name:
-        raise InvalidInput(NO_SEARCH)
-    promise = Promise(epsilon=given["epsilon"], delta=given["delta"], honest=given["honest"], rounds=given["weeks"])
-    question = settled_question(task, given, **own)
-    with patiently("calibrating"):
-        return question.design(given["n"], promise)
-
-
 @track.command(
     "new",
     epilog=examples(
-        "track new cities --task histogram --categories cities.txt --n 1e5 --honest 80% --weeks 52 --epsilon 1 --delta "
-        "1e-6",
-        "track new ages --task mean --lower 0 --upper 120 --n 1e5 --weeks 12 --epsilon 1 --delta 1e-6 --ledger "
-        "budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
+        "track new cities --design city.json",
+        "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+        "--limit-delta 1e-5",
     ),
 )
-@sharing(dict([FOLDER, *ASKED_EARLY, *PROMISED, *BUDGET_OPTIONS, AS_JSON]), dict)
+@sharing(dict([FOLDER, *BUDGET_OPTIONS, AS_JSON]), dict)
 def new(
     given: dict[str, Any],
-    task: Annotated[str | None, flag("task", QUESTION, f"One of {', '.join(WEEKLY_TASKS)}.", metavar="NAME")] = None,
     design: Annotated[
-        Path | None,
+        Path,
         flag(
-            "design",
-            QUESTION,
-            "What `shuffledp design` wrote, with --rounds: any task. Then leave out what it says.",
-            metavar="FILE",
+            "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
         ),
-    ] = None,
+    ],
     name: Annotated[
         str | None, flag("series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME")
     ] = None,
-    lower: LowerBound = None,
-    upper: UpperBound = None,
-    method: EncodedBy = "hadamard",
     by: Annotated[
         str | None, flag("by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME")
     ] = None,
@@ -127,11 +75,19 @@ def new(
     With --ledger, all weeks are paid for at once, and each of them is then released once, wherever
     the folder is copied. Without one, nothing keeps a copy of the folder from being used again.
     """
+    from shuffledp.collection.client import read_design
     from shuffledp.collection.series.weeks import new_series
+    from shuffledp.protocols.settling import certify
 
     folder: Path = given["folder"]
     budget = budget_of(*(given[each] for each, _ in BUDGET_OPTIONS))
-    settled = _design_of(task, design, given | {"by": by}, {"lower": lower, "upper": upper, "method": method})
+    with patiently("certifying"):
+        settled = certify(read_design(design)).design
+    if settled.rounds < 2:
+        raise InvalidInput(
+            f"--design must have two rounds or more, one for each week, got {settled.rounds}. Settle it again with "
+            f"`shuffledp design`, and --rounds 52."
+        )
     with patiently("paying for all weeks" if budget is not None else "writing"):
         made = new_series(folder, settled, folder.name if name is None else name, title=title, by=by, budget=budget)
     bound = settled.protocol.guarantee.epsilon(delta=settled.delta)

@@ -13,6 +13,7 @@ __all__ = [
     "BIN_OPTIONS",
     "BOUND_OPTIONS",
     "CATEGORY_OPTIONS",
+    "HIDING",
     "LEARN",
     "LISTS",
     "Clipping",
@@ -34,6 +35,14 @@ CATEGORY_OPTIONS = [
         metavar="NAME",
     ),
 ]
+HIDING = option(
+    "protocol",
+    QUESTION,
+    "What hides a value: krr, noise in every report; fakes, that people send; or dummies, that the shuffler adds. "
+    "If left out, krr, which asks for the least trust.",
+    default="krr",
+    metavar="NAME",
+)
 LEARN = option(
     "learn",
     TABLE,

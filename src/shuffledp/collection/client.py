@@ -25,6 +25,7 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
 from shuffledp.protocols.tasks import CrosstabTask, TopTask
 from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
+from shuffledp.protocols.tasks.top_task import SEARCH
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.votes import VotingRandomizer
 from shuffledp.randomizers.written_law import from_law
@@ -47,6 +48,7 @@ __all__ = [
     "encode",
     "exposure",
     "read_design",
+    "read_written",
     "reader_of",
     "sparse",
 ]
@@ -106,8 +108,19 @@ class Encoder:
 
 def read_design(path: Path) -> Design:
     """The design in a file, if it is one that runs; it is not certified here."""
+    written = read_written(path)
+    if isinstance(written, dict) and written.get("format") == SEARCH:
+        raise InvalidInput(
+            f"{str(path)!r} must be the design of a question that one report of each person answers, got a search for "
+            f"top words. Announce it: shuffledp collection search --design FILE."
+        )
+    return Encoder.of(Design.from_json(written)).design
+
+
+def read_written(path: Path) -> Any:
+    """What `shuffledp design` wrote, as JSON."""
     try:
-        written = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
     except OSError as error:
         raise InvalidInput(
             f"--design must name a file that `shuffledp design` wrote, got {str(path)!r}: {error.strerror}. Check the "
@@ -117,7 +130,6 @@ def read_design(path: Path) -> Design:
         raise InvalidInput(
             f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
         ) from None
-    return Encoder.of(Design.from_json(written)).design
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

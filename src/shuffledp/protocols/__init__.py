@@ -41,8 +41,9 @@ A name is loaded when it is first asked for: a client who reads a design needs n
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
@@ -93,34 +94,24 @@ __all__ = [
     "plan",
 ]
 
-HOMES = {
-    "baselines.curator": ("CentralHistogram", "CentralMean", "CentralSum"),
-    "crosstab": ("Crosstab",),
-    "count": ("SignedCount",),
-    "design": ("Design",),
-    "dummy_histogram": ("DummyHistogram", "FakesHistogram"),
-    "estimate": ("Estimate", "Interval"),
-    "frequency": ("Frequency",),
-    "histogram": ("Histogram", "LocalHistogram"),
-    "planning": ("Option", "Plan", "plan"),
-    "bag": ("Bag", "Reports"),
-    "protocol": ("Protocol",),
-    "quantiles": ("Quantiles",),
-    "sgd.batches": ("BallsAndBins",),
-    "sgd.descent": ("ShuffledSGD",),
-    "split_and_mix": ("SplitMean", "SplitSum"),
-    "sums": ("LocalMean", "Mean", "StatisticalQuery", "Sum"),
-}
-HOME = {name: home for home, names in HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "protocols.baselines.curator": "CentralHistogram CentralMean CentralSum",
+        "protocols.crosstab": "Crosstab",
+        "protocols.count": "SignedCount",
+        "protocols.design": "Design",
+        "protocols.dummy_histogram": "DummyHistogram FakesHistogram",
+        "protocols.estimate": "Estimate Interval",
+        "protocols.frequency": "Frequency",
+        "protocols.histogram": "Histogram LocalHistogram",
+        "protocols.planning": "Option Plan plan",
+        "protocols.bag": "Bag Reports",
+        "protocols.protocol": "Protocol",
+        "protocols.quantiles": "Quantiles",
+        "protocols.sgd.batches": "BallsAndBins",
+        "protocols.sgd.descent": "ShuffledSGD",
+        "protocols.split_and_mix": "SplitMean SplitSum",
+        "protocols.sums": "LocalMean Mean StatisticalQuery Sum",
+    },
+)

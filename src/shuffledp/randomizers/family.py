@@ -39,7 +39,7 @@ class Parameter(NamedTuple):
     """One thing that a randomizer is made of: how it is typed, an example, and what it means."""
 
     name: str
-    kind: Literal["count", "number", "file", "word"]
+    kind: Literal["count", "number", "file"]
     example: str
     meaning: str
 
@@ -70,8 +70,6 @@ class Named:
     """A name that randomizers are asked for by: what it means in words, and the ways to build one.
 
     ``solvable``: whether the last parameter of the first way can be left open, for ``calibrate``.
-    ``several``: whether a person may send several messages, which hide nothing one by one.
-    ``growing``: whether more people hide each of them better.
     """
 
     name: str
@@ -79,8 +77,6 @@ class Named:
     ways: tuple[Way, ...]
     optional: tuple[Parameter, ...] = ()
     solvable: bool = True
-    several: bool = False
-    growing: bool = True
 
     @property
     def parameters(self) -> dict[str, Parameter]:

@@ -32,7 +32,7 @@ QUESTIONS = {
     "mean": ("mean", *AGE),
     "frequency": ("frequency", "--method", "hadamard", *CITY),
     "count": ("count", "--column", "city", "--value", "Osaka", *PROMISE),
-    "sum": ("sum", "--messages", 12, *AGE),
+    "sum": ("sum", "--error", 500, *AGE),
     "quantile": ("quantile", "--protocol", "dummies", "--bins", 100, *AGE),
     "crosstab, fakes": ("crosstab", "--protocol", "fakes", *CROSSED),
     "crosstab, dummies": ("crosstab", "--protocol", "dummies", *CROSSED),

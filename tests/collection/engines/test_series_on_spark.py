@@ -16,10 +16,11 @@ from shuffledp.cli import main
 def test_a_week_is_drawn_and_counted_by_spark(session: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     ways = np.array(["bus", "car", "bike"])[np.arange(600) % 3]
     pq.write_table(pa.table({"way": ways}), tmp_path / "ways.parquet")
-    folder, settled = tmp_path / "ways", ("--task", "histogram", "--categories", "bus,car,bike", "--n", "700")
-    promise = ("--honest", "500", "--weeks", "3", "--epsilon", "2", "--delta", "1e-5")
+    folder, design = tmp_path / "ways", tmp_path / "design.json"
+    settled = ("--categories", "bus,car,bike", "--n", "700", "--honest", "500", "--rounds", "3")
+    assert main(["design", "histogram", *settled, "--epsilon", "2", "--delta", "1e-5", "--out", str(design)]) == 0
     budget = ("--ledger", tmp_path / "b.sqlite", "--population", "p", "--limit-epsilon", "4", "--limit-delta", "1e-4")
-    assert main(["track", "new", *map(str, (folder, *settled, *promise, *budget))]) == 0
+    assert main(["track", "new", *map(str, (folder, "--design", design, *budget))]) == 0
     capsys.readouterr()
     asked = (folder, tmp_path / "ways.parquet", "--column", "way", "--engine", "spark", "--json")
     for week in (1, 2):

@@ -160,20 +160,23 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
     made = run("histogram", table, *terms, "--protocol", "dummies", "--out", tmp_path / "r")
     assert made.code == 0
     assert (tmp_path / "r" / "page.html").exists()
-    shown = run("histogram", table, *terms, "--protocol", "fakes", "--slots", "3", "--dry-run")
+    shown = run("histogram", table, *terms, "--protocol", "fakes", "--dry-run")
     assert "messages" in shown.out
     for wrong, words in (
         (["--protocol", "noise"], "--protocol must be one of krr, fakes, dummies"),
-        (["--slots", "2"], "--slots must come with --protocol fakes"),
-        (["--protocol", "fakes", "--kept", "0.5"], "--kept must come with --protocol dummies"),
-        (["--protocol", "dummies", "--kept", "0"], "keep must"),
-        (["--protocol", "dummies", "--kind", "binomial"], "kind of dummies must be"),
+        (["--protocol", "fakes", "--slots", "2"], "No such option: --slots"),
     ):
         failed = run("histogram", table, *terms, *wrong, "--out", tmp_path / "x")
         assert failed.code == 2
         assert words in " ".join(failed.error.split())
-    with pytest.raises(InvalidInput, match="slots must come with"):
-        sdp.histogram(VALUES, **TERMS, slots=2)
+    for choices, words in (
+        ({"slots": 2}, "slots must come with protocol fakes"),
+        ({"protocol": "fakes", "kept": 0.5}, "kept must come with protocol dummies"),
+        ({"protocol": "dummies", "kept": 0.0}, "keep must"),
+        ({"protocol": "dummies", "kind": "binomial"}, "kind of dummies must be"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            sdp.histogram(VALUES, **TERMS, **choices)
     terms = ["--lower", "0", "--upper", "1", "--n", "100", "--epsilon", "1", "--delta", "1e-6"]
     failed = run("design", "mean", *terms, "--protocol", "fakes", "--out", tmp_path / "d.json")
     assert failed.code == 2

@@ -17,8 +17,9 @@ stores           where envelopes wait: nothing acknowledged that is not there, n
 opening          the analyst: close, fetch, open, count, publish
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
     from shuffledp.collection.network.collection_file import Collection, read_collection
@@ -38,18 +39,13 @@ __all__ = [
     "read_collection",
 ]
 
-# Where each name is defined; it is loaded when it is first asked for.
-HOMES = {
-    "opening.analyst": ("Analyst",),
-    "collection_file": ("Collection", "read_collection"),
-    "opening.opening_reports": ("open_collection",),
-    "sealing": ("AnalystKey", "Envelopes"),
-    "sending.sender": ("Client", "Receipt"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "collection.network.opening.analyst": "Analyst",
+        "collection.network.collection_file": "Collection read_collection",
+        "collection.network.opening.opening_reports": "open_collection",
+        "collection.network.sealing": "AnalystKey Envelopes",
+        "collection.network.sending.sender": "Client Receipt",
+    },
+)

@@ -29,8 +29,8 @@ PERHAPS = {"by"}  # fields that stand where they say something
 LARGEST = 1 << 27  # bytes
 NO_SEARCH = (
     "a series must ask what one report of each person answers, got a search for top words, of which every week would "
-    "be a whole one. Search once (shuffledp top), and count what it found every week: shuffledp track new --task "
-    "histogram --categories words.txt --other else"
+    "be a whole one. Search once (shuffledp top), and count what it found every week: shuffledp design histogram "
+    "--categories words.txt --other else"
 )
 REMEDY = "Use the folder that `shuffledp track new` wrote, unchanged."
 
@@ -162,7 +162,7 @@ def read_series(folder: Path) -> SeriesFile:
     if not path.is_file() or path.stat().st_size > LARGEST:
         raise InvalidInput(
             f"{str(folder)!r} must be the folder of a series, got none with a {FILE}. Start one: shuffledp track new "
-            f"{folder}"
+            f"{folder} --design FILE"
         )
     try:
         text = path.read_text(encoding="utf-8")

@@ -12,7 +12,9 @@ from shuffledp.protocols.tasks.task import MOST_LABELS, REMEDY, Task, register
 if TYPE_CHECKING:
     from shuffledp.protocols.top_words.level_places import LevelPlaces
 
-__all__ = ["TopTask"]
+__all__ = ["SEARCH", "TopTask"]
+
+SEARCH = "shuffledp-search"  # the format of what is settled for all levels
 
 
 @register

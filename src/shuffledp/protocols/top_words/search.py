@@ -34,6 +34,7 @@ from shuffledp.accounting.mechanism import Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_count, check_probability, check_users
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.tasks import TopTask
+from shuffledp.protocols.tasks.top_task import SEARCH
 from shuffledp.protocols.top_words.alphabet import LONGEST, Alphabet, check_tokens
 from shuffledp.protocols.top_words.level_places import extensions
 from shuffledp.protocols.top_words.top_level import TopLevel
@@ -56,7 +57,7 @@ __all__ = [
     "room_of",
 ]
 
-FORMAT, VERSION = "shuffledp-search", 1
+VERSION = 1
 OUT_OF = 1 << 32  # a person's level is drawn with a number below this
 SHORT_GROUPS = 1e-3  # of delta: that a group has fewer honest people than its law was made for
 SECOND_LAW = 1e-3  # of delta: what those who count may show more than those who are asked before them
@@ -65,7 +66,7 @@ MOST_WORDS = 4096
 LAWS = ("law", "counting")
 NEARLY_NONE = 1e-12  # epsilon0 of what is seen with a small probability, and hidden else
 KNOTS = 65
-REMEDY = "Take a search that shuffledp wrote, unchanged."
+REMEDY = "Take a search that shuffledp wrote, as with `shuffledp design top`, unchanged."
 
 
 class Group(NamedTuple):
@@ -214,7 +215,7 @@ class TopSearch:
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in LAWS}
         written = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
         laws = {name: law.as_json() for name in LAWS if (law := getattr(self, name)) is not None}
-        return {"format": FORMAT, "version": VERSION, **written, **laws}
+        return {"format": SEARCH, "version": VERSION, **written, **laws}
 
     @classmethod
     def from_json(cls, written: object) -> Self:
@@ -222,7 +223,7 @@ class TopSearch:
         needed = {each.name for each in fields(cls) if each.default is MISSING}
         if not isinstance(written, Mapping) or set(written) - {"counting"} != {"format", "version", *needed}:
             raise InvalidInput(f"a search must have its own fields, got something else. {REMEDY}")
-        if written["format"] != FORMAT or written["version"] != VERSION:
+        if written["format"] != SEARCH or written["version"] != VERSION:
             raise InvalidInput(f"a search must be of version {VERSION}, got {written['version']!r}. {REMEDY}")
         own: dict[str, Any] = {name: value for name, value in written.items() if name not in ("format", "version")}
         for name in ("tokens", "spans"):

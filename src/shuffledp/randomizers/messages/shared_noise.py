@@ -7,23 +7,15 @@ from __future__ import annotations
 import math
 
 from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_positive
-from shuffledp.randomizers.family import Parameter
 
 __all__ = [
-    "DECAY",
     "LARGEST_DECAY",
-    "LEAST",
-    "MESSAGES",
     "check_decay",
     "check_no_epsilon0",
     "check_people",
     "check_shares",
     "words_of",
 ]
-
-LEAST = Parameter("least", "count", "10000", "how many honest people's shares add up to the whole noise")
-MESSAGES = Parameter("messages", "count", "21", "how many messages each person sends")
-DECAY = Parameter("decay", "number", "0.9", "by how much noise gets rarer from one step to the next, as a logarithm")
 
 SMALLEST_DECAY, LARGEST_DECAY = 1e-9, 45.0  # noise that decays faster is none, and keeps what this keeps
 

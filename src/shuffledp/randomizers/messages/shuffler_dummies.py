@@ -7,12 +7,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
 
-from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.messages.added_dummies import (
     AddedDummies,
     DummiesKind,
@@ -84,11 +83,6 @@ class ShufflerDummies(AddedDummies):
         return self._true(source, values).astype(self.message.dtype, copy=False)
 
 
-CENTER = Parameter("center", "count", "25", "the likeliest number of dummies of a value, where that is geometric")
-LEFT = Parameter("left", "number", "0.6", "the factor by which smaller numbers of dummies get rarer, step by step")
-RIGHT = Parameter("right", "number", "0.6", "the factor by which larger numbers of dummies get rarer, step by step")
-RATE = Parameter("rate", "number", "43", "the mean number of dummies of a value, where that is a Poisson number")
-KEEP = Parameter("keep", "number", "0.9", "how likely the shuffler hands a message on; if left out, always")
 register(
     Family(
         make=ShufflerDummies,
@@ -96,19 +90,5 @@ register(
         parameters=("k", "keep", "kind", "center", "left", "right", "rate", "epsilon0"),
         sentence="the true value is sent, and the shuffler adds dummies: messages of its own that nobody can tell from "
         "the others",
-        names=(
-            Named(
-                name="dummies",
-                title="true values among the shuffler's dummies",
-                ways=(
-                    Way((K, CENTER, LEFT, RIGHT), ShufflerDummies),
-                    Way((K, RATE), partial(ShufflerDummies, kind="poisson")),
-                ),
-                optional=(KEEP, EPSILON0),
-                solvable=False,
-                several=True,
-                growing=False,
-            ),
-        ),
     )
 )

@@ -14,12 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.messages.message_law import MessageLaw
 from shuffledp.randomizers.messages.shared_noise import (
-    DECAY,
-    LEAST,
-    MESSAGES,
     check_decay,
     check_no_epsilon0,
     check_people,
@@ -187,7 +184,6 @@ def _added(law: SignedUnits) -> Added:
     return Added(np.array(cells, dtype=np.int64), weights, Table(weights))
 
 
-PAIRS = Parameter("pairs", "count", "1350", "how many pairs of +1 and -1 all people add together, on average")
 register(
     Family(
         make=SignedUnits,
@@ -195,15 +191,5 @@ register(
         parameters=("k", "epsilon0", "least", "decay", "pairs", "messages"),
         sentence="+1 and -1 messages: whoever holds the value sends +1, and everybody adds a few +1 and -1 at random, "
         "and blanks, so that all send equally many messages",
-        names=(
-            Named(
-                name="signed",
-                title="+1 and -1 messages: a count",
-                ways=(Way((LEAST, PAIRS, MESSAGES, DECAY), SignedUnits),),
-                solvable=False,
-                several=True,
-                growing=False,
-            ),
-        ),
     )
 )

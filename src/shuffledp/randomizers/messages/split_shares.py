@@ -14,12 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import Family, K, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.messages.message_law import MessageLaw
 from shuffledp.randomizers.messages.shared_noise import (
-    DECAY,
-    LEAST,
-    MESSAGES,
     check_decay,
     check_no_epsilon0,
     check_people,
@@ -207,8 +204,6 @@ def _share(law: SplitShares) -> Share:
     return Share(weights, Table(weights))
 
 
-SHARE_BITS = Parameter("share_bits", "count", "26", "the bits of a share")
-REACH = Parameter("reach", "count", "2300", "the most noise of one sign that one person adds, in steps")
 register(
     Family(
         make=SplitShares,
@@ -216,15 +211,5 @@ register(
         parameters=("k", "epsilon0", "least", "decay", "share_bits", "messages", "reach"),
         sentence="split and mix: the number, with a small share of the noise, is cut into random shares, each of which "
         "says nothing; only the sum of everybody's does",
-        names=(
-            Named(
-                name="split",
-                title="split and mix: a sum",
-                ways=(Way((K, LEAST, SHARE_BITS, MESSAGES, REACH, DECAY), SplitShares),),
-                solvable=False,
-                several=True,
-                growing=False,
-            ),
-        ),
     )
 )

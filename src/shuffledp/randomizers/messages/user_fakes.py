@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count, check_probability
-from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.messages.faked_values import FakedValues, check_light
 from shuffledp.randomizers.parameters import check_domain, checked
 from shuffledp.randomizers.reporting import Form, Ints
@@ -146,9 +146,6 @@ class UserFakes(FakedValues):
         return float(people * mean), float(people * variance)
 
 
-SLOTS = Parameter("slots", "count", "1", "how many fakes each person can send")
-CHANCE = Parameter("chance", "number", "0.1", "how likely a slot holds a fake")
-KIND = Parameter("kind", "word", "poisson", "the law of a person's number of fakes: bernoulli or poisson")
 register(
     Family(
         make=UserFakes,
@@ -156,15 +153,5 @@ register(
         parameters=("k", "slots", "chance", "epsilon0", "kind"),
         sentence="the true value is sent, among fakes: values drawn at random from all, some of which every person "
         "sends beside it",
-        names=(
-            Named(
-                name="fakes",
-                title="true values among users' fakes",
-                ways=(Way((K, SLOTS, CHANCE), UserFakes),),
-                optional=(KIND, EPSILON0),
-                solvable=False,
-                several=True,
-            ),
-        ),
     )
 )
