@@ -69,11 +69,7 @@ def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
     from shuffledp.collection.release.stages import release
 
     keeping = asking.keeping
-    with patiently(
-        "collecting the categories"
-        if asking.categories is not None and asking.categories.learned
-        else "opening the table"
-    ):
+    with patiently("opening the table"):
         settled = question.settled()
     with progress("reading") as watched:
         column = settled.open()
@@ -185,10 +181,6 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"spent{_more(receipt.get('more'), 'would fit after it')}."
             ]
         )
-    if design.learned:
-        from shuffledp.collection.release.sentences import LEARNED
-
-        show.warnings([LEARNED])
     if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
         show.warnings([WOULD_REPLACE])
     return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])

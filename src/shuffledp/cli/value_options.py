@@ -13,7 +13,6 @@ __all__ = [
     "BIN_OPTIONS",
     "BOUND_OPTIONS",
     "CATEGORY_OPTIONS",
-    "LEARN",
     "LISTS",
     "Clipping",
     "EncodedBy",
@@ -34,13 +33,6 @@ CATEGORY_OPTIONS = [
         metavar="NAME",
     ),
 ]
-LEARN = option(
-    "learn",
-    TABLE,
-    "Take the categories from the data; their list is then published unprotected.",
-    default=False,
-    flag="learn-categories",
-)
 LISTS = option(
     "categories",
     TABLE,

@@ -15,7 +15,7 @@ __all__ = ["in_python", "spoken"]
 
 # What an option, or the first word of a message, is called here.
 ARGUMENTS = {"id": "ids", "honest": "least"}
-SWITCHES = {"clip", "strip", "ignore-case", "learn-categories", "one-row-per-person"}
+SWITCHES = {"clip", "strip", "ignore-case", "one-row-per-person"}
 # An option, and the value that an example gives it: a word that could not be the next of the
 # sentence, or one that messages use.
 VALUE = r"FILE|NAME|elsewhere|\w+(?:,\w+)+|\w+\.\w+|\w+(?:-\w+)+|[.,](?= |$)"

@@ -186,12 +186,6 @@ def test_a_messy_table_is_forgiven_what_is_asked_for(tmp_path: Path) -> None:
     assert listed.estimates.label == ("Lima", "Osaka")
 
 
-def test_learned_categories_are_said_to_be() -> None:
-    made = sdp.histogram(PEOPLE, learn_categories=True, **PROMISE)
-    assert made.estimates.label == tuple(CITIES)
-    assert "The categories were learned from the data" in str(made)
-
-
 def test_a_mean_of_clipped_values_says_so(tmp_path: Path) -> None:
     ages = np.linspace(0.0, 130.0, 400)
     made = sdp.mean(ages, lower=0, upper=100, clip=True, **PROMISE)
@@ -259,7 +253,6 @@ REFUSED: dict[str, tuple[object, dict[str, Any], str]] = {
     "a path to nowhere": ("nowhere.csv", {}, "'nowhere.csv' must be a file, got nothing there"),
     "a plan that fails": (pl.scan_csv("nowhere.csv"), {}, "the polars LazyFrame must be computable, got: "),
     "no categories": (PEOPLE, {"categories": None}, 'got none. Add categories="FILE" (one per line)'),
-    "two ways": (PEOPLE, {"learn_categories": True}, "got categories and learn_categories=True"),
     "a single category": (PEOPLE, {"categories": ["Lima"]}, "categories must number at least two, got 1"),
     "a missing category": (PEOPLE, {"categories": ["Lima", None]}, 'counted with missing="NAME"'),
     "an empty category": (PEOPLE, {"categories": ["Lima", ""]}, "a category must be one line of 1 to 500"),
@@ -289,7 +282,7 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
 
 
 def test_a_frequency_names_its_own_arguments() -> None:
-    with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE".*learn_domain=True takes them'):
+    with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE" .*`shuffledp look FILE` prints a list'):
         sdp.frequency(PEOPLE, **PROMISE)
 
 
@@ -312,7 +305,6 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
     ("wrong", "said"),
     [
         ({"strip": "no"}, "strip must be True or False, got 'no'"),
-        ({"learn_categories": "no", "categories": None}, "learn_categories must be True or False, got 'no'"),
         ({"ledger": b"budget", "population": "all"}, "ledger must be the path of a file, got b'budget'"),
         ({"ledger": 3, "population": "all"}, "ledger must be the path of a file, got 3"),
         ({"data": "a\0b"}, r"data must be the path of a file, got 'a\x00b'"),
@@ -320,7 +312,7 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
         ({"epsilon": None}, "exactly one of epsilon, gamma and epsilon0 must be given. With epsilon"),
         ({"delta": None}, "delta must be a number, got None"),
-        ({"learn_categories": PEOPLE}, "learn_categories must be True or False, got a list."),
+        ({"strip": PEOPLE}, "strip must be True or False, got a list."),
         ({"ledger": np.array(PEOPLE)}, "ledger must be the path of a file, got an ndarray."),
     ],
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.collection.tables import Cleaning, Numbers, Places, learn_categories, open_column, read
+from shuffledp.collection.tables import Cleaning, Numbers, Places, open_column, read
 from shuffledp.errors import InvalidInput
 from tests.collection.tables.tables import FORMATS, Write
 
@@ -75,14 +75,6 @@ def test_categories_that_the_rules_take_for_one_or_for_none_are_refused() -> Non
         Places(("Rio", "RIO"), cleaning=Cleaning(ignore_case=True))
     with pytest.raises(InvalidInput, match="must not be a word for a missing value, got 'NA'"):
         Places(("NA", "EU"), cleaning=Cleaning(na=("NA",)))
-
-
-def test_the_most_frequent_spelling_stands_for_all_that_are_learned(tmp_path: Path) -> None:
-    FORMATS[0](tmp_path / "t", pa.table({"x": ["rio", "Rio", "Rio ", "Rio", "NA", "Lima", None]}))
-    assert learn_categories(
-        open_column(str(tmp_path / "t"), "x", kind="text"), cleaning=Cleaning(strip=True, ignore_case=True, na=("NA",))
-    ) == ("Lima", "Rio")
-    assert learn_categories(open_column(str(tmp_path / "t"), "x", kind="text")) == ("Lima", "NA", "Rio", "Rio ", "rio")
 
 
 @pytest.mark.parametrize(

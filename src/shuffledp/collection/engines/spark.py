@@ -226,7 +226,7 @@ def _reader(
         return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
     listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
     rest, gap = one_name("other", other), one_name("missing", asked.missing)
-    known = given_categories([str(each) for each in listed], learn=False, other=rest, missing=gap)
+    known = given_categories([str(each) for each in listed], other=rest, missing=gap)
     labels = check_labels(known.of(known.labels or ()))
     return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
 
@@ -238,7 +238,6 @@ def _question(design: Design, asked: SparkColumn, title: str | None) -> Question
         origin="a list",
         missing=asked.missing,
         clip=asked.clip,
-        learned=design.learned,
         source="a table in Spark",
         column=asked.name,
         cleaning=asked.cleaning,

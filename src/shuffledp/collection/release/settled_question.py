@@ -21,7 +21,6 @@ def question_about(
     clip: bool,
     columns: tuple[str, ...] | None = None,
     by: str | None = None,
-    learned: bool = False,
     **reading: Any,
 ) -> Question:
     """The question of a design's task. ``origin`` says where its categories came from, ``missing``
@@ -33,14 +32,13 @@ def question_about(
         columns = columns or task.columns
         gaps = per_column("--missing", missing, columns)
         parts = tuple(
-            Categories(part.labels, origin, part.rest, gap, learned=learned)
-            for part, gap in zip(task.parts, gaps, strict=True)
+            Categories(part.labels, origin, part.rest, gap) for part, gap in zip(task.parts, gaps, strict=True)
         )
         return CrossQuestion(columns=columns, parts=parts, by=by, **reading)
     own: dict[str, Any]
     if task.bounds is None:
         gap = one_name("--missing", missing)
-        own = {"categories": Categories(task.labels, origin, task.rest, gap, learned=learned)}
+        own = {"categories": Categories(task.labels, origin, task.rest, gap)}
     else:
         own = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": clip}
     if isinstance(task, QuantileTask):

@@ -235,7 +235,7 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
 def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
     """What is known of a question whose reports came in a file."""
     what = f"{design.task} of {made} reports"
-    return Asked(task=design.task.name, what=what, title=title, source=name_of(path), learned=design.learned)
+    return Asked(task=design.task.name, what=what, title=title, source=name_of(path))
 
 
 def seal_counts(

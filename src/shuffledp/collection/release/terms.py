@@ -35,15 +35,12 @@ UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control charact
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """The answers that count, and how they became known: ``labels`` is None if they are to be
-    learned from the data.
-    """
+    """The answers that count, and how they became known."""
 
-    labels: tuple[str, ...] | None
+    labels: tuple[str, ...]
     origin: str
     other: str | None = None
     missing: str | None = None
-    learned: bool = False  # then the list itself says something about the data
 
     def of(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """``labels`` and those that stand for the rest, which are counted like all others."""
@@ -188,15 +185,11 @@ class Hiding:
 BY_NOISE = Hiding()
 
 
-def read_categories(
-    text: str | None, *, learn: bool, domain: int | None, other: str | None, missing: str | None
-) -> Categories:
-    """The categories as the command line gives them: a file with one per line, a list with commas,
-    a number, or asked of the data.
+def read_categories(text: str | None, *, domain: int | None, other: str | None, missing: str | None) -> Categories:
+    """The categories as the command line gives them: a file with one per line, a list with commas
+    or a number.
     """
-    _check_given(other, missing, categories=text is not None, learn=learn, domain=domain is not None)
-    if learn:
-        return Categories(None, "learned from the data", other, missing, learned=True)
+    _check_given(other, missing, categories=text is not None, domain=domain is not None)
     if domain is not None:
         from shuffledp.protocols.categories import check_size
 
@@ -231,23 +224,22 @@ def read_categories(
     return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
 
 
-def given_categories(labels: list[str], *, learn: bool, other: str | None, missing: str | None) -> Categories:
+def given_categories(labels: list[str], *, other: str | None, missing: str | None) -> Categories:
     """The categories as a list gives them, letter by letter."""
-    _check_given(other, missing, categories=True, learn=learn, domain=False)
+    _check_given(other, missing, categories=True, domain=False)
     for label in labels:
         check_words("a category", label)
     return Categories(_distinct(labels, "the list"), "a list", other, missing)
 
 
-def _check_given(other: str | None, missing: str | None, *, categories: bool, learn: bool, domain: bool) -> None:
+def _check_given(other: str | None, missing: str | None, *, categories: bool, domain: bool) -> None:
     """Refuse categories that are given in no way or in several, and names that no page can show."""
-    ways = (("--categories", categories), ("--learn-categories", learn), ("--domain", domain))
+    ways = (("--categories", categories), ("--domain", domain))
     given = [name for name, there in ways if there]
     if len(given) != 1:
         raise InvalidInput(
             f"the categories must be given in one way, got {' and '.join(given) or 'none'}. Add --categories FILE (one "
-            f"per line) or --categories yes,no; "
-            "--learn-categories takes them from the data, and their list is then published without protection."
+            f"per line) or --categories yes,no; `shuffledp look FILE` prints a list to copy."
         )
     check_words("--other", other)
     check_words("--missing", missing)

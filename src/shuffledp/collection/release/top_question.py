@@ -110,7 +110,6 @@ class TopQuestion:
             column=self.column,
             cleaned=self.cleaning.words() or None,
             missing="left out",
-            learned=False,
         )
 
 

@@ -40,7 +40,6 @@ __all__ = [
     "Values",
     "choose_rows",
     "coded_texts",
-    "learn_categories",
     "prepared",
     "read",
 ]
@@ -415,39 +414,6 @@ def choose_rows(
             assert batch.owners is not None
             persons.add(batch.owners, batch.present, column.table_title)
         return persons.choose(keep, rng=rng)
-
-
-def learn_categories(
-    column: Column, *, cleaning: Cleaning = AS_WRITTEN, most: int = LARGEST, tick: Tick | None = None
-) -> tuple[str, ...]:
-    """The distinct values of the column, sorted. A list that comes from private data gives away who
-    is there: ask for it, and say so.
-
-    Of several spellings that ``cleaning`` takes for the same, the most frequent one stands for all.
-    """
-    known = dict[str, Counter[str]]()
-    for batch in column.batches():
-        coded = coded_texts(batch.values, column.title, cleaning)
-        for text, count in zip(
-            coded.dictionary.to_pylist(),
-            np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary)).tolist(),
-            strict=True,
-        ):
-            if count:
-                known.setdefault(cleaning.key(text), Counter())[text.strip() if cleaning.strip else text] += count
-        if len(known) > most:
-            raise InvalidInput(
-                f"{column.title} must have at most {most} distinct values, got more. Declare the categories, and one "
-                f"for all others: --other."
-            )
-        if tick is not None:
-            tick(len(batch.values))
-    if column.unsure and cleaning.key(column.name) in known:
-        raise InvalidInput(
-            f"the first line of a table must name its columns, got {_short(column.name)}, which is a value. Add a line "
-            f"above it with a name."
-        )
-    return tuple(sorted(min(spellings, key=lambda text: (-spellings[text], text)) for spellings in known.values()))
 
 
 def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:

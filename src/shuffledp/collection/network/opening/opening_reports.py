@@ -221,7 +221,6 @@ def _asked(collection: Collection, title: str | None, series: InSeries | None) -
         what=f"{design.task} of collection {collection.digest[:16]}{which}",
         title=title or collection.question,
         source=collection.shuffler,
-        learned=design.learned,
         series=series,
     )
 
