@@ -35,8 +35,6 @@ class Run:
     def __init__(self, arguments: Sequence[str]) -> None:
         self.arguments = list(arguments)
         self.as_json = "--json" in self.arguments
-        if self.arguments[:2] == ["calibrate", "training"]:  # a training with a target is calibrated
-            self.arguments[:2] = ["training"]
         called = next((word for word in self.arguments if not word.startswith("-")), None)
         if called is not None or COMPLETION in os.environ:
             load(None if COMPLETION in os.environ else called)
