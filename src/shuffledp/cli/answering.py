@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.cli import show
 from shuffledp.cli.asking import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, spelled
 from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -90,7 +90,7 @@ def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
 
     with values:
         missing = values.missing if settled.leaves_out else None
-        yield Found(settled, values.count, missing, publish, values.remarks)
+        yield Found(settled, values.count, missing, publish, [spelled(each, typed=True) for each in values.remarks])
 
 
 def fitting(budget: "Budget | None", design: "Design") -> int | None:

@@ -52,7 +52,7 @@ class Run:
             code = self.command(args=self.arguments, prog_name="shuffledp", standalone_mode=False)
             sys.stdout.flush()
         except ShuffledpError as error:  # anything but an invalid input is an answer withheld
-            return self._refuse(str(error), code=2 if isinstance(error, InvalidInput) else 1)
+            return self._refuse(error.typed, code=2 if isinstance(error, InvalidInput) else 1)
         except ParserError as error:
             return self._refuse(_explained(error))
         except (typer.Abort, KeyboardInterrupt):

@@ -114,7 +114,7 @@ def test_counts_of_another_design_are_refused(tmp_path: Path, poll: Design, answ
     asked = ("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--design")
     run(*asked, tmp_path / "other").refused("must be of the design in --design, got another")
     done(*asked, tmp_path / "own")
-    with pytest.raises(InvalidInput, match="must be of the design in --design, got another"):
+    with pytest.raises(InvalidInput, match="must be of the design in design, got another"):
         stages.seal_counts(answers, tmp_path / "sealed.json", design=other)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.door.answered import answered
 from shuffledp.collection.door.python_arguments import (
     Listed,
@@ -81,20 +80,19 @@ def crosstab(
     >>> abs(row.estimate - 1000) < 6 * row.stderr, len(table.estimates)
     (True, 8)
     """
-    with in_python():
-        listed = as_list("columns", columns, remedy='Pass a list such as ["region", "smoker"].')
-        names = [str(column_name("columns", each)) for each in listed]
-        group = column_name("by", by)
-        asked = crossed_columns(names, group)
-        known = [None] * len(asked) if categories is None else list(categories)
-        question = CrossQuestion(
-            **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            columns=asked,
-            parts=parts_of(asked, known, other=other, missing=missing),
-            by=group,
-            cleaning=text_cleaning(strip, ignore_case, na),
-            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    listed = as_list("columns", columns, remedy='Pass a list such as ["region", "smoker"].')
+    names = [str(column_name("columns", each)) for each in listed]
+    group = column_name("by", by)
+    asked = crossed_columns(names, group)
+    known = [None] * len(asked) if categories is None else list(categories)
+    question = CrossQuestion(
+        **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        columns=asked,
+        parts=parts_of(asked, known, other=other, missing=missing),
+        by=group,
+        cleaning=text_cleaning(strip, ignore_case, na),
+        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.door.answered import answered
 from shuffledp.collection.door.python_arguments import (
     Listed,
@@ -95,18 +94,17 @@ def histogram(
     >>> abs(row.estimate - 600) < 6 * row.stderr, drinks.certificate.epsilon.upper <= 1.0
     (True, True)
     """
-    with in_python():
-        known = categories_of(categories, other=other, missing=missing)
-        question = Question(
-            task="histogram",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            categories=known,
-            cleaning=text_cleaning(strip, ignore_case, na),
-            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
-        )
-        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    known = categories_of(categories, other=other, missing=missing)
+    question = Question(
+        task="histogram",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        categories=known,
+        cleaning=text_cleaning(strip, ignore_case, na),
+        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+    )
+    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
 def frequency(
@@ -145,17 +143,16 @@ def frequency(
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    with in_python(categories="domain"):
-        question = Question(
-            task="frequency",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            categories=categories_of(domain, other=other, missing=missing),
-            method=method,
-            cleaning=text_cleaning(strip, ignore_case, na),
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    question = Question(
+        task="frequency",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        categories=categories_of(domain, other=other, missing=missing, name="domain"),
+        method=method,
+        cleaning=text_cleaning(strip, ignore_case, na),
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
 def count(
@@ -198,15 +195,14 @@ def count(
     >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
     (True, True)
     """
-    with in_python():
-        question = CountQuestion(
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            value=label_text(value),
-            listed=None if categories is None else categories_of(categories, other=other, missing=None),
-            cleaning=text_cleaning(strip, ignore_case, na),
-            messages=messages,
-            error=error,
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    question = CountQuestion(
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        value=label_text(value),
+        listed=None if categories is None else categories_of(categories, other=other, missing=None),
+        cleaning=text_cleaning(strip, ignore_case, na),
+        messages=messages,
+        error=error,
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -22,7 +22,7 @@ from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
 from shuffledp.collection.tables.memory import held_table
 from shuffledp.collection.tables.persons import check_keep
-from shuffledp.errors import InvalidInput, check_finite, shown
+from shuffledp.errors import InvalidInput, Option, Refusal, check_finite, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks.crossing import per_column
 
@@ -86,16 +86,16 @@ def column_name(argument: str, given: object) -> str | None:
     raise InvalidInput(f"{argument} must be the name of a column, got {given!r}. Pass a string.")
 
 
-def categories_of(given: object, *, other: str | None, missing: str | None) -> Categories:
+def categories_of(given: object, *, other: str | None, missing: str | None, name: str = "categories") -> Categories:
     """The categories as Python gives them: a list, a number or a file."""
     other, missing = (None if each is None else label_text(each) for each in (other, missing))
     if isinstance(given, (str, os.PathLike)):
-        return read_categories(path_text("categories", given), domain=None, other=other, missing=missing)
+        return read_categories(path_text(name, given), domain=None, other=other, missing=missing, keyword=name)
     if isinstance(given, Integral):
         return read_categories(None, domain=int(given), other=other, missing=missing)
     if given is None:
-        return read_categories(None, domain=None, other=other, missing=missing)
-    listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
+        return read_categories(None, domain=None, other=other, missing=missing, keyword=name)
+    listed = as_list(name, given, remedy='Pass a list such as ["yes", "no"].')
     return given_categories([label_text(label) for label in listed], other=other, missing=missing)
 
 
@@ -127,9 +127,9 @@ def label_text(label: Any) -> str:
     if type(plain) is date:
         return plain.isoformat()
     given = "a larger one" if isinstance(plain, int) else repr(label)
+    rule = "a category must be text, a whole number of at most 18 digits, a boolean or a date"
     raise InvalidInput(
-        f"a category must be text, a whole number of at most 18 digits, a boolean or a date, got {given}. Write it "
-        f"as text; missing values are counted with --missing NAME."
+        Refusal(rule, given, ("Write it as text; missing values are counted with ", Option("missing", "NAME"), "."))
     )
 
 

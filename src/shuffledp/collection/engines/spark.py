@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import design_of
 from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_running
@@ -38,7 +37,7 @@ from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.release.terms import check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
-from shuffledp.errors import InvalidInput, shown
+from shuffledp.errors import InvalidInput, Option, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing, one_name
@@ -88,18 +87,17 @@ def encode(
     computes that again gets the same reports, so ``out`` may be left out: then this returns a frame
     of reports that Spark computes when they are asked for.
     """
-    with in_python():
-        settled = design_of(design)
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning, "secret": secret, "round": round}
-        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-        if out is not None:
-            return encode_column(asked, settled, out, tallied=tallied)
-        if secret is None or tallied:
-            raise InvalidInput(
-                "out must be given, got none: reports that are not committed would be drawn anew at every look. Name a "
-                "folder; only reports by a secret, and no sums, can do without."
-            )
-        return keyed_reports(asked, settled)
+    settled = design_of(design)
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning, "secret": secret, "round": round}
+    asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+    if out is not None:
+        return encode_column(asked, settled, out, tallied=tallied)
+    if secret is None or tallied:
+        raise InvalidInput(
+            "out must be given, got none: reports that are not committed would be drawn anew at every look. Name a "
+            "folder; only reports by a secret, and no sums, can do without."
+        )
+    return keyed_reports(asked, settled)
 
 
 def count(
@@ -120,19 +118,18 @@ def count(
     With ``out``, the counts are also written to that file, for ``shuffledp analyse``; fewer reports
     than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
     """
-    with in_python():
-        check_running(session)
-        settled = None if design is None else design_of(design)
-        path = folder.path if isinstance(folder, EncodedFolder) else folder
-        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-        if budget is not None and out is None:
-            raise InvalidInput(
-                "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
-            )
-        counted = count_folder(session, path, design=settled)
-        if out is not None:
-            seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
-        return counted
+    check_running(session)
+    settled = None if design is None else design_of(design)
+    path = folder.path if isinstance(folder, EncodedFolder) else folder
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    if budget is not None and out is None:
+        raise InvalidInput(
+            "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
+        )
+    counted = count_folder(session, path, design=settled)
+    if out is not None:
+        seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
+    return counted
 
 
 def survey(
@@ -153,12 +150,11 @@ def survey(
     ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later. Several
     columns have a list of categories each.
     """
-    with in_python():
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
-        asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
-        if not isinstance(column, str) and categories is not None:
-            return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
-        return asked.survey(_reader(categories, other, lower, upper, asked))
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
+    if not isinstance(column, str) and categories is not None:
+        return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
+    return asked.survey(_reader(categories, other, lower, upper, asked))
 
 
 def release(
@@ -190,15 +186,14 @@ def release(
     ledger is not charged twice for a run that was killed before its answer stood.
     Delete ``work`` when it does.
     """
-    with in_python():
-        check_words("--title", title)
-        settled = design_of(design)
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
-        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-        words = _question(settled, asked, title).asked()
-        folder = None if out is None else Path(out)
-        return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
+    check_words(Option("title"), title)
+    settled = design_of(design)
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    words = _question(settled, asked, title).asked()
+    folder = None if out is None else Path(out)
+    return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
 
 
 def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> SparkColumn:

@@ -26,7 +26,7 @@ from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import Column
 from shuffledp.collection.tables.persons import Chosen, Keep, Persons
 from shuffledp.collection.tables.spool import Closing, Spool
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Option, Refusal, Words
 from shuffledp.sampling import Rng, smallest_dtype
 
 __all__ = [
@@ -113,15 +113,20 @@ class Places:
         seen = dict[str, str]()
         for label in self.labels:
             if (twin := seen.setdefault(self.cleaning.key(label), label)) != label:
-                raise InvalidInput(
-                    f"categories must differ in more than --strip and --ignore-case ignore, got {twin!r} and "
-                    f"{label!r}. Leave one out."
+                rule = (
+                    "categories must differ in more than ",
+                    Option("strip"),
+                    " and ",
+                    Option("ignore-case"),
+                    " ignore",
                 )
+                raise InvalidInput(Refusal(rule, f"{twin!r} and {label!r}", "Leave one out."))
             if self.cleaning.absent(label):
-                raise InvalidInput(
-                    f"a category must not be a word for a missing value, got {label!r} in --na too. Remove it from "
-                    f"one of the two."
+                rule, got = (
+                    "a category must not be a word for a missing value",
+                    (f"{label!r} in ", Option("na"), " too"),
                 )
+                raise InvalidInput(Refusal(rule, got, "Remove it from one of the two."))
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
@@ -151,11 +156,9 @@ class Places:
             used = _used(coded)  # a dictionary may hold entries that nobody has
             unknown = used[found.is_null().to_numpy(zero_copy_only=False)[used]]
             if len(unknown):
-                raise InvalidInput(
-                    f"{title} must hold only the {len(self.labels)} categories, got "
-                    f"{_short(coded.dictionary[int(unknown[0])].as_py())}. "
-                    "Add it to the list, or count such values together: --other elsewhere."
-                )
+                rule = f"{title} must hold only the {len(self.labels)} categories"
+                together = ("Add it to the list, or count such values together: ", Option("other", "elsewhere"), ".")
+                raise InvalidInput(Refusal(rule, _short(coded.dictionary[int(unknown[0])].as_py()), together))
         return places
 
     @cached_property
@@ -196,14 +199,16 @@ class OneValue(Places):
         holding[holding] = places == 1
         return places[places == 1], holding, 0
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Words]:
         """What looks like the value, and is not counted."""
-        value, said = _short(self.labels[1]), list[str]()
+        value, said = _short(self.labels[1]), list[Words]()
         if self.near:
             shown = ", ".join(map(_short, [*self.near][:5]))
             said.append(
-                f"{self.near.total():,} rows hold {shown}, which may mean {value} and is not counted: add "
-                f"--ignore-case and --strip, or correct the table"
+                (
+                    f"{self.near.total():,} rows hold {shown}, which may mean {value} and is not counted: add ",
+                    *(Option("ignore-case", True), " and ", Option("strip", True), ", or correct the table"),
+                )
             )
         if self.among:
             shown = _short(next(iter(self.among)))
@@ -301,10 +306,9 @@ class Numbers:
         outside = (numbers < self.lower) | (numbers > self.upper)
         clipped = int(np.count_nonzero(outside))
         if clipped and not self.clip:
-            raise InvalidInput(
-                f"{title} must lie in [{self.lower:g}, {self.upper:g}], got {float(numbers[outside.argmax()])!r}. "
-                "Widen the bounds, or move what is outside to the nearest one: --clip."
-            )
+            rule, got = f"{title} must lie in [{self.lower:g}, {self.upper:g}]", repr(float(numbers[outside.argmax()]))
+            remedy = ("Widen the bounds, or move what is outside to the nearest one: ", Option("clip", True), ".")
+            raise InvalidInput(Refusal(rule, got, remedy))
         return np.clip(numbers, self.lower, self.upper) if clipped else numbers, present if absent else None, clipped
 
     def admits(self, text: str) -> bool:
@@ -334,7 +338,7 @@ class Values(Closing):
         repeated: int | None = None,
     ) -> None:
         self.missing, self.clipped, self.repeated, self._spool, self._kept = missing, clipped, repeated, spool, kept
-        self.remarks: list[str] = []
+        self.remarks: list[Words] = []
         self.count = len(spool) if kept is None else int(np.count_nonzero(kept))
 
     def chunks(self) -> Iterator[NDArray[Any]]:
