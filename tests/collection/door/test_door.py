@@ -5,6 +5,7 @@ from values in memory.
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -284,6 +285,14 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
 def test_a_frequency_names_its_own_arguments() -> None:
     with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE" .*`shuffledp look FILE` prints a list'):
         sdp.frequency(PEOPLE, **PROMISE)
+
+
+def test_a_refusal_names_options_to_the_command_also_from_another_process() -> None:
+    with pytest.raises(sdp.InvalidInput) as caught:
+        sdp.histogram([*PEOPLE, "Rome"], **ASKED)
+    for refused in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert str(refused).endswith('count such values together: other="elsewhere".')
+        assert refused.typed.endswith("count such values together: --other elsewhere.")
 
 
 def test_every_option_that_a_message_names_is_an_argument() -> None:

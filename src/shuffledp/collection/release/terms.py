@@ -76,8 +76,8 @@ def given_bins(
     counted = {"lower": lower, "upper": upper, "bins": bins, "scale": scale}
     given = [Option(name) for name, value in counted.items() if value is not None]
     if cuts is not None and given:
-        remedy = "The cut points begin with the smallest possible value and end with the largest."
-        raise InvalidInput(Refusal("the bins must be given in one way", listed([Option("cuts"), *given]), remedy))
+        largest = "The cut points begin with the smallest possible value and end with the largest."
+        raise InvalidInput(Refusal("the bins must be given in one way", listed([Option("cuts"), *given]), largest))
     if cuts is None and (lower is None or upper is None):
         both, every = (Option("lower"), " and ", Option("upper")), Option("cuts", (0, 1000, 2000, 5000))
         remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
@@ -122,8 +122,8 @@ class Promise:
             )
             raise InvalidInput(Refusal(rule, listed(given), remedy) if given else (rule, ". ", remedy))
         if self.k is not None and self.epsilon is not None:
-            rule = (Option("k"), " must come with ", gamma, " or ", epsilon0)
-            raise InvalidInput(Refusal(rule, ("it with ", epsilon), "Leave it out."))
+            with_noise = (Option("k"), " must come with ", gamma, " or ", epsilon0)
+            raise InvalidInput(Refusal(with_noise, ("it with ", epsilon), "Leave it out."))
 
     def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
         """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
@@ -169,9 +169,9 @@ class Hiding:
         for name in ("slots", "kept", "kind", "light_epsilon0"):
             if name not in own and (given := getattr(self, name)) is not None:
                 fits = [each for each, choices in PROTOCOLS.items() if name in choices]
-                wanted = [Option("protocol", fits[0]), *fits[1:]]
-                rule = (Option(name.replace("_", "-")), " must come with ", listed(wanted, " or "))
-                raise InvalidInput(Refusal(rule, f"{given!r} with {self.protocol}", "Leave it out."))
+                wanted: tuple[Words, ...] = (Option("protocol", fits[0]), *fits[1:])
+                fitting = (Option(name.replace("_", "-")), " must come with ", listed(wanted, " or "))
+                raise InvalidInput(Refusal(fitting, f"{given!r} with {self.protocol}", "Leave it out."))
 
     @property
     def family(self) -> str | None:

@@ -54,7 +54,7 @@ class Week:
         try:
             check_crowd(people, design.least, design.n)
         except InvalidInput as error:
-            raise InvalidInput(f"{error} {str(self.said).capitalize()} was not used up.") from None
+            raise InvalidInput(*error.args, f" {str(self.said).capitalize()} was not used up.") from None
 
 
 @dataclass(frozen=True, slots=True)
