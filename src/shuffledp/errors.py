@@ -32,10 +32,10 @@ __all__ = [
     "LEAST_DELTA",
     "MOST_ROUNDS",
     "MOST_USERS",
+    "Argument",
     "CertificateError",
     "DoesNotApply",
     "InvalidInput",
-    "Option",
     "Refusal",
     "ShuffledpError",
     "Words",
@@ -65,13 +65,13 @@ KEYWORDS = {"honest": "least", "id": "ids", "range": "ranges"}  # options that P
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
-    """An option of the command, which in Python is an argument, with a ``value`` as an example.
+class Argument:
+    """An argument in Python, which is an option of the command, with a ``value`` as an example.
 
-    >>> other, names = Option("other", "elsewhere"), Option("categories", ("yes", "no"))
-    >>> str(other), str(names), str(Option("ignore-case", True)), str(Option("id"))
+    >>> other, names = Argument("other", "elsewhere"), Argument("categories", ("yes", "no"))
+    >>> str(other), str(names), str(Argument("ignore-case", True)), str(Argument("id"))
     ('other="elsewhere"', 'categories=["yes", "no"]', 'ignore_case=True', 'ids')
-    >>> other.typed, names.typed, Option("ignore-case", True).typed, Option("id").typed
+    >>> other.typed, names.typed, Argument("ignore-case", True).typed, Argument("id").typed
     ('--other elsewhere', '--categories yes,no', '--ignore-case', '--id')
     """
 
@@ -103,14 +103,14 @@ class Refusal:
     remedy: Words
 
 
-Words = str | Option | Refusal | tuple["Words", ...]
+Words = str | Argument | Refusal | tuple["Words", ...]
 
 
 def spelled(words: Words, *, typed: bool = False) -> str:
     """A sentence for Python, or ``typed``, for the command line.
 
     >>> refusal = Refusal(
-    ...     (Option("keep"), " must come with ", Option("id")), "none", "Name it."
+    ...     (Argument("keep"), " must come with ", Argument("id")), "none", "Name it."
     ... )
     >>> print(spelled(refusal, typed=True))
     --keep must come with --id, got none. Name it.
@@ -119,7 +119,7 @@ def spelled(words: Words, *, typed: bool = False) -> str:
         words = (words.rule, ", got ", words.got, ". ", words.remedy)
     if isinstance(words, tuple):
         return "".join(spelled(each, typed=typed) for each in words)
-    return words.typed if typed and isinstance(words, Option) else str(words)
+    return words.typed if typed and isinstance(words, Argument) else str(words)
 
 
 class ShuffledpError(Exception):

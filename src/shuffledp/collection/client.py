@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput, Option, Refusal, check_positive
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_positive
 from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
@@ -236,7 +236,7 @@ def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
     wanted = len(task.columns) if isinstance(task, CrosstabTask) else 1
     if given and len(given) != wanted:
         rule = f"a {task.name} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}"
-        remedy = ("Repeat ", Option("column"), " once for each, in the order of the question.")
+        remedy = ("Repeat ", Argument("column"), " once for each, in the order of the question.")
         raise InvalidInput(Refusal(rule, f"{len(given)}: {', '.join(given)}", remedy))
     if isinstance(task, CrosstabTask):
         return tuple(given) or task.columns
@@ -293,7 +293,7 @@ class Drawing:
         from shuffledp.collection.tables import AS_WRITTEN
 
         if column.ids is not None and column.once:
-            rule = ("a table with ", Option("id"), " must be a file, which is read twice to find each person's rows")
+            rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
             raise InvalidInput(Refusal(rule, "standard input", "Save it first."))
         cleaning = AS_WRITTEN if cleaning is None else cleaning
         self.source, self.rows, self._absent = source_of(rng), 0, 0

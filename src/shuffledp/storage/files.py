@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from shuffledp.errors import InvalidInput, Option, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal
 
 __all__ = [
     "check_apart",
@@ -72,7 +72,7 @@ def check_new_file(path: Path, *, replace: bool = False, lasting: bool = False) 
 
 
 def _there_already(path: Path, *, lasting: bool) -> InvalidInput:
-    instead = ", or add ", Option("force", True), " to replace it"
+    instead = ", or add ", Argument("force", True), " to replace it"
     remedy = ("Choose another name", *(() if lasting else instead), ".")
     return InvalidInput(Refusal(f"{str(path)!r} must not exist yet", "one that does", remedy))
 
@@ -81,7 +81,7 @@ def check_apart(out: Path, *others: Path) -> None:
     """Refuse to write over what is read, or over the ledger: neither could be had again."""
     for other in others:
         if out.resolve() == other.resolve() or (out.exists() and os.path.exists(other) and out.samefile(other)):
-            rule = (Option("out"), f" must be another file than {str(other)!r}")
+            rule = (Argument("out"), f" must be another file than {str(other)!r}")
             raise InvalidInput(Refusal(rule, "the same, which would be lost", "Choose another name."))
 
 

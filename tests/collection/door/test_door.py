@@ -22,7 +22,7 @@ import shuffledp as sdp
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.verify import verify
-from shuffledp.errors import Option
+from shuffledp.errors import Argument
 from tests.cli.people import done
 
 CITIES = ["Lima", "Osaka", "Paris"]
@@ -308,8 +308,8 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
     elsewhere = {"force", "out", "design", "drop_invalid", "tokens"}  # of other commands
     for path in (path for room in rooms for path in room.rglob("*.py")):
         code = path.read_text(encoding="utf-8")
-        for name in re.findall(r'\bOption\("([^"]+)"', code):
-            assert str(Option(name)) in known | elsewhere, f"{name} in {path.name}"
+        for name in re.findall(r'\bArgument\("([^"]+)"', code):
+            assert str(Argument(name)) in known | elsewhere, f"{name} in {path.name}"
         for line in code.splitlines():
             assert not re.search("--[a-z]", line) or "`shuffledp " in line or "``" in line, f"{line} in {path.name}"
 

@@ -22,7 +22,7 @@ from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
 from shuffledp.collection.tables.memory import held_table
 from shuffledp.collection.tables.persons import check_keep
-from shuffledp.errors import InvalidInput, Option, Refusal, check_finite, shown
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_finite, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks.crossing import per_column
 
@@ -129,7 +129,7 @@ def label_text(label: Any) -> str:
     given = "a larger one" if isinstance(plain, int) else repr(label)
     rule = "a category must be text, a whole number of at most 18 digits, a boolean or a date"
     raise InvalidInput(
-        Refusal(rule, given, ("Write it as text; missing values are counted with ", Option("missing", "NAME"), "."))
+        Refusal(rule, given, ("Write it as text; missing values are counted with ", Argument("missing", "NAME"), "."))
     )
 
 

@@ -37,7 +37,7 @@ from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.release.terms import check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
-from shuffledp.errors import InvalidInput, Option, shown
+from shuffledp.errors import Argument, InvalidInput, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing, one_name
@@ -186,7 +186,7 @@ def release(
     ledger is not charged twice for a run that was killed before its answer stood.
     Delete ``work`` when it does.
     """
-    check_words(Option("title"), title)
+    check_words(Argument("title"), title)
     settled = design_of(design)
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)

@@ -17,7 +17,7 @@ from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.collection.tables.persons import SeveralRows, id_texts, like_ids
 from shuffledp.collection.tables.values import Places, Reader
-from shuffledp.errors import InvalidInput, Option, Refusal, Words
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing
 
@@ -91,7 +91,7 @@ class SparkColumn:
         for each in name:
             plain._empty(each, "column")
         kept = [] if rules.get("ids") is None else [rules["ids"]]
-        plain._empty(rules.get("ids"), Option("id"))
+        plain._empty(rules.get("ids"), Argument("id"))
         placed = plain._selected(*name, *kept).frame
         parts = [functions.col(place).alias(each) for place, each in zip(placed.columns, name, strict=False)]
         ids = [functions.col(place).alias(each) for place, each in zip(placed.columns[len(name) :], kept, strict=True)]
@@ -101,7 +101,7 @@ class SparkColumn:
     def checked(self, reader: Reader) -> SparkColumn:
         """The same, if the columns are there, and of a kind that ``reader`` reads."""
         check_frame(self.frame)
-        id_texts(self._empty(self.ids, Option("id")))
+        id_texts(self._empty(self.ids, Argument("id")))
         reader.prepare(self._empty(self.name, "column"), title_of(self.name))
         return self
 

@@ -18,8 +18,8 @@ from shuffledp.collection.ledger.names import check_name, check_new_name, lookal
 from shuffledp.collection.ledger.seal import Population
 from shuffledp.collection.ledger.total import composed
 from shuffledp.errors import (
+    Argument,
     InvalidInput,
-    Option,
     Refusal,
     check_delta,
     check_epsilon,
@@ -194,7 +194,7 @@ def limits_of(book: Book, name: str, limit_epsilon: float | None, limit_delta: f
     if known is None:
         check_new_name(name, [each.name for each in book.populations])
         if limit_epsilon is None or limit_delta is None:
-            both = (Option("limit-epsilon"), " and ", Option("limit-delta"))
+            both = (Argument("limit-epsilon"), " and ", Argument("limit-delta"))
             remedy = ("Give ", both, " with its first release.")
             raise InvalidInput(Refusal(f"the population {name!r} must have a limit", "none yet", remedy))
         return Population(name, limit_epsilon, limit_delta, this_moment())
@@ -203,7 +203,7 @@ def limits_of(book: Book, name: str, limit_epsilon: float | None, limit_delta: f
         ("limit-delta", limit_delta, known.limit_delta),
     ):
         if given is not None and given != stored:
-            rule = (Option(what), f" of {name!r} must stay {stored:g}, as its first release set it")
+            rule = (Argument(what), f" of {name!r} must stay {stored:g}, as its first release set it")
             raise InvalidInput(Refusal(rule, f"{given:g}", "Leave it out; a limit that moves limits nothing."))
     return known
 

@@ -13,7 +13,7 @@ from shuffledp.collection.record import Asked
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, listed
 from shuffledp.collection.tables import Column, OneValue, Places, Values, read
-from shuffledp.errors import InvalidInput, Option, Refusal, Words, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
 from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
@@ -41,14 +41,19 @@ class SumQuestion(Question):
             return
         if promise.k is None:
             raise InvalidInput(
-                *(f"a {self.task} with ", Option("gamma"), " or ", Option("epsilon0"), " needs ", Option("k")),
-                *(": the steps of the grid that numbers are rounded to. Add it, such as ", Option("k", 6), "."),
+                *(f"a {self.task} with ", Argument("gamma"), " or ", Argument("epsilon0"), " needs ", Argument("k")),
+                *(": the steps of the grid that numbers are rounded to. Add it, such as ", Argument("k", 6), "."),
             )
         remedy = "It counts the steps of the grid that numbers are rounded to."
-        check_count(Option("k"), promise.k, least=1, remedy=remedy)
-        if reaching := [Option(name) for name in ("messages", "error") if getattr(self, name) is not None]:
+        check_count(Argument("k"), promise.k, least=1, remedy=remedy)
+        if reaching := [Argument(name) for name in ("messages", "error") if getattr(self, name) is not None]:
             raise InvalidInput(
-                *(Option("gamma"), " and ", Option("epsilon0"), " are the noise of a single message, and must come "),
+                *(
+                    Argument("gamma"),
+                    " and ",
+                    Argument("epsilon0"),
+                    " are the noise of a single message, and must come ",
+                ),
                 *("without ", listed(reaching), ". Leave one or the other out."),
             )
 
@@ -89,15 +94,15 @@ class CountQuestion(Question):
     error: float | None = None
 
     def settled(self) -> Question:
-        check_words(Option("value"), self.value)
+        check_words(Argument("value"), self.value)
         known = count_categories(self.value, None if self.categories is None else self.categories.missing)
         if self.listed is not None:
             labels = self.listed.of(self.listed.labels or ())
             if self.value not in labels:
                 near = difflib.get_close_matches(self.value, labels, n=1)
-                remedy = f"Did you mean {near[0]!r}?" if near else ("Add it to ", Option("categories"), ".")
+                remedy = f"Did you mean {near[0]!r}?" if near else ("Add it to ", Argument("categories"), ".")
                 raise InvalidInput(
-                    Refusal((Option("value"), " must be one of the categories"), repr(self.value), remedy)
+                    Refusal((Argument("value"), " must be one of the categories"), repr(self.value), remedy)
                 )
         return Question.settled(replace(self, categories=known))
 
@@ -123,8 +128,8 @@ class CountQuestion(Question):
 
     def unheld(self, title: str, instead: list[Words]) -> InvalidInput:
         """What to say where no row holds the value, but perhaps others like it."""
-        all_there_are = ("If that may be, list all values there can be: ", Option("categories", "FILE"))
-        rule, got = (Option("value"), f" must be a value of {title}"), f"{self.value!r}, which no row holds"
+        all_there_are = ("If that may be, list all values there can be: ", Argument("categories", "FILE"))
+        rule, got = (Argument("value"), f" must be a value of {title}"), f"{self.value!r}, which no row holds"
         return InvalidInput(Refusal(rule, got, (listed(instead, "; ") or all_there_are, ".")))
 
     def asked(self) -> Asked:
@@ -144,6 +149,6 @@ class CountQuestion(Question):
 def count_categories(value: str, missing: str | None = None) -> Categories:
     """A value, and everything else."""
     if value == REST:
-        rule = (Option("value"), " must be a value that people hold")
+        rule = (Argument("value"), " must be a value that people hold")
         raise InvalidInput(Refusal(rule, repr(value), "That is what all others are."))
     return Categories((REST, value), "one value", other=REST, missing=missing)

@@ -18,7 +18,7 @@ from shuffledp.collection.release.terms import (
 )
 from shuffledp.collection.tables import Cleaning, Column, JoinedPlaces, Places, open_column
 from shuffledp.collection.tables.columns import joined_name
-from shuffledp.errors import InvalidInput, Option, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import Missing, per_column
@@ -39,7 +39,7 @@ class CrossQuestion(Question):
 
     def settled(self) -> CrossQuestion:
         """The same with categories that are known, of each column."""
-        check_words(Option("title"), self.title)
+        check_words(Argument("title"), self.title)
         check_columns(self.columns)
         known = [replace(part, labels=part.of(part.labels)) for part in self.parts]
         settled = replace(self, parts=tuple(known), column=joined_name(self.columns))
@@ -119,7 +119,7 @@ def check_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """Refuse fewer than two columns, and one that is named twice, before anything is read."""
     if len(columns) < 2:
         named = ", ".join(columns) or "none"
-        remedy = ("Repeat ", Option("column"), ", or ask about one column with a histogram.")
+        remedy = ("Repeat ", Argument("column"), ", or ask about one column with a histogram.")
         raise InvalidInput(Refusal("a crosstab must have at least two columns", named, remedy))
     if twice := [name for name in columns if columns.count(name) > 1]:
         raise InvalidInput(f"columns must be distinct, got {twice[0]!r} twice. Name each column once.")
@@ -148,13 +148,13 @@ def read_parts(
         elif free:
             texts[free[0]] = text
         else:
-            rule = (Option("categories"), f" must be given once for each of the {len(columns)} columns")
+            rule = (Argument("categories"), f" must be given once for each of the {len(columns)} columns")
             raise InvalidInput(Refusal(rule, str(len(given)), "Leave out what is too many."))
-    rests, gaps = per_column(Option("other"), other, columns), per_column(Option("missing"), missing, columns)
+    rests, gaps = per_column(Argument("other"), other, columns), per_column(Argument("missing"), missing, columns)
     made = []
     for name, rest, gap in zip(columns, rests, gaps, strict=True):
         if name not in texts:
-            once = ("Repeat ", Option("categories"), " once for each column, in their order; ")
+            once = ("Repeat ", Argument("categories"), " once for each column, in their order; ")
             remedy = (*once, "`shuffledp look FILE --column NAME` prints a list to copy.")
             raise InvalidInput(Refusal(f"the categories of column {name!r} must be given", "none", remedy))
         made.append(read_categories(texts[name], domain=None, other=rest, missing=gap))

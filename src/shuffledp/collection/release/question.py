@@ -34,7 +34,7 @@ from shuffledp.collection.tables import (
 )
 from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.collection.tables.values import Reader
-from shuffledp.errors import InvalidInput, Option, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -73,7 +73,7 @@ class Question:
 
     def settled(self) -> Question:
         """The same, checked, with a category for the rest where one is named."""
-        check_words(Option("title"), self.title)
+        check_words(Argument("title"), self.title)
         if self.bins is not None:
             self.bins.task()
             return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
@@ -139,12 +139,14 @@ class Question:
     def check(self, promise: Promise) -> None:
         """Refuse noise that is given in place of epsilon where the reports take other noise."""
         if promise.epsilon is None and (self.task != "histogram" or self.hiding.family is not None):
-            got = f"a {self.task}" if self.hiding.family is None else Option("protocol", self.hiding.protocol)
+            got = f"a {self.task}" if self.hiding.family is None else Argument("protocol", self.hiding.protocol)
             work = " work for histograms by krr, and for sums and means of one message"
-            rule = (Option("gamma"), " and ", Option("epsilon0"), work)
-            raise InvalidInput(Refusal(rule, got, ("Use ", Option("epsilon"), ".")))
+            rule = (Argument("gamma"), " and ", Argument("epsilon0"), work)
+            raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
         if promise.k is not None:
-            raise InvalidInput(Refusal((Option("k"), " must be of a mean or a sum"), f"a {self.task}", "Leave it out."))
+            raise InvalidInput(
+                Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.task}", "Leave it out.")
+            )
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
@@ -173,7 +175,15 @@ class Question:
         certified = protocol.guarantee.epsilon(delta=promise.delta).upper
         if certified == 0.0:
             got = f"an epsilon of 0 at delta = {exactly(promise.delta)}"
-            remedy = ("Lower ", Option("gamma"), ", raise ", Option("epsilon0"), ", or lower ", Option("delta"), ".")
+            remedy = (
+                "Lower ",
+                Argument("gamma"),
+                ", raise ",
+                Argument("epsilon0"),
+                ", or lower ",
+                Argument("delta"),
+                ".",
+            )
             raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
         return Design.of(protocol, epsilon=float(rounded(certified, up=True)))
 

@@ -32,7 +32,7 @@ from shuffledp.collection.tables import (
     write_counted,
 )
 from shuffledp.collection.tables.shuffle import check_crowd, differences
-from shuffledp.errors import InvalidInput, Option, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.sampling import Rng, source_of
@@ -199,7 +199,7 @@ def analyse(
 ) -> Release:
     """For the analyst: from shuffled reports to estimates; with a ``design``, of no other one."""
     check_folder(folder, replace=force)
-    check_words(Option("title"), title)
+    check_words(Argument("title"), title)
     if holds_counts(path):
         return _analyse_counts(path, folder, design=design, title=title, force=force)
     file = open_reports(path, stage="shuffled")
@@ -347,5 +347,5 @@ def check_design(title: str, written: Mapping[str, Any], design: Design) -> None
     """Refuse reports of another design than the one that was settled."""
     if digest_of(dict(written)) != design.digest:
         wrong = ", ".join(differences(design.as_json(), written))
-        rule = (f"{title} must be of the design in ", Option("design"))
+        rule = (f"{title} must be of the design in ", Argument("design"))
         raise InvalidInput(Refusal(rule, f"another, with a difference in {wrong}", "Leave it out, or encode again."))

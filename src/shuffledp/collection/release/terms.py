@@ -12,7 +12,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from shuffledp.errors import InvalidInput, Option, Refusal, Words
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.protocols.tasks import QuantileTask
 
 __all__ = [
@@ -74,12 +74,12 @@ def given_bins(
 ) -> Bins:
     """The bins as options give them: a range and how many, or every cut point."""
     counted = {"lower": lower, "upper": upper, "bins": bins, "scale": scale}
-    given = [Option(name) for name, value in counted.items() if value is not None]
+    given = [Argument(name) for name, value in counted.items() if value is not None]
     if cuts is not None and given:
         largest = "The cut points begin with the smallest possible value and end with the largest."
-        raise InvalidInput(Refusal("the bins must be given in one way", listed([Option("cuts"), *given]), largest))
+        raise InvalidInput(Refusal("the bins must be given in one way", listed([Argument("cuts"), *given]), largest))
     if cuts is None and (lower is None or upper is None):
-        both, every = (Option("lower"), " and ", Option("upper")), Option("cuts", (0, 1000, 2000, 5000))
+        both, every = (Argument("lower"), " and ", Argument("upper")), Argument("cuts", (0, 1000, 2000, 5000))
         remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
         raise InvalidInput(Refusal("the range must be given", "none", remedy))
     if cuts is None:
@@ -112,7 +112,7 @@ class Promise:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        epsilon, gamma, epsilon0 = ways = Option("epsilon"), Option("gamma"), Option("epsilon0")
+        epsilon, gamma, epsilon0 = ways = Argument("epsilon"), Argument("gamma"), Argument("epsilon0")
         given = [each for each in ways if getattr(self, each.name) is not None]
         if len(given) != 1:
             rule = ("exactly one of ", epsilon, ", ", gamma, " and ", epsilon0, " must be given")
@@ -122,7 +122,7 @@ class Promise:
             )
             raise InvalidInput(Refusal(rule, listed(given), remedy) if given else (rule, ". ", remedy))
         if self.k is not None and self.epsilon is not None:
-            with_noise = (Option("k"), " must come with ", gamma, " or ", epsilon0)
+            with_noise = (Argument("k"), " must come with ", gamma, " or ", epsilon0)
             raise InvalidInput(Refusal(with_noise, ("it with ", epsilon), "Leave it out."))
 
     def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
@@ -162,15 +162,15 @@ class Hiding:
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOLS:
-            rule = (Option("protocol"), f" must be one of {', '.join(PROTOCOLS)}")
+            rule = (Argument("protocol"), f" must be one of {', '.join(PROTOCOLS)}")
             remedy = "Leave it out for noise in every report, which asks for the least trust."
             raise InvalidInput(Refusal(rule, repr(self.protocol), remedy))
         own = PROTOCOLS[self.protocol]
         for name in ("slots", "kept", "kind", "light_epsilon0"):
             if name not in own and (given := getattr(self, name)) is not None:
                 fits = [each for each, choices in PROTOCOLS.items() if name in choices]
-                wanted: tuple[Words, ...] = (Option("protocol", fits[0]), *fits[1:])
-                fitting = (Option(name.replace("_", "-")), " must come with ", listed(wanted, " or "))
+                wanted: tuple[Words, ...] = (Argument("protocol", fits[0]), *fits[1:])
+                fitting = (Argument(name.replace("_", "-")), " must come with ", listed(wanted, " or "))
                 raise InvalidInput(Refusal(fitting, f"{given!r} with {self.protocol}", "Leave it out."))
 
     @property
@@ -224,7 +224,7 @@ def read_categories(
         rule = " must name a file with one category per line, or list them with commas"
         remedy = f"{hint.lstrip()} A single category is nothing to choose from.".lstrip()
         got = f"{text!r}: {error.strerror}"
-        raise InvalidInput(Refusal((Option("categories", keyword=keyword), rule), got, remedy)) from None
+        raise InvalidInput(Refusal((Argument("categories", keyword=keyword), rule), got, remedy)) from None
     return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
 
 
@@ -240,13 +240,13 @@ def _check_given(
     other: str | None, missing: str | None, *, categories: bool, domain: bool, keyword: str | None = None
 ) -> None:
     """Refuse categories that are given in no way or in several, and names that no page can show."""
-    given = [Option(name) for name, there in (("categories", categories), ("domain", domain)) if there]
+    given = [Argument(name) for name, there in (("categories", categories), ("domain", domain)) if there]
     if len(given) != 1:
-        file, names = Option("categories", "FILE", keyword), Option("categories", ("yes", "no"), keyword)
+        file, names = Argument("categories", "FILE", keyword), Argument("categories", ("yes", "no"), keyword)
         remedy = ("Add ", file, " (one per line) or ", names, "; `shuffledp look FILE` prints a list to copy.")
         raise InvalidInput(Refusal("the categories must be given in one way", listed(given) or "none", remedy))
-    check_words(Option("other"), other)
-    check_words(Option("missing"), missing)
+    check_words(Argument("other"), other)
+    check_words(Argument("missing"), missing)
 
 
 def name_of(path: Path) -> str:
@@ -269,7 +269,7 @@ def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
 
     check_size("categories", len(labels))
     if len(labels) < 2:
-        remedy = ("List all answers that count, or add one for the rest: ", Option("other"), ".")
+        remedy = ("List all answers that count, or add one for the rest: ", Argument("other"), ".")
         raise InvalidInput(Refusal("categories must number at least two", str(len(labels)), remedy))
     if max(map(len, labels)) > LONGEST or UNPRINTABLE.search("".join(labels)):
         wrong = next(label for label in labels if len(label) > LONGEST or UNPRINTABLE.search(label))

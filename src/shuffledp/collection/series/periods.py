@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from shuffledp.errors import InvalidInput, Option, Refusal, Words
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 
 __all__ = ["Period", "check_order", "period_of"]
 
@@ -59,9 +59,9 @@ def check_order(week: int, text: str | None, known: Mapping[int, str | None]) ->
             raise _refused(f" must be a {theirs.kind}, as {said} of week {other} is", repr(text))
         if (week < other) != (mine.number < theirs.number) or mine.number == theirs.number:
             when = "before" if week < other else "after"
-            remedy = ("Correct it, or name another week: ", Option("week"), ".")
+            remedy = ("Correct it, or name another week: ", Argument("week"), ".")
             raise _refused(f" of week {week} must be {when} {said}, that of week {other}", repr(text), remedy)
 
 
 def _refused(rule: str, got: str, remedy: Words = REMEDY) -> InvalidInput:
-    return InvalidInput(Refusal((Option("period"), rule), got, remedy))
+    return InvalidInput(Refusal((Argument("period"), rule), got, remedy))

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shuffledp.collection.tables.formats import Format, Kind, Table, open_table
 from shuffledp.collection.tables.persons import SeveralRows, like_ids
-from shuffledp.errors import InvalidInput, Option, Refusal, Words
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.protocols.tasks.crossing import CROSS
 
 __all__ = ["Batch", "Column", "ColumnName", "find_column", "joined", "joined_name", "nearest", "open_column"]
@@ -132,7 +132,7 @@ def open_column(
     table = source if isinstance(source, Table) else open_table(source, format, encoding)
     if not table.names:
         raise InvalidInput(f"{table.title} must have at least one column, got none. Pass the table that holds values.")
-    for option, given in (("column", column), (Option("id"), ids)):
+    for option, given in (("column", column), (Argument("id"), ids)):
         if table.bare and given is not None:
             got = f"{given!r} for {table.title}, which is a single column"
             remedy = "Leave it out, or pass the whole table."
@@ -148,7 +148,7 @@ def open_column(
         table,
         name,
         kind,
-        ids=None if ids is None else find_column(table, ids, Option("id")),
+        ids=None if ids is None else find_column(table, ids, Argument("id")),
         unsure=column is None and table.headed,
         watched=like_ids(
             [each for each in table.names if each not in table.nested],

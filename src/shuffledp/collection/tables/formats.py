@@ -34,7 +34,7 @@ from shuffledp.collection.tables.opening import (
     open_parquet,
     readable,
 )
-from shuffledp.errors import InvalidInput, Option, Refusal, Words
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 
 __all__ = ["ROWS", "Format", "Kind", "Table", "open_table"]
 
@@ -55,9 +55,9 @@ DIFFERENCES = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow rea
 FLAT_TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}(,\d{3})+(,\d{3}|\.\d*)")
-PLAIN_NUMBERS: Words = ("Write them like -1.5 or 2e3; leave missing ones empty, or name them: ", Option("na"), ".")
+PLAIN_NUMBERS: Words = ("Write them like -1.5 or 2e3; leave missing ones empty, or name them: ", Argument("na"), ".")
 DECIMAL_COMMAS: Words = (
-    *("Where the decimal mark is a comma, add ", Option("decimal", ","), " (and ", Option("thousands", ".")),
+    *("Where the decimal mark is a comma, add ", Argument("decimal", ","), " (and ", Argument("thousands", ".")),
     " where there are points).",
 )
 
@@ -117,7 +117,7 @@ def open_table(path: str, format: Format | None = None, encoding: str | None = N
     if found == "csv":
         return _Csv(title, place, zipped=head.startswith(GZIP), encoding=encoding)
     if encoding is not None:
-        rule = (Option("encoding"), " must be left out for Parquet and Arrow, whose text is UTF-8 by definition")
+        rule = (Argument("encoding"), " must be left out for Parquet and Arrow, whose text is UTF-8 by definition")
         raise InvalidInput(Refusal(rule, f"it for {title}", "Leave it out."))
     if found == "parquet":
         return _Parquet(title, Path(path))
@@ -225,7 +225,7 @@ class _Csv(Table):
         except (UnicodeDecodeError, csv.Error):
             pass
         if len(found) != 1 or not any(found[0]) or len(line) >= LONGEST_HEADER or "\0" in text:
-            rule, likely = f"{self.title} must be CSV in UTF-8, Parquet or Arrow", Option("encoding", _likely(line))
+            rule, likely = f"{self.title} must be CSV in UTF-8, Parquet or Arrow", Argument("encoding", _likely(line))
             remedy = ("Save the table as CSV in UTF-8, or say how it is written, for example ", likely, ".")
             raise InvalidInput(Refusal(rule, "a first line that names no columns", remedy))
         return found[0], separator
@@ -278,14 +278,14 @@ class _Csv(Table):
                             name,
                             "be text in UTF-8",
                             "other bytes",
-                            ("Say how it is written, for example ", Option("encoding", "latin-1"), "."),
+                            ("Say how it is written, for example ", Argument("encoding", "latin-1"), "."),
                         ) from None
                     if value := re.search(r"invalid value '(.*)'", said, re.DOTALL):
                         remedy = PLAIN_NUMBERS
                         if DECIMAL_COMMA.fullmatch(value[1].strip()):
                             remedy = DECIMAL_COMMAS
                         if THOUSANDS_COMMA.fullmatch(value[1].strip()):
-                            remedy = ("Where commas separate thousands, add ", Option("thousands", ","))
+                            remedy = ("Where commas separate thousands, add ", Argument("thousands", ","))
                         raise self._not(name, "hold numbers", repr(value[1][:60]), remedy) from None
                     raise
         finally:
@@ -482,7 +482,7 @@ class _AsUtf8(io.RawIOBase):
                 self._ready = self._decoder.decode(got, final=self._over).encode()
             except UnicodeError:
                 raise InvalidInput(
-                    Refusal(self._rule, "other bytes", ("Choose another ", Option("encoding"), "."))
+                    Refusal(self._rule, "other bytes", ("Choose another ", Argument("encoding"), "."))
                 ) from None
         part, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
         buffer[: len(part)] = part

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.collection.tables.spool import Closing, Spool
-from shuffledp.errors import InvalidInput, Option, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import KeyedNoise, Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
 
@@ -45,7 +45,7 @@ __all__ = [
 
 Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
-ALONE = (Option("one-row-per-person", True), " if every row is another person.")
+ALONE = (Argument("one-row-per-person", True), " if every row is another person.")
 MEMORY = 1 << 28
 COMPARING = 64  # bytes that comparing one fingerprint takes
 AT_ONCE = 1 << 18  # ids that are read at once
@@ -218,7 +218,7 @@ class SeveralRows(Closing):
 
     def _refuse(self, name: str, found: str) -> None:
         got = f"{found} of column {name!r}, which is named like an id"
-        remedy = ("Add ", Option("id"), " with the column that says whose row it is, or ", ALONE)
+        remedy = ("Add ", Argument("id"), " with the column that says whose row it is, or ", ALONE)
         raise InvalidInput(Refusal(f"each row of {self._title} must be another person", got, remedy))
 
 
@@ -238,7 +238,7 @@ def like_ids(names: Sequence[str], asked: Sequence[str], ids: str | None, *, one
     not said whose rows they are.
     """
     if ids is not None and one_row_per_person:
-        rule = (Option("one-row-per-person"), " must be left out beside ", Option("id"))
+        rule = (Argument("one-row-per-person"), " must be left out beside ", Argument("id"))
         raise InvalidInput(Refusal(rule, f"both, and {ids!r}", "Leave one of them out."))
     if ids is not None or one_row_per_person:
         return []
@@ -259,9 +259,9 @@ def check_keep(keep: str | None, ids: str | None) -> Keep:
         return "first"
     if ids is None:
         remedy = "Name the column that says whose row it is."
-        raise InvalidInput(Refusal((Option("keep"), " must come with ", Option("id")), "none", remedy))
+        raise InvalidInput(Refusal((Argument("keep"), " must come with ", Argument("id")), "none", remedy))
     if keep not in KEEPING:
-        rule = (Option("keep"), f" must be one of {', '.join(KEEPING)}")
+        rule = (Argument("keep"), f" must be one of {', '.join(KEEPING)}")
         raise InvalidInput(Refusal(rule, repr(keep), "A random row is fair where the order of rows means something."))
     return cast(Keep, keep)
 
@@ -272,7 +272,7 @@ def id_texts(ids: pa.Array) -> pa.Array:
         text = _unpacked(ids).cast(pa.string())
         text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
     except pa.ArrowException:
-        remedy = ("Convert it to text first, or leave out ", Option("id"), ".")
+        remedy = ("Convert it to text first, or leave out ", Argument("id"), ".")
         got = f"others in a column of {ids.type}"
         raise InvalidInput(Refusal("ids must be numbers or text in UTF-8", got, remedy)) from None
     return text

@@ -26,7 +26,7 @@ from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import Column
 from shuffledp.collection.tables.persons import Chosen, Keep, Persons
 from shuffledp.collection.tables.spool import Closing, Spool
-from shuffledp.errors import InvalidInput, Option, Refusal, Words
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.sampling import Rng, smallest_dtype
 
 __all__ = [
@@ -113,20 +113,13 @@ class Places:
         seen = dict[str, str]()
         for label in self.labels:
             if (twin := seen.setdefault(self.cleaning.key(label), label)) != label:
-                rule = (
-                    "categories must differ in more than ",
-                    Option("strip"),
-                    " and ",
-                    Option("ignore-case"),
-                    " ignore",
-                )
+                both = (Argument("strip"), " and ", Argument("ignore-case"))
+                rule = ("categories must differ in more than ", both, " ignore")
                 raise InvalidInput(Refusal(rule, f"{twin!r} and {label!r}", "Leave one out."))
             if self.cleaning.absent(label):
-                rule, got = (
-                    "a category must not be a word for a missing value",
-                    (f"{label!r} in ", Option("na"), " too"),
-                )
-                raise InvalidInput(Refusal(rule, got, "Remove it from one of the two."))
+                got = (f"{label!r} in ", Argument("na"), " too")
+                word = "a category must not be a word for a missing value"
+                raise InvalidInput(Refusal(word, got, "Remove it from one of the two."))
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
@@ -157,7 +150,7 @@ class Places:
             unknown = used[found.is_null().to_numpy(zero_copy_only=False)[used]]
             if len(unknown):
                 rule = f"{title} must hold only the {len(self.labels)} categories"
-                together = ("Add it to the list, or count such values together: ", Option("other", "elsewhere"), ".")
+                together = ("Add it to the list, or count such values together: ", Argument("other", "elsewhere"), ".")
                 raise InvalidInput(Refusal(rule, _short(coded.dictionary[int(unknown[0])].as_py()), together))
         return places
 
@@ -207,7 +200,7 @@ class OneValue(Places):
             said.append(
                 (
                     f"{self.near.total():,} rows hold {shown}, which may mean {value} and is not counted: add ",
-                    *(Option("ignore-case", True), " and ", Option("strip", True), ", or correct the table"),
+                    *(Argument("ignore-case", True), " and ", Argument("strip", True), ", or correct the table"),
                 )
             )
         if self.among:
@@ -307,7 +300,7 @@ class Numbers:
         clipped = int(np.count_nonzero(outside))
         if clipped and not self.clip:
             rule, got = f"{title} must lie in [{self.lower:g}, {self.upper:g}]", repr(float(numbers[outside.argmax()]))
-            remedy = ("Widen the bounds, or move what is outside to the nearest one: ", Option("clip", True), ".")
+            remedy = ("Widen the bounds, or move what is outside to the nearest one: ", Argument("clip", True), ".")
             raise InvalidInput(Refusal(rule, got, remedy))
         return np.clip(numbers, self.lower, self.upper) if clipped else numbers, present if absent else None, clipped
 

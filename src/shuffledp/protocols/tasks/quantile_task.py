@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
-from shuffledp.errors import InvalidInput, Option, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.tasks.task import LARGEST_BOUND, NAMING, REMEDY, Task, is_bound, register
 
 __all__ = ["FLAT", "LEVELS", "MOST_ASKED", "MOST_BINS", "QuantileTask"]
@@ -70,7 +70,7 @@ class QuantileTask(Task):
             )
         if not 2 <= self.size <= MOST_BINS:
             rule = f"the cut points must make from 2 to {MOST_BINS:,} bins"
-            remedy = ("Choose wider bins: ", Option("bins", 64), ", or other ", Option("cuts"), ".")
+            remedy = ("Choose wider bins: ", Argument("bins", 64), ", or other ", Argument("cuts"), ".")
             raise InvalidInput(Refusal(rule, f"{max(self.size, 0):,}", remedy))
         if wrong := next((pair for pair in pairwise(self.cuts) if pair[0] >= pair[1]), None):
             raise InvalidInput(

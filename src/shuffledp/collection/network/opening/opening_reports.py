@@ -27,7 +27,7 @@ from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release_counts
 from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.release.write import check_folder
-from shuffledp.errors import InvalidInput, Option
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
@@ -248,7 +248,7 @@ def open_collection(
     refused, since the difference of two releases shows what a few people sent.
     """
     budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-    check_words(Option("title"), title)
+    check_words(Argument("title"), title)
     folder = None if out is None else check_folder(Path(out), replace=force)
     found = Study.read(Path(study))
     file = found.sealed(Path(sealed))
