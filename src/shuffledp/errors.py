@@ -16,12 +16,15 @@
     ├── EngineFailed                       an engine could not finish (engines.spark_session)
     └── ReproductionError                  a figure could not be computed (papers.reproduction)
 
-Every message reads: name, rule, the value that broke it, remedy.
+Every message reads: name, rule, the value that broke it, remedy. What names an option of the
+command is data, so that a terminal shows the option and Python the argument of the same meaning.
 """
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 __all__ = [
@@ -29,10 +32,13 @@ __all__ = [
     "LEAST_DELTA",
     "MOST_ROUNDS",
     "MOST_USERS",
+    "Argument",
     "CertificateError",
     "DoesNotApply",
     "InvalidInput",
+    "Refusal",
     "ShuffledpError",
+    "Words",
     "check_count",
     "check_delta",
     "check_epsilon",
@@ -44,6 +50,7 @@ __all__ = [
     "check_text",
     "check_users",
     "shown",
+    "spelled",
 ]
 
 # What may be asked, for every wing that reads a promise.
@@ -55,8 +62,79 @@ MOST_USERS = 10**15  # rounding grows with n times 2^-52: beyond, answers would 
 MOST_ROUNDS = 10**7  # beyond, rounding would decide what a round adds
 
 
+KEYWORDS = {"honest": "least", "id": "ids", "range": "ranges"}  # options that Python calls by another name
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument in Python, which is an option of the command, with a ``value`` as an example.
+
+    >>> other, names = Argument("other", "elsewhere"), Argument("categories", ("yes", "no"))
+    >>> str(other), str(names), str(Argument("ignore-case", True)), str(Argument("id"))
+    ('other="elsewhere"', 'categories=["yes", "no"]', 'ignore_case=True', 'ids')
+    >>> other.typed, names.typed, Argument("ignore-case", True).typed, Argument("id").typed
+    ('--other elsewhere', '--categories yes,no', '--ignore-case', '--id')
+    """
+
+    name: str
+    value: object = None
+    keyword: str | None = None  # where it differs from call to call
+
+    @property
+    def typed(self) -> str:
+        """As it is typed after a command."""
+        if self.value is None or self.value is True:
+            return f"--{self.name}"
+        listed = self.value if isinstance(self.value, tuple) else (self.value,)
+        return f"--{self.name} {','.join(map(str, listed))}"
+
+    def __str__(self) -> str:
+        keyword = self.keyword or KEYWORDS.get(self.name, self.name.replace("-", "_"))
+        if self.value is None:
+            return keyword
+        return f"{keyword}={'True' if self.value is True else json.dumps(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What is refused: the ``rule``, what was ``got`` instead, and the ``remedy``."""
+
+    rule: Words
+    got: Words
+    remedy: Words
+
+
+Words = str | Argument | Refusal | tuple["Words", ...]
+
+
+def spelled(words: Words, *, typed: bool = False) -> str:
+    """A sentence for Python, or ``typed``, for the command line.
+
+    >>> refusal = Refusal(
+    ...     (Argument("keep"), " must come with ", Argument("id")), "none", "Name it."
+    ... )
+    >>> print(spelled(refusal, typed=True))
+    --keep must come with --id, got none. Name it.
+    """
+    if isinstance(words, Refusal):
+        words = (words.rule, ", got ", words.got, ". ", words.remedy)
+    if isinstance(words, tuple):
+        return "".join(spelled(each, typed=typed) for each in words)
+    return words.typed if typed and isinstance(words, Argument) else str(words)
+
+
 class ShuffledpError(Exception):
-    """Base class of everything this package raises on purpose."""
+    """Base class of everything this package raises on purpose. Its arguments are the words of one
+    sentence.
+    """
+
+    def __str__(self) -> str:
+        return spelled(self.args)
+
+    @property
+    def typed(self) -> str:
+        """The sentence with the options of the command line."""
+        return spelled(self.args, typed=True)
 
 
 class InvalidInput(ShuffledpError, ValueError):
@@ -82,53 +160,53 @@ def shown(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' or name == 'ndarray' else 'a'} {name}"
 
 
-def check_finite(name: str, value: object, *, remedy: str) -> float:
+def check_finite(name: Words, value: object, *, remedy: Words) -> float:
     """Return ``value`` as a float, or refuse anything that is not a finite real number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidInput(f"{name} must be a number, got {value!r}. {remedy}")
+        raise InvalidInput(Refusal((name, " must be a number"), repr(value), remedy))
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise InvalidInput(f"{name} must be finite, got {number!r}. {remedy}")
+        raise InvalidInput(Refusal((name, " must be finite"), repr(number), remedy))
     return number
 
 
-def check_positive(name: str, value: object, *, remedy: str) -> float:
+def check_positive(name: Words, value: object, *, remedy: Words) -> float:
     """Return ``value`` as a float greater than zero."""
     number = check_finite(name, value, remedy=remedy)
     if number <= 0.0:
-        raise InvalidInput(f"{name} must be positive, got {number!r}. {remedy}")
+        raise InvalidInput(Refusal((name, " must be positive"), repr(number), remedy))
     return number
 
 
-def check_probability(name: str, value: object, *, remedy: str, zero: bool = False, one: bool = False) -> float:
+def check_probability(name: Words, value: object, *, remedy: Words, zero: bool = False, one: bool = False) -> float:
     """Return ``value`` as a float in (0, 1); ``zero`` and ``one`` admit the end points."""
     number = check_finite(name, value, remedy=remedy)
     low = number >= 0.0 if zero else number > 0.0
     high = number <= 1.0 if one else number < 1.0
     if not (low and high):
         interval = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
-        raise InvalidInput(f"{name} must lie in {interval}, got {number!r}. {remedy}")
+        raise InvalidInput(Refusal((name, f" must lie in {interval}"), repr(number), remedy))
     return number
 
 
 def check_count(
-    name: str, value: object, *, least: int, remedy: str, most: float = math.inf, beyond: str | None = None
+    name: Words, value: object, *, least: int, remedy: Words, most: float = math.inf, beyond: Words | None = None
 ) -> int:
     """Return ``value`` as an int from ``least`` to ``most``; 3.0 counts as an integer, 3.5 does
     not. ``beyond`` is the remedy above ``most``, if it is another one.
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
+        raise InvalidInput(Refusal((name, " must be a whole number"), repr(value), remedy))
     if not isinstance(value, Integral) and not (math.isfinite(value) and float(value).is_integer()):
-        raise InvalidInput(f"{name} must be a whole number, got {value!r}. {remedy}")
+        raise InvalidInput(Refusal((name, " must be a whole number"), repr(value), remedy))
     count = int(value) if isinstance(value, Integral) else int(float(value))
     if count < least:
-        raise InvalidInput(f"{name} must be at least {least}, got {shown(count)}. {remedy}")
+        raise InvalidInput(Refusal((name, f" must be at least {least}"), shown(count), remedy))
     if count > most:
-        raise InvalidInput(f"{name} must be at most {most}, got {shown(count)}. {beyond or remedy}")
+        raise InvalidInput(Refusal((name, f" must be at most {most}"), shown(count), beyond or remedy))
     return count
 
 
@@ -171,8 +249,10 @@ def check_promised(value: object) -> float:
     return delta
 
 
-def check_users(n: object, honest: object = None) -> tuple[int, int]:
-    """Return the number of users and how many of them are honest, by default all."""
+def check_users(n: object, honest: object = None, *, name: Words = "honest") -> tuple[int, int]:
+    """Return the number of users and how many of them are honest, by default all; ``name`` is what
+    the latter is called.
+    """
     users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
     if users > MOST_USERS:
         many = users if users < 10**30 else "far more"
@@ -183,12 +263,10 @@ def check_users(n: object, honest: object = None) -> tuple[int, int]:
         )
     if honest is None:
         return users, users
-    some = check_count("honest", honest, least=1, remedy="The target itself is honest, so it is at least 1.")
+    some = check_count(name, honest, least=1, remedy="The target itself is honest, so it is at least 1.")
     if some > users:
-        raise InvalidInput(
-            f"honest must be at most n = {users}, got {some}. It counts the users, among the n, who follow the "
-            f"protocol."
-        )
+        remedy = "It counts the users, among the n, who follow the protocol."
+        raise InvalidInput(Refusal((name, f" must be at most n = {users}"), str(some), remedy))
     return users, some
 
 

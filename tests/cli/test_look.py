@@ -70,7 +70,7 @@ def test_what_is_messy_is_found_and_said(tmp_path: Path) -> None:
     spoken = " ".join(done("look", tmp_path / "t.csv").out.split())
     for words in (
         "true values",
-        "taken from the data",
+        "taken from the data: they are not declared beforehand, and no guarantee covers them",
         "--id user_id counts each person once",
         "begin like a formula",
         "--na NA,N/A",

@@ -68,14 +68,9 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
         ("mean", "people.csv", "--column", "city", "--lower", 0, "--upper", 1, *PROMISE, *OUT),
         "must hold numbers",
     ),
-    "learning from standard input": (("histogram", "-", "--learn-categories", *PROMISE, *OUT), "got standard input"),
     # the categories
-    "categories twice": (
-        (*COUNT, *LIST, "--learn-categories", *PROMISE, *OUT),
-        "got --categories and --learn-categories",
-    ),
     "categories and domain": ((*COUNT, *LIST, "--domain", 4, *PROMISE, *OUT), "got --categories and --domain"),
-    "no categories": ((*COUNT, *PROMISE, *OUT), "must be given in one way, got none"),
+    "no categories": ((*COUNT, *PROMISE, *OUT), "; `shuffledp look FILE` prints a list to copy."),
     "no file of categories": ((*COUNT, "--categories", "citis.txt", *PROMISE, *OUT), "Did you mean 'cities.txt'?"),
     "a folder of categories": ((*COUNT, "--categories", "full", *PROMISE, *OUT), "Is a directory"),
     "one category": ((*COUNT, "--categories", "one.txt", *PROMISE, *OUT), "categories must number at least two, got 1"),

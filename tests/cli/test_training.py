@@ -1,4 +1,4 @@
-"""The command training, and calibrate training."""
+"""The command training."""
 
 import json
 from pathlib import Path
@@ -27,12 +27,12 @@ def test_the_same_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(each["lower"] <= each["upper"] for each in answer["samplers"])
 
 
-def test_calibrate_training_solves_for_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["calibrate", "training", "--steps", "50", "--epsilon", "1", "--delta", "1e-5", "--json"]) == 0
+def test_a_target_solves_for_what_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["training", "--steps", "50", "--epsilon", "1", "--delta", "1e-5", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["solved_for"] == "sigma"
     assert answer["reached_epsilon"] <= 1.0
-    assert main(["calibrate", "training", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5"]) == 0
+    assert main(["training", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5"]) == 0
     assert "at least: fewer would miss the target" in capsys.readouterr().out
 
 

@@ -71,7 +71,7 @@ CHAPTERS = {
         plan histogram --domain 4 --n 1000 {PROMISE}
         plan mean --n 200 --epsilon 1 --delta 1e-4
         training --sigma 2 --steps 20 --delta 1e-5
-        calibrate training --steps 50 --epsilon 1 --delta 1e-5
+        training --steps 50 --epsilon 1 --delta 1e-5
         compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --delta 1e-6
         json: compare --randomizer krr --k 4 --epsilon0 1 --n 1000 --epsilon 0.1 --patience 0.1
         papers list

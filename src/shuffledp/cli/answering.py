@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.cli import show
 from shuffledp.cli.asking import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, spelled
 from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -69,11 +69,7 @@ def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
     from shuffledp.collection.release.stages import release
 
     keeping = asking.keeping
-    with patiently(
-        "collecting the categories"
-        if asking.categories is not None and asking.categories.learned
-        else "opening the table"
-    ):
+    with patiently("opening the table"):
         settled = question.settled()
     with progress("reading") as watched:
         column = settled.open()
@@ -94,7 +90,7 @@ def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
 
     with values:
         missing = values.missing if settled.leaves_out else None
-        yield Found(settled, values.count, missing, publish, values.remarks)
+        yield Found(settled, values.count, missing, publish, [spelled(each, typed=True) for each in values.remarks])
 
 
 def fitting(budget: "Budget | None", design: "Design") -> int | None:
@@ -185,10 +181,6 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 f"spent{_more(receipt.get('more'), 'would fit after it')}."
             ]
         )
-    if design.learned:
-        from shuffledp.collection.release.sentences import LEARNED
-
-        show.warnings([LEARNED])
     if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
         show.warnings([WOULD_REPLACE])
     return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])

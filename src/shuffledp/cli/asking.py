@@ -11,7 +11,7 @@ from shuffledp.cli.options import ANSWER, AS_JSON
 from shuffledp.cli.promise_options import BUDGET_OPTIONS, NOISE, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import MESSY_OPTIONS, SOURCES, TABLE_OPTIONS, Reading
-from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, HIDING, LEARN, binned
+from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, HIDING, binned
 from shuffledp.collection.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
 
@@ -70,14 +70,13 @@ class Asking:
         *,
         categories: str | None,
         domain: int | None,
-        learn: bool,
         other: str | None,
         missing: str | None,
         **options: Any,
     ) -> Self:
         """The same for a question whose answers are categories."""
-        known = read_categories(categories, learn=learn, domain=domain, other=other, missing=missing)
-        return replace(cls.of(learn=learn, **options), categories=known)
+        known = read_categories(categories, domain=domain, other=other, missing=missing)
+        return replace(cls.of(**options), categories=known)
 
     @classmethod
     def listing(cls, *, categories: str | None, other: str | None, **options: Any) -> Self:
@@ -86,7 +85,7 @@ class Asking:
             raise InvalidInput("--other must come with --categories, got none. Without them every other value is else.")
         known = None
         if categories is not None:
-            known = read_categories(categories, learn=False, domain=None, other=other, missing=None)
+            known = read_categories(categories, domain=None, other=other, missing=None)
         return replace(cls.of(**options), categories=known)
 
     @classmethod
@@ -109,12 +108,11 @@ class Asking:
         engine: str | None,
         master: str | None,
         work: str | None,
-        learn: bool = False,
         **table: Any,
     ) -> Self:
         """Sort the options."""
         noise = {name: table.pop(name) for name in ("gamma", "epsilon0", "k") if name in table}
-        runs = Engine.of(engine, master, work, table, learn=learn)
+        runs = Engine.of(engine, master, work, table)
         first, *others = table["source"]
         table["source"] = first if not others else f"{first} and {len(others)} more"
         rounds = 1 if rounds is None else rounds
@@ -151,10 +149,8 @@ ASKED = [
 OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]
 with_asking = sharing(dict(OR_NOISE), Asking.of)
 with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, HIDING, *ASKED]), Asking.binning)
-with_counting = sharing(dict([*CATEGORY_OPTIONS, LEARN, *ASKED]), Asking.counting)
+with_counting = sharing(dict([*CATEGORY_OPTIONS, *ASKED]), Asking.counting)
 with_listing = sharing(
     dict([*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED]), Asking.listing
 )
-with_hiding = sharing(
-    dict([*CATEGORY_OPTIONS, LEARN, HIDING, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden
-)
+with_hiding = sharing(dict([*CATEGORY_OPTIONS, HIDING, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden)

@@ -9,7 +9,7 @@ from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.release import PROMISED
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import COLUMNS, TABLE
-from shuffledp.cli.value_options import HIDING, LEARN, LISTS
+from shuffledp.cli.value_options import HIDING, LISTS
 
 __all__ = ["crosstab"]
 
@@ -36,7 +36,6 @@ def _crossing(
     *,
     column: list[str] | None,
     categories: list[str] | None,
-    learn: bool,
     other: str | None,
     missing: str | None,
     by: str | None,
@@ -49,8 +48,8 @@ def _crossing(
 
     columns = check_columns(crossed_columns(column or (), by))
     hiding = Hiding(protocol=protocol)
-    parts = read_parts(columns, categories or (), learn=learn, other=other, missing=missing)
-    asking = Asking.of(learn=any(part.learned for part in parts), column=None, **options)
+    parts = read_parts(columns, categories or (), other=other, missing=missing)
+    asking = Asking.of(column=None, **options)
     return replace(asking, categories=parts[0]), {"columns": columns, "parts": parts, "by": by, "hiding": hiding}
 
 
@@ -60,11 +59,12 @@ def _crossing(
     epilog=examples(
         f"crosstab people.csv --column region --column smoker --categories regions.txt --categories yes,no {PROMISED} "
         f"--out result",
-        f"crosstab people.csv --column smoker --by region --learn-categories {PROMISED} --dry-run",
+        f"crosstab people.csv --column smoker --by region --categories region=regions.txt --categories yes,no "
+        f"{PROMISED} --dry-run",
     ),
 )
 @sharing(
-    dict([COLUMNS, *CROSSTAB_OPTIONS, LEARN, HIDING, *(each for each in ASKED if each[0] != "column")]),
+    dict([COLUMNS, *CROSSTAB_OPTIONS, HIDING, *(each for each in ASKED if each[0] != "column")]),
     _crossing,
 )
 def crosstab(given: tuple[Asking, dict[str, Any]]) -> None:

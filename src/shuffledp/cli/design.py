@@ -201,7 +201,7 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
     rules = {name: given[name] for name in ("other", "missing")}
     if task == "crosstab":
         names = check_columns(crossed_columns(columns, None))
-        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, learn=False, **rules))
+        return CrossQuestion(**common, columns=names, parts=read_parts(names, listed, **rules))
     if columns or len(listed) > 1:
         raise InvalidInput(
             f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave them "
@@ -216,7 +216,7 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
         return CountQuestion(**common, value=value, error=error)
     if not TASKS[task].counts:
         return SumQuestion(**common, error=error) if task in ("mean", "sum") else Question(**common)
-    known = read_categories(listed[0] if listed else None, learn=False, domain=given["domain"], **rules)
+    known = read_categories(listed[0] if listed else None, domain=given["domain"], **rules)
     common |= {"categories": known, "method": method}
     return Question(**common)
 

@@ -39,9 +39,7 @@ class Engine:
     tables: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls, name: str | None, master: str | None, work: str | None, table: dict[str, Any], *, learn: bool
-    ) -> "Engine | None":
+    def of(cls, name: str | None, master: str | None, work: str | None, table: dict[str, Any]) -> "Engine | None":
         """The engine that the options name, if any; what it cannot do is refused."""
         tables = table["source"]
         check_engine(name, master, work)
@@ -52,7 +50,7 @@ class Engine:
                     f"--engine spark."
                 )
             return None
-        _check_table(tables, table, learn=learn)
+        _check_table(tables, table)
         place = LOCAL if master is None else master
         if work is None and not place.startswith("local"):
             raise InvalidInput(
@@ -71,14 +69,10 @@ def check_engine(name: str | None, master: str | None, work: str | None = None) 
         raise InvalidInput(f"--engine must be spark, got {name!r}. Leave it out to run here, on one machine.")
 
 
-def _check_table(tables: Sequence[str], table: dict[str, Any], *, learn: bool) -> None:
+def _check_table(tables: Sequence[str], table: dict[str, Any]) -> None:
     """Refuse what only one machine can do."""
     if "-" in tables:
         raise InvalidInput("tables must be files with --engine, got standard input. Save it where Spark can read it.")
-    if learn:
-        raise InvalidInput(
-            "--learn-categories must be left out with --engine, got it. Declare the categories: --categories FILE."
-        )
     if table["keep"] == "first":
         raise InvalidInput(
             "--keep must be random with --engine, where no row is the first, got 'first'. Leave it out, or keep one "

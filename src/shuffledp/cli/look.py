@@ -25,8 +25,8 @@ NOT_PRIVATE = (
     "What you see here are true values: they are for the owner of the table only, and none of this is protected."
 )
 FROM_DATA = (
-    "The {what} in this command were taken from the data. Before you publish anything, replace them with ones "
-    "that are known without the data."
+    "The {what} in this command were taken from the data: they are not declared beforehand, and no guarantee covers "
+    "them. Before you publish anything, replace them with ones that are known without the data."
 )
 LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 

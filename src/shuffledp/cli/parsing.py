@@ -122,7 +122,7 @@ def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[st
     if (
         "categories" in parameters
         and values.get("task") not in ("mean", "top")
-        and not any(values.get(name) for name in ("categories", "domain", "learn"))
+        and not any(values.get(name) for name in ("categories", "domain"))
     ):
         needed.append("categories")
     if values.get("task") == "mean":

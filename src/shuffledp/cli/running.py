@@ -35,8 +35,6 @@ class Run:
     def __init__(self, arguments: Sequence[str]) -> None:
         self.arguments = list(arguments)
         self.as_json = "--json" in self.arguments
-        if self.arguments[:2] == ["calibrate", "training"]:  # a training with a target is calibrated
-            self.arguments[:2] = ["training"]
         called = next((word for word in self.arguments if not word.startswith("-")), None)
         if called is not None or COMPLETION in os.environ:
             load(None if COMPLETION in os.environ else called)
@@ -54,7 +52,7 @@ class Run:
             code = self.command(args=self.arguments, prog_name="shuffledp", standalone_mode=False)
             sys.stdout.flush()
         except ShuffledpError as error:  # anything but an invalid input is an answer withheld
-            return self._refuse(str(error), code=2 if isinstance(error, InvalidInput) else 1)
+            return self._refuse(error.typed, code=2 if isinstance(error, InvalidInput) else 1)
         except ParserError as error:
             return self._refuse(_explained(error))
         except (typer.Abort, KeyboardInterrupt):

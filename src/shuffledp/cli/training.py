@@ -33,7 +33,7 @@ EXAMPLES = {"sigma": "1", "steps": "1000", "epochs": "10"}
     epilog=examples(
         "training --sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
         "training --sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
-        "calibrate training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
+        "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
     ),
 )
 def training(
@@ -56,8 +56,7 @@ def training(
     and full batches, with the same noise and the same steps, for adding or removing one record.
 
     With --epsilon it answers for random allocation alone, and solves for the
-    one of --sigma, --steps and --epochs that is left out; "calibrate training"
-    is the same.
+    one of --sigma, --steps and --epochs that is left out.
     """
     from shuffledp.accounting.training.allocation import check_epochs, check_steps
     from shuffledp.accounting.training.samplers import samplers

@@ -14,7 +14,6 @@ __all__ = [
     "BOUND_OPTIONS",
     "CATEGORY_OPTIONS",
     "HIDING",
-    "LEARN",
     "LISTS",
     "Clipping",
     "EncodedBy",
@@ -42,13 +41,6 @@ HIDING = option(
     "If left out, krr, which asks for the least trust.",
     default="krr",
     metavar="NAME",
-)
-LEARN = option(
-    "learn",
-    TABLE,
-    "Take the categories from the data; their list is then published unprotected.",
-    default=False,
-    flag="learn-categories",
 )
 LISTS = option(
     "categories",

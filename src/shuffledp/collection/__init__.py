@@ -8,7 +8,6 @@ page       record -> one HTML page
 verify     record -> every number computed again
 release    question + values -> record
 series     one design, asked every week
-arguments  one sentence for two readers: ``--option`` or ``argument=``
 engines    the same where the data are: on Spark, on Beam
 network    the same between parties that do not trust each other: clients, shuffler, analyst
 door       ``sdp.histogram``, ``sdp.mean`` and the other questions, asked from Python

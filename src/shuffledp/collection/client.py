@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput, check_positive
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_positive
 from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
@@ -247,10 +247,9 @@ def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
     task = design.task
     wanted = len(task.columns) if isinstance(task, CrosstabTask) else 1
     if given and len(given) != wanted:
-        raise InvalidInput(
-            f"a {task.name} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}, got {len(given)}: "
-            f"{', '.join(given)}. Repeat --column once for each, in the order of the question."
-        )
+        rule = f"a {task.name} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}"
+        remedy = ("Repeat ", Argument("column"), " once for each, in the order of the question.")
+        raise InvalidInput(Refusal(rule, f"{len(given)}: {', '.join(given)}", remedy))
     if isinstance(task, CrosstabTask):
         return tuple(given) or task.columns
     return given[0] if given else None
@@ -306,10 +305,8 @@ class Drawing:
         from shuffledp.collection.tables import AS_WRITTEN
 
         if column.ids is not None and column.once:
-            raise InvalidInput(
-                "a table with --id must be a file, which is read twice to find each person's rows, got standard input. "
-                "Save it first."
-            )
+            rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
+            raise InvalidInput(Refusal(rule, "standard input", "Save it first."))
         cleaning = AS_WRITTEN if cleaning is None else cleaning
         self.source, self.rows, self._absent = source_of(rng), 0, 0
         self._encoder, self._column, self._keep, self._rng, self._tick = encoder, column, keep, rng, tick

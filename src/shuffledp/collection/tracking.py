@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Self
 
 from shuffledp.accounting.curves import Bound
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.client import column_for
 from shuffledp.collection.door.answered import opened
 from shuffledp.collection.door.python_arguments import PathLike, budget_of, column_name, reading, text_cleaning
@@ -53,9 +52,8 @@ class Series:
     """
 
     def __init__(self, folder: PathLike, *, ledger: PathLike | None = None) -> None:
-        with in_python():
-            self._folder, self._ledger = Path(folder), None if ledger is None else Path(ledger)
-            self._state()
+        self._folder, self._ledger = Path(folder), None if ledger is None else Path(ledger)
+        self._state()
 
     @classmethod
     def new(
@@ -75,13 +73,12 @@ class Series:
         all of them are paid for at once. With ``by``, a column of a crosstab, shares within its
         groups are followed.
         """
-        with in_python():
-            place = Path(folder)
-            budget = budget_of(ledger, population, limit_epsilon, limit_delta)
-            design = protocol if isinstance(protocol, Design) else Design.of(protocol)
-            named = place.name if name is None else name
-            new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
-            return cls(place)
+        place = Path(folder)
+        budget = budget_of(ledger, population, limit_epsilon, limit_delta)
+        design = protocol if isinstance(protocol, Design) else Design.of(protocol)
+        named = place.name if name is None else name
+        new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
+        return cls(place)
 
     def add(
         self,
@@ -108,7 +105,7 @@ class Series:
         ``sdp.histogram``, ``sdp.mean`` or ``sdp.crosstab`` takes, the latter a list of columns;
         what was settled with the series is not asked again.
         """
-        with in_python(), next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
+        with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
                 **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding)
@@ -153,8 +150,7 @@ class Series:
         return trend_svg(found)
 
     def _state(self) -> Tracked:
-        with in_python():
-            return tracked(self._folder, ledger=self._ledger)
+        return tracked(self._folder, ledger=self._ledger)
 
     def __repr__(self) -> str:
         """In a line: what is asked, and how far it is."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.protocols.rounding import check_bounds, check_numbers
 from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
@@ -52,10 +52,9 @@ def cut_points(lower: float, upper: float, *, bins: int | None = None, scale: Sc
         inner, digits = [low + (high - low) * place / many for place in range(1, many)], ROUNDED
     else:
         if low <= 0.0:
-            raise InvalidInput(
-                f"lower must be positive for bins on a logarithmic scale, got {low:g}. Raise it, and move what is "
-                f"below to it: --clip; or list the cut points: --cuts 0,1000,2000,5000."
-            )
+            clip, listed = Argument("clip", True), Argument("cuts", (0, 1000, 2000, 5000))
+            remedy = ("Raise it, and move what is below to it: ", clip, "; or list the cut points: ", listed, ".")
+            raise InvalidInput(Refusal("lower must be positive for bins on a logarithmic scale", f"{low:g}", remedy))
         inner = [low * math.exp(math.log(high / low) * place / many) for place in range(1, many)]
         digits = min(max(LEAST_DIGITS, math.ceil(2.0 - math.log10(math.log(high / low) / many))), ROUNDED)
     cuts = (low, *(float(f"{each:.{digits}g}") for each in inner), high)

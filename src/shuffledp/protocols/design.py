@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Design", "Law"]
 
 VERSION = 1
-COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned")
+COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law")
 LARGEST_EPSILON = 700.0
 OUT_OF = 1 << 64
 CHECK_IN = "check-in"
@@ -168,8 +168,7 @@ class Design:
     """What is asked, of how many, with which noise, and what that promises.
 
     ``n`` people report ``rounds`` times; as long as ``least`` of them are honest, ``epsilon`` at
-    ``delta`` is promised to each for all rounds together (None: nothing is). ``learned`` says that
-    the list of values came from the data, which no promise covers.
+    ``delta`` is promised to each for all rounds together (None: nothing is).
 
     >>> from shuffledp import Histogram
     >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
@@ -185,10 +184,9 @@ class Design:
     epsilon: float | None
     delta: float
     law: Law
-    learned: bool = False
 
     @classmethod
-    def of(cls, protocol: Written, *, learned: bool = False, epsilon: float | None = None) -> Self:
+    def of(cls, protocol: Written, *, epsilon: float | None = None) -> Self:
         """Write a protocol down, with what it promises, or else with ``epsilon``."""
         task = getattr(protocol, "task", None)
         if task is None:
@@ -208,7 +206,6 @@ class Design:
             epsilon=epsilon if protocol.epsilon is None else protocol.epsilon,
             delta=protocol.delta,
             law=protocol.law,
-            learned=learned,
         )
         design.check_law()
         vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
@@ -231,8 +228,6 @@ class Design:
                 f"the design of a {task.name} must have its own fields, got a difference in "
                 f"{', '.join(sorted(map(str, wrong)))}. {REMEDY}"
             )
-        if not isinstance(written["learned"], bool):
-            raise InvalidInput(f"learned must be true or false in a design, got {written['learned']!r}. {REMEDY}")
         n, least, rounds = (_whole(name, written[name]) for name in ("n", "least", "rounds"))
         if least > n:
             raise InvalidInput(f"least must be at most n = {n} in a design, got {least}. {REMEDY}")
@@ -244,7 +239,6 @@ class Design:
             epsilon=_epsilon(written["epsilon"]),
             delta=check_probability("delta", written["delta"], remedy=REMEDY),
             law=Law.from_json(written["law"]),
-            learned=written["learned"],
         )
         design.check_law()
         return design
@@ -271,7 +265,6 @@ class Design:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "law": self.law.as_json(),
-            "learned": self.learned,
             **self.task.as_json(),
         }
 

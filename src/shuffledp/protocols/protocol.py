@@ -18,6 +18,7 @@ from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import shuffle
 from shuffledp.errors import (
+    Argument,
     CertificateError,
     InvalidInput,
     check_count,
@@ -90,7 +91,7 @@ class Protocol(ABC):
         return () if self.epsilon is None else ("epsilon0",)
 
     def __post_init__(self) -> None:
-        n, least = check_users(self.n, self.n if self.least is None else self.least)
+        n, least = check_users(self.n, self.n if self.least is None else self.least, name=Argument("honest"))
         self._set(n=n, least=least, rounds=check_rounds(self.rounds))
         self._check_given()
         if self.epsilon is not None:

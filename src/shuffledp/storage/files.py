@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 
 __all__ = [
     "check_apart",
@@ -67,19 +67,22 @@ def check_new_file(path: Path, *, replace: bool = False, lasting: bool = False) 
     ``lasting`` one is never replaced, and nobody is told how.
     """
     if os.path.lexists(check_file(path)) and not replace:
-        remedy = "Choose another name." if lasting else "Choose another name, or add --force to replace it."
-        raise InvalidInput(f"{str(path)!r} must not exist yet, got one that does. {remedy}")
+        raise _there_already(path, lasting=lasting)
     return path
+
+
+def _there_already(path: Path, *, lasting: bool) -> InvalidInput:
+    instead = ", or add ", Argument("force", True), " to replace it"
+    remedy = ("Choose another name", *(() if lasting else instead), ".")
+    return InvalidInput(Refusal(f"{str(path)!r} must not exist yet", "one that does", remedy))
 
 
 def check_apart(out: Path, *others: Path) -> None:
     """Refuse to write over what is read, or over the ledger: neither could be had again."""
     for other in others:
         if out.resolve() == other.resolve() or (out.exists() and os.path.exists(other) and out.samefile(other)):
-            raise InvalidInput(
-                f"--out must be another file than {str(other)!r}, got the same, which would be lost. Choose another "
-                f"name."
-            )
+            rule = (Argument("out"), f" must be another file than {str(other)!r}")
+            raise InvalidInput(Refusal(rule, "the same, which would be lost", "Choose another name."))
 
 
 def replace_file(
@@ -152,8 +155,7 @@ def check_new_folder(path: Path, *, replacing: Collection[str] = (), lasting: bo
         )
     if os.path.lexists(path):
         if not replacing:
-            remedy = "Choose another name." if lasting else "Choose another name, or add --force to replace it."
-            raise InvalidInput(f"{str(path)!r} must not exist yet, got one that does. {remedy}")
+            raise _there_already(path, lasting=lasting)
         if path.is_symlink() or not path.is_dir():
             raise InvalidInput(
                 f"{str(path)!r} must be a folder to be replaced, got something else. Choose another name."

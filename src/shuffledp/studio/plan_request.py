@@ -142,7 +142,7 @@ class PlanRequest:
             check_words("a category", name or None)
             if not name.isprintable():
                 raise InvalidInput(f"a category must be printable to be written down, got {shown(name)}. Rename it.")
-        known = given_categories([name for name in listed if name], learn=False, other=None, missing=None)
+        known = given_categories([name for name in listed if name], other=None, missing=None)
         if len(known.labels or ()) < 2:
             raise InvalidInput("categories must number at least two, got one name. Separate them with commas.")
         return known

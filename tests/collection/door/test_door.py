@@ -5,6 +5,7 @@ from values in memory.
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -19,10 +20,10 @@ import polars as pl
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.arguments import spoken
 from shuffledp.collection.ledger import Ledger
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.verify import verify
+from shuffledp.errors import Argument
 from tests.cli.people import done
 
 CITIES = ["Lima", "Osaka", "Paris"]
@@ -189,12 +190,6 @@ def test_a_messy_table_is_forgiven_what_is_asked_for(tmp_path: Path) -> None:
     assert listed.estimates.label == ("Lima", "Osaka")
 
 
-def test_learned_categories_are_said_to_be() -> None:
-    made = sdp.histogram(PEOPLE, learn_categories=True, **PROMISE)
-    assert made.estimates.label == tuple(CITIES)
-    assert "The categories were learned from the data" in str(made)
-
-
 def test_a_mean_of_clipped_values_says_so(tmp_path: Path) -> None:
     ages = np.linspace(0.0, 130.0, 400)
     made = sdp.mean(ages, lower=0, upper=100, clip=True, **PROMISE)
@@ -262,7 +257,6 @@ REFUSED: dict[str, tuple[object, dict[str, Any], str]] = {
     "a path to nowhere": ("nowhere.csv", {}, "'nowhere.csv' must be a file, got nothing there"),
     "a plan that fails": (pl.scan_csv("nowhere.csv"), {}, "the polars LazyFrame must be computable, got: "),
     "no categories": (PEOPLE, {"categories": None}, 'got none. Add categories="FILE" (one per line)'),
-    "two ways": (PEOPLE, {"learn_categories": True}, "got categories and learn_categories=True"),
     "a single category": (PEOPLE, {"categories": ["Lima"]}, "categories must number at least two, got 1"),
     "a missing category": (PEOPLE, {"categories": ["Lima", None]}, 'counted with missing="NAME"'),
     "an empty category": (PEOPLE, {"categories": ["Lima", ""]}, "a category must be one line of 1 to 500"),
@@ -292,30 +286,41 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
 
 
 def test_a_frequency_names_its_own_arguments() -> None:
-    with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE".*learn_domain=True takes them'):
+    with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE" .*`shuffledp look FILE` prints a list'):
         sdp.frequency(PEOPLE, **PROMISE)
 
 
+def test_a_refusal_names_options_to_the_command_also_from_another_process() -> None:
+    with pytest.raises(sdp.InvalidInput) as caught:
+        sdp.histogram([*PEOPLE, "Rome"], **ASKED)
+    for refused in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert str(refused).endswith('count such values together: other="elsewhere".')
+        assert refused.typed.endswith("count such values together: --other elsewhere.")
+
+
 def test_every_option_that_a_message_names_is_an_argument() -> None:
-    """Whoever writes a new remedy with an option learns here that Python has none of that name."""
+    """A remedy with an option that Python does not have under that name fails here, and so does an
+    option that is written as text, which Python would be shown as it is.
+    """
     import inspect
 
     doors = (sdp.histogram, sdp.frequency, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
     known = {each for call in doors for each in inspect.signature(call).parameters}
     source = Path(sdp.__file__).parent / "collection"
     rooms = [source / "tables", source / "release", source / "ledger"]
-    elsewhere = {"force", "out", "design", "drop_invalid", "most_epsilon0", "last", "domain"}  # of other commands
+    elsewhere = {"force", "out", "design", "drop_invalid", "tokens"}  # of other commands
     for path in (path for room in rooms for path in room.rglob("*.py")):
-        for option in re.findall(r"--[a-z][a-z0-9-]+", path.read_text(encoding="utf-8")):
-            name = spoken(option).removesuffix("=True")
-            assert name in known | elsewhere, f"{option} in {path.name}"
+        code = path.read_text(encoding="utf-8")
+        for name in re.findall(r'\bArgument\("([^"]+)"', code):
+            assert str(Argument(name)) in known | elsewhere, f"{name} in {path.name}"
+        for line in code.splitlines():
+            assert not re.search("--[a-z]", line) or "`shuffledp " in line or "``" in line, f"{line} in {path.name}"
 
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"strip": "no"}, "strip must be True or False, got 'no'"),
-        ({"learn_categories": "no", "categories": None}, "learn_categories must be True or False, got 'no'"),
         ({"ledger": b"budget", "population": "all"}, "ledger must be the path of a file, got b'budget'"),
         ({"ledger": 3, "population": "all"}, "ledger must be the path of a file, got 3"),
         ({"data": "a\0b"}, r"data must be the path of a file, got 'a\x00b'"),
@@ -323,7 +328,7 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
         ({"categories": [10**5000, 1]}, "a category must be text, a whole number of at most 18 digits"),
         ({"epsilon": None}, "exactly one of epsilon, gamma and epsilon0 must be given. With epsilon"),
         ({"delta": None}, "delta must be a number, got None"),
-        ({"learn_categories": PEOPLE}, "learn_categories must be True or False, got a list."),
+        ({"strip": PEOPLE}, "strip must be True or False, got a list."),
         ({"ledger": np.array(PEOPLE)}, "ledger must be the path of a file, got an ndarray."),
     ],
     ids=lambda given: next(iter(given)) if isinstance(given, dict) else "",

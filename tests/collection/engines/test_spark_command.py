@@ -220,8 +220,6 @@ def test_without_an_engine(capsys: pytest.CaptureFixture[str]) -> None:
     assert refused_here(capsys, "a.csv", *WAYS, "--work", "w").startswith("error: --work must come with --engine")
     assert refused_here(capsys, "a.csv", *WAYS, "--master", "local").startswith("error: --master must come with")
     assert refused_here(capsys, "a.csv", *WAYS, "--engine", "flink").startswith("error: --engine must be spark, got")
-    learned = ("a.csv", "--column", "way", "--learn-categories", *ON_SPARK)
-    assert refused_here(capsys, *learned).startswith("error: --learn-categories must be left out with --engine")
 
 
 def test_another_table_is_not_answered_by_what_was_drawn_of_the_first(

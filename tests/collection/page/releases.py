@@ -77,7 +77,6 @@ def _made(name: str) -> dict[str, Any]:
         categories=f"{column}.txt" if design.task.counts else None,
         missing="left out",
         outside="refused",
-        learned=False,
     )
     made = record_of(
         design,
@@ -153,7 +152,6 @@ def _hostile(made: dict[str, Any]) -> dict[str, Any]:
         "column": "</title><script>alert(1)</script>" + "endless_" * 20,
         "source": "\"'&<i>.csv",
         "categories": "a&b<c",
-        "learned": True,
     }
     made["asked"] |= {"missing": "counted as </dl>", "outside": "counted as <!--"}
     made["ledger"] = LEDGER.as_json() | {"population": "</p><img src=x onerror=alert(1)>", "record": "<code>"}

@@ -184,7 +184,6 @@ def test_estimates_that_only_the_csv_has_are_mentioned() -> None:
     "change, words",
     [
         ({"secure": False}, "Not for release."),
-        ({"asked": {"learned": True}}, "The categories were learned from the private data."),
         ({"certificate": {"users": 2000}}, "δ = 0.001 is not below 1 in 2,000."),
     ],
 )
@@ -223,11 +222,9 @@ def test_a_certificate_that_does_not_hold_says_so_on_its_own_sheet() -> None:
     made = facts("tiny")
     sheet = text_of(made).partition("We certify")[0]
     assert "Do not sign" not in sheet
-    assert "Not covered" not in sheet
     assert "certified, at δ" in sheet
     sheet = text_of(facts("hostile")).partition("We certify")[0].partition("The certificate")[2]
     assert "Do not sign" in sheet
-    assert "Not covered: the list of categories" in sheet
     assert "certified, at δ" not in text_of(facts("hostile"))
 
 
@@ -248,7 +245,6 @@ def test_a_title_or_a_lost_column_name_makes_the_heading() -> None:
         "title": None,
         "source": "shuffled.parquet",
         "column": None,
-        "learned": False,
     }
     made["counted"]["missing"] = None
     text = text_of(made)

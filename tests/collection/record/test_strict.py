@@ -40,7 +40,7 @@ def refusal(made: object) -> str:
         (lambda made: made["design"]["law"].update(g=["many"]), "got \"['many']\" for design.law.g"),
         (lambda made: made["design"]["law"].update(integers=[1]), "got '1' for design.law.integers"),
         (lambda made: made["estimates"].update(ends=None), "a difference in 'estimates.ends'"),
-        (lambda made: made["asked"].update(learned="no"), "got 'no' for asked.learned"),
+        (lambda made: made["asked"].update(source=3), "got '3' for asked.source"),
         (lambda made: made["made"].update(when="yesterday"), "got 'yesterday' for made.when"),
         (lambda made: made["made"].update(when="2026-11-15T15:13:40"), "for made.when"),
         (lambda made: made.update(notes=["x" * 10_001]), "for notes"),

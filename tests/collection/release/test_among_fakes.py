@@ -134,7 +134,7 @@ def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
 def test_counts_without_fakes_are_refused_and_nothing_is_spent(protocol: str, tmp_path: Path) -> None:
     """Positive control: the same counts with fakes are released, and charged."""
     poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[protocol](**TERMS, n=2000)
-    design, asked = Design.of(poll), Asked(task="histogram", what="a question", learned=False)
+    design, asked = Design.of(poll), Asked(task="histogram", what="a question")
     budget = Budget.of(tmp_path / "budget.sqlite", "riders", 2.0, 1e-4)
     assert budget is not None
     places = np.repeat(np.arange(3), [1500, 480, 20])

@@ -114,7 +114,7 @@ def test_counts_of_another_design_are_refused(tmp_path: Path, poll: Design, answ
     asked = ("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--design")
     run(*asked, tmp_path / "other").refused("must be of the design in --design, got another")
     done(*asked, tmp_path / "own")
-    with pytest.raises(InvalidInput, match="must be of the design in --design, got another"):
+    with pytest.raises(InvalidInput, match="must be of the design in design, got another"):
         stages.seal_counts(answers, tmp_path / "sealed.json", design=other)
 
 
@@ -153,7 +153,7 @@ def test_the_same_counts_are_paid_for_once_after_a_crash(
 def test_a_release_of_counts_is_paid_for_once_after_a_crash(
     tmp_path: Path, budget: Budget, poll: Design, answers: CountedReports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Asked(task="histogram", what="histogram of v", source="people", learned=False)
+    asked = Asked(task="histogram", what="histogram of v", source="people")
 
     def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -170,7 +170,7 @@ def test_a_release_of_counts_is_paid_for_once_after_a_crash(
 
 
 def test_a_release_in_memory_takes_its_batches_too(budget: Budget, poll: Design, answers: CountedReports) -> None:
-    asked = Asked(task="histogram", what="histogram of v", source="people", learned=False)
+    asked = Asked(task="histogram", what="histogram of v", source="people")
     assert stages.release_counts(answers, poll, asked, budget=budget).record.counted.reports == PEOPLE
     mixed = replace(answers, batches=(*answers.batches, new_batch()))
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):

@@ -10,8 +10,6 @@ import pytest
 import shuffledp as sdp
 from shuffledp.collection.client import read_design
 from shuffledp.collection.release.budget import Budget
-from shuffledp.collection.release.question import Question
-from shuffledp.collection.release.terms import Categories
 from shuffledp.protocols.settling import certify
 from tests.cli.people import (
     ABSENT,
@@ -148,65 +146,6 @@ def test_clipped_values_count_as_the_bound(tmp_path: Path, table: Path) -> None:
     ((value, error),) = estimates(made).values()
     assert abs(value - sum(ages) / len(ages)) <= 6.0 * error
     assert made.facts["asked"]["outside"] == "clipped to the bounds"
-
-
-def test_learned_categories_are_said_to_be_unprotected(tmp_path: Path, table: Path) -> None:
-    asked = ("histogram", table, "--column", "city", "--learn-categories", *PROMISE)
-    said = " ".join(done(*asked, "--out", tmp_path / "result").out.split())
-    facts = json.loads((tmp_path / "result" / "estimates.json").read_text(encoding="utf-8"))
-    page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
-    assert facts["asked"]["learned"] is True
-    assert facts["estimates"]["label"] == sorted(CITIES)
-    assert "learned from the data: their list says which values occur, and no guarantee covers that" in said
-    assert "learned from the data" in page
-    assert said.index("Warning: The categories were learned") < said.index("95 % interval"), "at the top"
-    assert "learned from the data" in " ".join(done(*asked, "--dry-run").out.split())
-
-
-@pytest.mark.parametrize("task", ["histogram", "frequency"])
-@pytest.mark.parametrize("content", ["one each", "few each", "a common one and many rare ones", "half of few are rare"])
-def test_a_list_of_values_that_few_people_hold_is_not_learned(tmp_path: Path, task: str, content: str) -> None:
-    """The list of 9,758 user ids was published with a warning beneath it; now nothing is written or
-    spent, and no value is said.
-    """
-    values = {
-        "one each": [f"secret-{i}" for i in range(400)],
-        "few each": [f"secret-{i % 50}" for i in range(400)],
-        "a common one and many rare ones": ["a"] * 500 + ["b"] * 500 + [f"secret-{i}" for i in range(21)],
-        "half of few are rare": ["a"] * 500 + ["secret-1"] * 9 + ["secret-2"],
-    }[content]
-    as_parquet(tmp_path / "people.parquet", pa.table({"who": values}))
-    before = listing(tmp_path)
-    asked = (
-        task,
-        tmp_path / "people.parquet",
-        "--learn-categories",
-        *PROMISE,
-        "--ledger",
-        tmp_path / "budget.sqlite",
-        *BUDGET,
-    )
-    for more in (
-        ("--out", tmp_path / "result"),
-        ("--dry-run",),
-        ("--dry-run", "--json"),
-        ("--other", "rest", "--missing", "none", "--dry-run"),
-    ):
-        said = run(*asked, *more)
-        said.refused("Declare the categories instead, from a public source")
-        assert "secret" not in said.error
-    assert listing(tmp_path) == before
-
-
-def test_a_few_rare_values_among_common_ones_are_learned(tmp_path: Path) -> None:
-    cities = [city for city in people()["city"].to_pylist() if city is not None]
-    values = [*cities[:-2], "Elsewhere", "Nowhere"]
-    as_parquet(tmp_path / "people.parquet", pa.table({"city": values}))
-    asked = Question(
-        task="histogram", source=str(tmp_path / "people.parquet"), categories=Categories(None, "learned", learned=True)
-    ).settled()
-    with asked.values(asked.open()) as found:
-        assert found.count == PEOPLE
 
 
 def test_categories_may_come_from_a_file_with_blank_lines_and_windows_ends(

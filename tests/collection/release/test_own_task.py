@@ -41,7 +41,7 @@ def test_a_task_that_derives_from_another_needs_no_more(monkeypatch: pytest.Monk
     monkeypatch.setitem(TASKS, "ballot", Ballot)
     monkeypatch.setitem(PROTOCOLS, ("ballot", None), BallotBox)
     votes = ["ann"] * 40 + ["bob"] * 20
-    known = categories_of(["ann", "bob"], learn=False, other=None, missing=None)
+    known = categories_of(["ann", "bob"], other=None, missing=None)
     read = reading(votes, None, ids=None, keep=None, format=None, encoding=None, alone=False)
     made = answered(Question(task="ballot", categories=known, **read), Promise(epsilon=2.0, delta=1e-2), None, None)
     page = html(made.record)

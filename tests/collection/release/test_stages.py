@@ -289,16 +289,6 @@ def test_too_few_values_are_refused_before_the_budget_is_spent(tmp_path: Path, d
     assert [each.name for each in tmp_path.iterdir()] == ["few.csv"]
 
 
-def test_categories_that_were_learned_stay_so_in_every_report(tmp_path: Path, table: Path) -> None:
-    done("histogram", table, "--column", "city", "--learn-categories", *PROMISE, "--out", tmp_path / "first")
-    design = tmp_path / "first" / "design.json"
-    done("encode", table, "--design", design, "--column", "city", "--out", tmp_path / "e.parquet")
-    done("shuffle", tmp_path / "e.parquet", "--out", tmp_path / "s.parquet")
-    facts = done("analyse", tmp_path / "s.parquet", "--out", tmp_path / "second", "--json").facts
-    assert facts["asked"]["learned"] is True
-    assert "Not covered" in (tmp_path / "second" / "page.html").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     "text", ['{"epsilon": Infinity}', '{"task": "mean", "task": "mean"}', '{"delta": NaN}', "[" * 100_000, "{", "null"]
 )

@@ -131,7 +131,7 @@ def test_what_is_drawn_of_a_crosstab_is_what_fits(weekly: Design) -> None:
 
 def test_what_no_week_can_ask_is_refused_and_nothing_is_paid(tmp_path: Path, weekly: Design, budget: Budget) -> None:
     for by in ("region", 3):
-        with pytest.raises(InvalidInput, match=f"--by must be one of the columns of a crosstab, here none, got {by!r}"):
+        with pytest.raises(InvalidInput, match=f"by must be one of the columns of a crosstab, here none, got {by!r}"):
             new_series(tmp_path / "x", weekly, "x", by=by, budget=budget)  # type: ignore[arg-type]
     assert not (tmp_path / "x").exists()
     level = replace(weekly, task=TopTask(("a", "b"), 4, (), ("",), 1, 2))

@@ -72,7 +72,7 @@ def test_an_unknown_column_is_refused_with_those_there_are(tmp_path: Path, write
         InvalidInput, match=r"got 'citty'\. Did you mean 'city'\? The columns are 'name', 'city', 'age'\."
     ):
         open_column(str(tmp_path / "table"), "citty", kind="text")
-    with pytest.raises(InvalidInput, match=r"id must name a column .* got 'user'"):
+    with pytest.raises(InvalidInput, match=r"ids must name a column .* got 'user'"):
         open_column(str(tmp_path / "table"), "city", kind="text", ids="user")
     with pytest.raises(InvalidInput, match="column must be named where there are several"):
         open_column(str(tmp_path / "table"), kind="text")

@@ -187,7 +187,7 @@ def test_an_id_that_is_no_utf_8_hides_no_other_id_and_is_one_itself(tmp_path: Pa
 
 def test_two_columns_of_one_name_that_is_like_an_id_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("answer,id,id,x,x\nyes,1,1,1,1\nno,1,2,1,1\n")
-    with pytest.raises(InvalidInput, match=r"got 2 columns of the name 'id', which .* --one-row-per-person"):
+    with pytest.raises(InvalidInput, match=r"got 2 columns of the name 'id', which .* one_row_per_person=True"):
         open_column(str(tmp_path / "t.csv"), "answer", kind="text")
     alone = open_column(str(tmp_path / "t.csv"), "answer", kind="text", one_row_per_person=True)
     with read(alone, Places(("yes", "no"))) as values:

@@ -223,7 +223,9 @@ def test_files_of_reports_one_behind_the_other_are_refused(tmp_path: Path, other
     "ids", [pa.array([b"\xff"]), pa.array([{"a": 1}]), false_text()], ids=["bytes", "struct", "false text"]
 )
 def test_ids_that_are_no_text_are_refused_in_one_sentence_and_nothing_is_written(tmp_path: Path, ids: pa.Array) -> None:
-    with pytest.raises(InvalidInput, match=r"ids must be numbers or text in UTF-8, got others in a column of .*--id"):
+    with pytest.raises(
+        InvalidInput, match=r"ids must be numbers or text in UTF-8, got others in a column of .*leave out ids"
+    ):
         write_reports(tmp_path / "r", header(), [(sample(1), ids)])
     assert list(tmp_path.iterdir()) == []
 

@@ -134,7 +134,7 @@ def made_by(protocol: ReportingProtocol, values: Any = None) -> dict[str, Any]:
     rng = np.random.default_rng(7)
     tally = protocol.randomizer.mixed(protocol.tally(Encoder.of(design).encode(values, rng=rng)), rng=rng)
     by = "region" if design.task.name == "crosstab" else None
-    asked = Asked(task=design.task.name, source="people.csv", column="x", by=by, learned=False)
+    asked = Asked(task=design.task.name, source="people.csv", column="x", by=by)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 

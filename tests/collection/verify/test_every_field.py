@@ -32,12 +32,12 @@ UNPROVEN = {
     "counted.repeated": "missing values",
     "counted.collected": "what arrived",
     "asked": "the question",
-    "design.other": "whether the categories were learned",
+    "design.other": "where the categories came from",
     "design.columns": "the question",
     "design.cuts": "ends of the range",
     "counted.search.k": "how many words were asked for",
 }
-BOUND = {"asked.task", "asked.learned"}  # although they stand among the words of whoever asked
+BOUND = {"asked.task"}  # although it stands among the words of whoever asked
 ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison")  # what only it knows
 VAGUE = {"certificate.numerical_error", "counted.search.error"}
 KINDS = ["tiny", "mean", "hadamard", "promise", "crosstab"]

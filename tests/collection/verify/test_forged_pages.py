@@ -128,16 +128,14 @@ def test_mail_and_editors_may_change_the_ends_of_lines() -> None:
     assert not verify("\ufeff" + page.replace("\n", "\r\n") + "\r\n").failed
 
 
-def test_flipping_learned_everywhere_is_listed_and_the_ledger_notices_it(recorded: Recorded) -> None:
+def test_another_source_of_the_categories_is_listed_and_the_ledger_notices_it(recorded: Recorded) -> None:
     fresh, ledger = recorded
     made = fresh()
-    made["asked"]["learned"] = made["design"]["learned"] = True
+    made["asked"]["categories"], made["design"]["other"] = "the census", made["design"]["categories"][0]
     page = as_page(rehashed(made))
     found = verify(page)
     assert not found.failed
-    assert "whether the categories were learned" in {
-        check.what for check in found.checks if check.outcome == "not checked"
-    }
+    assert "where the categories came from" in {check.what for check in found.checks if check.outcome == "not checked"}
     wrong = {check.what for check in verify(page, ledger=ledger).failed}
     assert {"design in the ledger", "digest in the ledger"} <= wrong
 

@@ -162,10 +162,7 @@ NUMBERS = [
     "0.5",
 ]
 PLACES = [
-    *(
-        ("design", each)
-        for each in ("n", "least", "rounds", "epsilon", "delta", "version", "learned", "categories", "other")
-    ),
+    *(("design", each) for each in ("n", "least", "rounds", "epsilon", "delta", "version", "categories", "other")),
     *(("design", "law", each) for each in ("k", "epsilon0", "randomizer", "integers")),
     *(
         ("certificate", each)

@@ -40,7 +40,7 @@ def large() -> tuple[str, str]:
     votes = _with_sum(votes, 60 * size, rng)
     tally = np.append([60], votes)
     estimate = estimate_of(design, tally)
-    asked = Asked(task=design.task.name, source="s", column="c", learned=False)
+    asked = Asked(task=design.task.name, source="s", column="c")
     made = record_of(design, tally, estimate, asked=asked, missing=0)
     return json.dumps(made.as_json()), _table(estimate)
 

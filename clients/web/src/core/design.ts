@@ -1,5 +1,5 @@
 // A question and its noise, as shuffledp.protocols.design writes them down; and a person's answer as a report.
-import { fieldsOf, optional, real, shown, text, truth, UNPRINTABLE, unsound, whole } from "./fields.ts";
+import { fieldsOf, optional, real, shown, text, UNPRINTABLE, unsound, whole } from "./fields.ts";
 import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
@@ -34,7 +34,6 @@ export interface Design {
   epsilon: number | null;
   delta: number;
   law: Law;
-  learned: boolean;
 }
 
 type Question = Pick<Design, "labels" | "other" | "bounds"> & {
@@ -44,7 +43,7 @@ type Question = Pick<Design, "labels" | "other" | "bounds"> & {
   families: readonly string[];
 };
 
-const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law", "learned"];
+const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law"];
 const MOST_LABELS = 2 ** 22;
 const LARGEST_BOUND = 1e100;
 const MOST_BINS = 1024;
@@ -100,7 +99,6 @@ export function designOf(written: Json | undefined): Design {
     epsilon: optional(fields, "epsilon", (of, name) => real(of, name, 0, 700)),
     delta: real(fields, "delta", Number.MIN_VALUE, 1 - 2 ** -53),
     law,
-    learned: truth(fields, "learned"),
   };
 }
 

@@ -1,9 +1,8 @@
 """The questions of the command line, asked from Python: values in memory or in a file go in, a
 release comes out.
 
-The same code answers both, so what is refused there is refused here, in the same sentence; only
-where that names an option, an argument stands (``spoken``). Nothing is written but the ledger,
-until somebody saves the release.
+The same code answers both, so what is refused there is refused here, in the same sentence, with
+arguments in place of options. Nothing but the ledger is written until the release is saved.
 
 python_arguments  arguments as Python gives them, read into the parts of a question
 answered          a question's column is opened and read, and the release made

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from shuffledp.collection.arguments import spoken
 from shuffledp.collection.release.budget import Budget
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.released import Release
@@ -19,6 +18,7 @@ from shuffledp.collection.release.terms import Promise
 from shuffledp.collection.release.top_question import TopQuestion
 from shuffledp.collection.tables import Values
 from shuffledp.collection.tables.memory import VALUES
+from shuffledp.errors import spelled
 from shuffledp.sampling import Rng
 
 __all__ = ["answered", "opened"]
@@ -36,7 +36,7 @@ def opened(question: Open, rng: Rng) -> Iterator[tuple[Open, Values]]:
     settled = replace(question, column=named)
     with settled.values(column, rng=rng) as values:
         for each in values.remarks:
-            warnings.warn(spoken(f"{each}."), stacklevel=6)  # where somebody calls sdp.count
+            warnings.warn(spelled((each, ".")), stacklevel=6)  # where somebody calls sdp.count
         yield settled, values
 
 

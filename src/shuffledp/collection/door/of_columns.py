@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.door.answered import answered
 from shuffledp.collection.door.python_arguments import (
     Listed,
@@ -15,7 +14,6 @@ from shuffledp.collection.door.python_arguments import (
     parts_of,
     promised,
     reading,
-    switch,
     text_cleaning,
 )
 from shuffledp.collection.release.crossed import CrossQuestion, crossed_columns
@@ -32,7 +30,7 @@ def crosstab(
     data: object,
     columns: Iterable[str],
     *,
-    categories: Iterable[Listed | None] | None = None,
+    categories: Iterable[Listed] | None = None,
     by: str | None = None,
     epsilon: float,
     delta: float,
@@ -44,7 +42,6 @@ def crosstab(
     limit_delta: float | None = None,
     other: str | Mapping[str, str] | None = None,
     missing: str | Mapping[str, str] | None = None,
-    learn_categories: bool = False,
     strip: bool = False,
     ignore_case: bool = False,
     na: str | Iterable[str] = (),
@@ -64,12 +61,11 @@ def crosstab(
     """How many people hold each combination of the categories of several ``columns``, with all sums
     over some of them.
 
-    ``categories`` has an entry for each column, as ``histogram`` takes it; with
-    ``learn_categories``, those that are None, or all, come from the data. ``other`` and ``missing``
-    are one name for all columns, or names by column, such as {"region": "elsewhere"}. With ``by``,
-    a column, shares within its groups are told beside the counts; it is added to the columns if it
-    is not among them. A row without a value in any column is left out, unless that column counts
-    it. Everything else is as for ``histogram``.
+    ``categories`` has an entry for each column, as ``histogram`` takes it. ``other`` and
+    ``missing`` are one name for all columns, or names by column, such as {"region": "elsewhere"}.
+    With ``by``, a column, shares within its groups are told beside the counts; it is added to the
+    columns if it is not among them. A row without a value in any column is left out, unless that
+    column counts it. Everything else is as for ``histogram``.
 
     >>> import pyarrow as pa
     >>> rows = {"region": ["north", "south"] * 2000, "smoker": ["no", "no", "yes", "no"] * 1000}
@@ -84,20 +80,19 @@ def crosstab(
     >>> abs(row.estimate - 1000) < 6 * row.stderr, len(table.estimates)
     (True, 8)
     """
-    with in_python():
-        listed = as_list("columns", columns, remedy='Pass a list such as ["region", "smoker"].')
-        names = [str(column_name("columns", each)) for each in listed]
-        group, learn = column_name("by", by), switch("learn_categories", learn_categories)
-        asked = crossed_columns(names, group)
-        known = [None] * len(asked) if categories is None else list(categories)
-        question = CrossQuestion(
-            **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            columns=asked,
-            parts=parts_of(asked, known, learn=learn, other=other, missing=missing),
-            by=group,
-            cleaning=text_cleaning(strip, ignore_case, na),
-            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    listed = as_list("columns", columns, remedy='Pass a list such as ["region", "smoker"].')
+    names = [str(column_name("columns", each)) for each in listed]
+    group = column_name("by", by)
+    asked = crossed_columns(names, group)
+    known = [None] * len(asked) if categories is None else list(categories)
+    question = CrossQuestion(
+        **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        columns=asked,
+        parts=parts_of(asked, known, other=other, missing=missing),
+        by=group,
+        cleaning=text_cleaning(strip, ignore_case, na),
+        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.door.answered import answered
 from shuffledp.collection.door.python_arguments import (
     PathLike,
@@ -81,20 +80,19 @@ def mean(
     >>> abs(row.estimate - 35.0) < 6 * row.stderr
     True
     """
-    with in_python():
-        question = SumQuestion(
-            task="mean",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            lower=lower,
-            upper=upper,
-            clip=switch("clip", clip),
-            cleaning=number_cleaning(na, decimal, thousands),
-            messages=messages,
-            error=error,
-        )
-        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    question = SumQuestion(
+        task="mean",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        lower=lower,
+        upper=upper,
+        clip=switch("clip", clip),
+        cleaning=number_cleaning(na, decimal, thousands),
+        messages=messages,
+        error=error,
+    )
+    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
 def sum(
@@ -137,20 +135,19 @@ def sum(
     >>> abs(row.estimate - 140_000) < 10 * row.stderr, row.stderr < 100
     (True, True)
     """
-    with in_python():
-        question = SumQuestion(
-            task="sum",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            lower=lower,
-            upper=upper,
-            clip=switch("clip", clip),
-            cleaning=number_cleaning(na, decimal, thousands),
-            messages=messages,
-            error=error,
-        )
-        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    question = SumQuestion(
+        task="sum",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        lower=lower,
+        upper=upper,
+        clip=switch("clip", clip),
+        cleaning=number_cleaning(na, decimal, thousands),
+        messages=messages,
+        error=error,
+    )
+    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
 def quantile(
@@ -204,24 +201,23 @@ def quantile(
     >>> found.lower[0] <= 40.0 <= found.upper[0]
     True
     """
-    with in_python(range="ranges"):
-        known = given_bins(
-            lower=finite_number("lower", lower),
-            upper=finite_number("upper", upper),
-            bins=bins,
-            scale=scale,
-            cuts=None if cuts is None else finite_numbers("cuts", cuts),
-            at=finite_numbers("at", [at] if isinstance(at, (int, float)) else at),
-            ranges=[cut_pair(each) for each in as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")],
-        )
-        question = Question(
-            task="quantile",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            bins=known,
-            clip=switch("clip", clip),
-            cleaning=number_cleaning(na, decimal, thousands),
-            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    known = given_bins(
+        lower=finite_number("lower", lower),
+        upper=finite_number("upper", upper),
+        bins=bins,
+        scale=scale,
+        cuts=None if cuts is None else finite_numbers("cuts", cuts),
+        at=finite_numbers("at", [at] if isinstance(at, (int, float)) else at),
+        ranges=[cut_pair(each) for each in as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")],
+    )
+    question = Question(
+        task="quantile",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        bins=known,
+        clip=switch("clip", clip),
+        cleaning=number_cleaning(na, decimal, thousands),
+        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.door.answered import answered
 from shuffledp.collection.door.python_arguments import (
     Listed,
@@ -15,7 +14,6 @@ from shuffledp.collection.door.python_arguments import (
     label_text,
     promised,
     reading,
-    switch,
     text_cleaning,
 )
 from shuffledp.collection.release.central_questions import CountQuestion
@@ -46,7 +44,6 @@ def histogram(
     limit_delta: float | None = None,
     other: str | None = None,
     missing: str | None = None,
-    learn_categories: bool = False,
     strip: bool = False,
     ignore_case: bool = False,
     na: str | Iterable[str] = (),
@@ -68,9 +65,9 @@ def histogram(
     ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an
     Arrow table or array, a NumPy array or a list, with one row or value for each person; a table
     with several columns needs a ``column``. ``categories`` is a list, the path of a file with one
-    category per line, or a number k for 0, ..., k - 1; it must not come from the data; to
-    take it from there, use ``learn_categories``. Values that are not listed count as ``other``, and
-    missing ones as ``missing``; without these, the former are refused and the latter left out.
+    category per line, or a number k for 0, ..., k - 1; it must not come from the data. Values
+    that are not listed count as ``other``, and missing ones as ``missing``; without these, the
+    former are refused and the latter left out.
 
     The promise holds as long as ``least`` of the people, a number or a share such as 0.9, follow
     the protocol; it is ``--honest`` on the command line. With a ``ledger``, a file, the release is
@@ -97,20 +94,17 @@ def histogram(
     >>> abs(row.estimate - 600) < 6 * row.stderr, drinks.certificate.epsilon.upper <= 1.0
     (True, True)
     """
-    with in_python():
-        known = categories_of(
-            categories, learn=switch("learn_categories", learn_categories), other=other, missing=missing
-        )
-        question = Question(
-            task="histogram",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            categories=known,
-            cleaning=text_cleaning(strip, ignore_case, na),
-            hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
-        )
-        promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    known = categories_of(categories, other=other, missing=missing)
+    question = Question(
+        task="histogram",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        categories=known,
+        cleaning=text_cleaning(strip, ignore_case, na),
+        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+    )
+    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
 def frequency(
@@ -129,7 +123,6 @@ def frequency(
     limit_delta: float | None = None,
     other: str | None = None,
     missing: str | None = None,
-    learn_domain: bool = False,
     strip: bool = False,
     ignore_case: bool = False,
     na: str | Iterable[str] = (),
@@ -143,25 +136,23 @@ def frequency(
 ) -> Release:
     """How many people hold each of very many values: ``histogram`` for large domains.
 
-    ``domain`` is what ``categories`` is there, ``learn_domain`` takes it from the data, and
-    ``method`` is one of "hadamard", "hashing",
+    ``domain`` is what ``categories`` is there, and ``method`` is one of "hadamard", "hashing",
     "subset" and "unary" (see ``Frequency``).
 
     >>> pages = frequency([7] * 3000 + [8] * 2000, domain=500, epsilon=1.0, delta=1e-6)
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    with in_python(categories="domain", learn_categories="learn_domain"):
-        question = Question(
-            task="frequency",
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            categories=categories_of(domain, learn=switch("learn_domain", learn_domain), other=other, missing=missing),
-            method=method,
-            cleaning=text_cleaning(strip, ignore_case, na),
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    question = Question(
+        task="frequency",
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        categories=categories_of(domain, other=other, missing=missing, name="domain"),
+        method=method,
+        cleaning=text_cleaning(strip, ignore_case, na),
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
 def count(
@@ -204,15 +195,14 @@ def count(
     >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
     (True, True)
     """
-    with in_python():
-        question = CountQuestion(
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            value=label_text(value),
-            listed=None if categories is None else categories_of(categories, learn=False, other=other, missing=None),
-            cleaning=text_cleaning(strip, ignore_case, na),
-            messages=messages,
-            error=error,
-        )
-        promise = promised(epsilon, delta, rounds, least)
-        return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    question = CountQuestion(
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        value=label_text(value),
+        listed=None if categories is None else categories_of(categories, other=other, missing=None),
+        cleaning=text_cleaning(strip, ignore_case, na),
+        messages=messages,
+        error=error,
+    )
+    promise = promised(epsilon, delta, rounds, least)
+    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.door.answered import opened
 from shuffledp.collection.door.python_arguments import (
     PathLike,
@@ -67,21 +66,20 @@ def top(
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
     """
-    with in_python():
-        known = read_tokens(Path(path_text("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
-        question = TopQuestion(
-            **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-            title=title,
-            k=k,
-            longest=longest,
-            tokens=None if known is None else tuple(known),
-            least_holders=least_holders,
-            error=error,
-            candidates=candidates,
-            cleaning=text_cleaning(strip, ignore_case, na),
-        ).checked()
-        promise = promised(epsilon, delta, 1, least)
-        budget = budget_of(ledger, population, limit_epsilon, limit_delta)
-        with opened(question, rng) as (settled, values):
-            search = settled.search(values.count, promise)
-            return release_search(search, values, settled.asked(), budget=budget, rng=rng)
+    known = read_tokens(Path(path_text("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
+    question = TopQuestion(
+        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
+        title=title,
+        k=k,
+        longest=longest,
+        tokens=None if known is None else tuple(known),
+        least_holders=least_holders,
+        error=error,
+        candidates=candidates,
+        cleaning=text_cleaning(strip, ignore_case, na),
+    ).checked()
+    promise = promised(epsilon, delta, 1, least)
+    budget = budget_of(ledger, population, limit_epsilon, limit_delta)
+    with opened(question, rng) as (settled, values):
+        search = settled.search(values.count, promise)
+        return release_search(search, values, settled.asked(), budget=budget, rng=rng)

@@ -22,7 +22,7 @@ from shuffledp.collection.tables.cleaning import check_encoding
 from shuffledp.collection.tables.formats import Format
 from shuffledp.collection.tables.memory import held_table
 from shuffledp.collection.tables.persons import check_keep
-from shuffledp.errors import InvalidInput, check_finite, shown
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_finite, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks.crossing import per_column
 
@@ -86,21 +86,21 @@ def column_name(argument: str, given: object) -> str | None:
     raise InvalidInput(f"{argument} must be the name of a column, got {given!r}. Pass a string.")
 
 
-def categories_of(given: object, *, learn: bool, other: str | None, missing: str | None) -> Categories:
-    """The categories as Python gives them: a list, a number, a file, or asked of the data."""
+def categories_of(given: object, *, other: str | None, missing: str | None, name: str = "categories") -> Categories:
+    """The categories as Python gives them: a list, a number or a file."""
     other, missing = (None if each is None else label_text(each) for each in (other, missing))
     if isinstance(given, (str, os.PathLike)):
-        return read_categories(path_text("categories", given), learn=learn, domain=None, other=other, missing=missing)
+        return read_categories(path_text(name, given), domain=None, other=other, missing=missing, keyword=name)
     if isinstance(given, Integral):
-        return read_categories(None, learn=learn, domain=int(given), other=other, missing=missing)
+        return read_categories(None, domain=int(given), other=other, missing=missing)
     if given is None:
-        return read_categories(None, learn=learn, domain=None, other=other, missing=missing)
-    listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
-    return given_categories([label_text(label) for label in listed], learn=learn, other=other, missing=missing)
+        return read_categories(None, domain=None, other=other, missing=missing, keyword=name)
+    listed = as_list(name, given, remedy='Pass a list such as ["yes", "no"].')
+    return given_categories([label_text(label) for label in listed], other=other, missing=missing)
 
 
 def parts_of(
-    columns: Sequence[str], given: Sequence[object], *, learn: bool, other: object, missing: object
+    columns: Sequence[str], given: Sequence[object], *, other: object, missing: object
 ) -> tuple[Categories, ...]:
     """The same for each column of a crosstab."""
     if len(given) != len(columns):
@@ -110,8 +110,7 @@ def parts_of(
         )
     rests, gaps = per_column("other", other, columns), per_column("missing", missing, columns)
     return tuple(
-        categories_of(listed, learn=learn and listed is None, other=rest, missing=gap)
-        for listed, rest, gap in zip(given, rests, gaps, strict=True)
+        categories_of(listed, other=rest, missing=gap) for listed, rest, gap in zip(given, rests, gaps, strict=True)
     )
 
 
@@ -128,9 +127,9 @@ def label_text(label: Any) -> str:
     if type(plain) is date:
         return plain.isoformat()
     given = "a larger one" if isinstance(plain, int) else repr(label)
+    rule = "a category must be text, a whole number of at most 18 digits, a boolean or a date"
     raise InvalidInput(
-        f"a category must be text, a whole number of at most 18 digits, a boolean or a date, got {given}. Write it "
-        f"as text; missing values are counted with --missing NAME."
+        Refusal(rule, given, ("Write it as text; missing values are counted with ", Argument("missing", "NAME"), "."))
     )
 
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import design_of
 from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.collection.engines.spark_session import EngineFailed, check_frame, check_running
@@ -37,7 +36,7 @@ from shuffledp.collection.release.stages import seal_counts
 from shuffledp.collection.release.terms import check_labels, check_words, given_categories
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.collection.tables.values import Numbers, Places, Reader
-from shuffledp.errors import InvalidInput, shown
+from shuffledp.errors import Argument, InvalidInput, Refusal, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing, one_name
@@ -80,16 +79,18 @@ def encode(
     Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
     that was begun and never committed is refused by everybody. Speculation must be off.
     """
-    with in_python():
-        if out is None:
-            raise InvalidInput(
-                "out must be given, got none: reports that are not committed would be drawn anew at every look. Add "
-                'out="work", a new folder that all workers share.'
+    if out is None:
+        raise InvalidInput(
+            Refusal(
+                (Argument("out"), " must be given"),
+                "none: reports that are not committed would be drawn anew at every look",
+                ("Add ", Argument("out", "work"), ", a new folder that all workers share."),
             )
-        settled = design_of(design)
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
-        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-        return encode_column(asked, settled, out, tallied=tallied)
+        )
+    settled = design_of(design)
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+    return encode_column(asked, settled, out, tallied=tallied)
 
 
 def count(
@@ -110,19 +111,18 @@ def count(
     With ``out``, the counts are also written to that file, for ``shuffledp analyse``; fewer reports
     than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
     """
-    with in_python():
-        check_running(session)
-        settled = None if design is None else design_of(design)
-        path = folder.path if isinstance(folder, EncodedFolder) else folder
-        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-        if budget is not None and out is None:
-            raise InvalidInput(
-                "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
-            )
-        counted = count_folder(session, path, design=settled)
-        if out is not None:
-            seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
-        return counted
+    check_running(session)
+    settled = None if design is None else design_of(design)
+    path = folder.path if isinstance(folder, EncodedFolder) else folder
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    if budget is not None and out is None:
+        raise InvalidInput(
+            "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
+        )
+    counted = count_folder(session, path, design=settled)
+    if out is not None:
+        seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
+    return counted
 
 
 def survey(
@@ -143,12 +143,11 @@ def survey(
     ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later. Several
     columns have a list of categories each.
     """
-    with in_python():
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
-        asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
-        if not isinstance(column, str) and categories is not None:
-            return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
-        return asked.survey(_reader(categories, other, lower, upper, asked))
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
+    if not isinstance(column, str) and categories is not None:
+        return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
+    return asked.survey(_reader(categories, other, lower, upper, asked))
 
 
 def release(
@@ -180,15 +179,14 @@ def release(
     ledger is not charged twice for a run that was killed before its answer stood.
     Delete ``work`` when it does.
     """
-    with in_python():
-        check_words("--title", title)
-        settled = design_of(design)
-        rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
-        asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-        words = _question(settled, asked, title).asked()
-        folder = None if out is None else Path(out)
-        return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
+    check_words(Argument("title"), title)
+    settled = design_of(design)
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    words = _question(settled, asked, title).asked()
+    folder = None if out is None else Path(out)
+    return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
 
 
 def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> SparkColumn:
@@ -216,7 +214,7 @@ def _reader(
         return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
     listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
     rest, gap = one_name("other", other), one_name("missing", asked.missing)
-    known = given_categories([str(each) for each in listed], learn=False, other=rest, missing=gap)
+    known = given_categories([str(each) for each in listed], other=rest, missing=gap)
     labels = check_labels(known.of(known.labels or ()))
     return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
 
@@ -228,7 +226,6 @@ def _question(design: Design, asked: SparkColumn, title: str | None) -> Question
         origin="a list",
         missing=asked.missing,
         clip=asked.clip,
-        learned=design.learned,
         source="a table in Spark",
         column=asked.name,
         cleaning=asked.cleaning,

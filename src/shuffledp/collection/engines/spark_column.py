@@ -17,7 +17,7 @@ from shuffledp.collection.tables import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.collection.tables.persons import SeveralRows, id_texts, like_ids
 from shuffledp.collection.tables.values import Places, Reader
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing
 
@@ -89,7 +89,7 @@ class SparkColumn:
         for each in name:
             plain._empty(each, "column")
         kept = [] if rules.get("ids") is None else [rules["ids"]]
-        plain._empty(rules.get("ids"), "id")
+        plain._empty(rules.get("ids"), Argument("id"))
         placed = plain._selected(*name, *kept).frame
         parts = [functions.col(place).alias(each) for place, each in zip(placed.columns, name, strict=False)]
         ids = [functions.col(place).alias(each) for place, each in zip(placed.columns[len(name) :], kept, strict=True)]
@@ -99,7 +99,7 @@ class SparkColumn:
     def checked(self, reader: Reader) -> SparkColumn:
         """The same, if the columns are there, and of a kind that ``reader`` reads."""
         check_frame(self.frame)
-        id_texts(self._empty(self.ids, "id"))
+        id_texts(self._empty(self.ids, Argument("id")))
         reader.prepare(self._empty(self.name, "column"), title_of(self.name))
         return self
 
@@ -206,7 +206,7 @@ class SparkColumn:
         placed = self.frame.toDF(*(f"c{place}" for place in range(len(listed))))
         return People(placed.select(*(f"c{listed.index(name)}" for name in names)), names)
 
-    def _empty(self, name: str | None, option: str) -> pa.Array:
+    def _empty(self, name: str | None, option: Words) -> pa.Array:
         """No values of a column, of its own type: what cannot be read is refused before it is."""
         from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import to_arrow_type
@@ -215,12 +215,10 @@ class SparkColumn:
         if name is None:
             return pa.nulls(0)
         if (same := names.count(name)) > 1:
-            raise InvalidInput(
-                f"{option} must name one column of the table, got {name!r}, a name that {same} columns have. Rename "
-                f"them."
-            )
+            got = f"{name!r}, a name that {same} columns have"
+            raise InvalidInput(Refusal((option, " must name one column of the table"), got, "Rename them."))
         if name not in names:
-            raise InvalidInput(f"{option} must name a column of the table, got {name!r}. {nearest(name, names)}")
+            raise InvalidInput(Refusal((option, " must name a column of the table"), repr(name), nearest(name, names)))
         kind = self._type(name)
         try:
             return pa.array([], to_arrow_type(kind))

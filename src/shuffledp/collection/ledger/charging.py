@@ -17,7 +17,15 @@ from shuffledp.collection.ledger.in_advance import check_turn
 from shuffledp.collection.ledger.names import check_name, check_new_name, lookalikes
 from shuffledp.collection.ledger.seal import Population
 from shuffledp.collection.ledger.total import composed
-from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_positive, check_probability
+from shuffledp.errors import (
+    Argument,
+    InvalidInput,
+    Refusal,
+    check_delta,
+    check_epsilon,
+    check_positive,
+    check_probability,
+)
 from shuffledp.storage.canonical import canonical
 from shuffledp.wording import rounded
 
@@ -186,20 +194,17 @@ def limits_of(book: Book, name: str, limit_epsilon: float | None, limit_delta: f
     if known is None:
         check_new_name(name, [each.name for each in book.populations])
         if limit_epsilon is None or limit_delta is None:
-            raise InvalidInput(
-                f"the population {name!r} must have a limit, got none yet. Give --limit-epsilon and --limit-delta with "
-                f"its first release."
-            )
+            both = (Argument("limit-epsilon"), " and ", Argument("limit-delta"))
+            remedy = ("Give ", both, " with its first release.")
+            raise InvalidInput(Refusal(f"the population {name!r} must have a limit", "none yet", remedy))
         return Population(name, limit_epsilon, limit_delta, this_moment())
     for what, given, stored in (
         ("limit-epsilon", limit_epsilon, known.limit_epsilon),
         ("limit-delta", limit_delta, known.limit_delta),
     ):
         if given is not None and given != stored:
-            raise InvalidInput(
-                f"--{what} of {name!r} must stay {stored:g}, as its first release set it, got {given:g}. Leave it out; "
-                f"a limit that moves limits nothing."
-            )
+            rule = (Argument(what), f" of {name!r} must stay {stored:g}, as its first release set it")
+            raise InvalidInput(Refusal(rule, f"{given:g}", "Leave it out; a limit that moves limits nothing."))
     return known
 
 

@@ -50,13 +50,6 @@ def _banners(record: Record) -> list[Markup]:
         )
     if record.estimates.clipped:
         found.append((not_the_values(record), clipping(record)))
-    if record.asked.learned:
-        found.append(
-            (
-                "The categories were learned from the private data.",
-                phrases.LEARNED,
-            )
-        )
     if certified.users > 1 and certified.epsilon.delta * certified.users >= 1.0:
         found.append(
             (

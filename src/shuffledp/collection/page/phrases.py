@@ -9,10 +9,6 @@ SEEDED = (
     "The noise came from a seeded generator. Anyone who knows the seed knows the noise, so the certificate below "
     "does not hold. Run the release again without a seed."
 )
-LEARNED = (
-    "The mere presence of a value in this list may reveal the one person who holds it. The certificate does not "
-    "cover this. Declare the categories in advance instead."
-)
 LARGE_DELTA = "Such a δ would allow one person’s value to be published outright. Choose a smaller one."
 LEVEL_MEAN = "with {level} confidence"
 LEVEL_EACH = "people, {each}with {level} confidence"
@@ -253,7 +249,7 @@ RECOMPUTE = "Every number above can be computed again from the record inside thi
 VERIFY_LINE = "shuffledp verify page.html"
 VERIFY_SAYS = (
     "This needs none of the private data. It says pass or fail, number by number, and lists what no page can prove "
-    "about itself: how the noise was drawn, which values were missing, whether the categories were learned, and "
+    "about itself: how the noise was drawn, which values were missing, where the categories came from, and "
     "the words of the person who asked."
 )
 CUT_DESIGN = "... and {number} more, in the record inside this page"

@@ -87,8 +87,7 @@ class ShownPeople(ShownAnswer):
         asked = record.asked
         if not asked.categories:
             return []
-        how = ["learned from the data"] if asked.learned else ["declared beforehand: ", label(asked.categories)]
-        return [("Values", join([self.told_apart(record), ", ", how]))]
+        return [("Values", join([self.told_apart(record), ", declared beforehand: ", label(asked.categories)]))]
 
     def told_apart(self, record: Record) -> str:
         """How many values there are."""

@@ -45,8 +45,6 @@ def certificate(record: Record) -> Markup:
 def _reservations(record: Record) -> list[Markup]:
     """Why not to sign, on the very sheet that is signed."""
     words = [] if record.secure else [phrases.SEEDED_CERTIFICATE]
-    if record.asked.learned:
-        words.append("Not covered: the list of categories, which was learned from the private data.")
     return [element("p", element("strong", each), class_="banner") for each in words]
 
 

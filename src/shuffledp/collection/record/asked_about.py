@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shuffledp.collection.record.forms import Part, needed, or_none, part, perhaps, some, text, time, truth, usual
+from shuffledp.collection.record.forms import Part, needed, or_none, part, perhaps, some, text, time, usual
 from shuffledp.collection.record.task_kinds import CROSSTABS
 
 __all__ = ["CLIPPED_TO_BOUNDS", "Asked", "InSeries", "Made"]
@@ -56,7 +56,6 @@ class Asked(Part):
     outside: str | None = perhaps(or_none(text), default=None)
     missing: str | None = perhaps(or_none(text), default=None)
     by: str | None = perhaps(text, default=None, tasks=CROSSTABS)
-    learned: bool = needed(truth)
     series: InSeries | None = perhaps(InSeries, default=None)
 
     @property

@@ -23,7 +23,6 @@ from shuffledp.collection.record.forms import (
     perhaps,
     some,
     text,
-    truth,
     whole,
 )
 from shuffledp.collection.record.task_kinds import DISTRIBUTIONS, LISTS, MEANS, asking
@@ -127,7 +126,6 @@ class Designed(Part):
     epsilon: float | None = needed(or_none(SIZE))
     delta: float = needed(CHANCE)
     law: WrittenLaw = needed(WrittenLaw)
-    learned: bool = needed(truth)
     columns: tuple[str, ...] | None = needed_by(asking("columns"), [text], default=None)
     categories: Listed | list[Listed] | None = needed_by(asking("categories"), either(_named, _crossed), default=None)
     domain: int | list[Category] | None = needed_by(asking("domain"), _named, default=None)

@@ -14,7 +14,7 @@ from shuffledp.accounting.mechanism import Shuffled, shuffle, shuffled_parts
 from shuffledp.collection.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.collection.ledger.total import composed
 from shuffledp.collection.record import LedgerEntry, Limit, Total
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import Argument, InvalidInput, Refusal, ShuffledpError
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import TopTask
 
@@ -101,13 +101,17 @@ class Budget:
                 )
                 if value is not None
             ]:
-                raise InvalidInput(f"--{given[0]} must come with --ledger, got none. Add --ledger budget.sqlite.")
+                rule, file = (
+                    (Argument(given[0]), " must come with ", Argument("ledger")),
+                    Argument("ledger", "budget.sqlite"),
+                )
+                raise InvalidInput(Refusal(rule, "none", ("Add ", file, ".")))
             return None
         if population is None:
-            raise InvalidInput(
-                "--ledger must come with --population, got none. Name the people whose budget this is, for example "
-                "--population app-users."
-            )
+            people = Argument("population", "app-users")
+            rule = (Argument("ledger"), " must come with ", Argument("population"))
+            remedy = ("Name the people whose budget this is, for example ", people, ".")
+            raise InvalidInput(Refusal(rule, "none", remedy))
         return cls(path, population, limit_epsilon, limit_delta)
 
     def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = (), held_back: bool = False) -> Spent:

@@ -11,9 +11,9 @@ from typing import Any
 
 from shuffledp.collection.record import Asked
 from shuffledp.collection.release.question import Question
-from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words
+from shuffledp.collection.release.terms import Categories, Promise, check_labels, check_words, listed
 from shuffledp.collection.tables import Column, OneValue, Places, Values, read
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
 from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
@@ -41,14 +41,20 @@ class SumQuestion(Question):
             return
         if promise.k is None:
             raise InvalidInput(
-                f"a {self.task} with --gamma or --epsilon0 needs --k: the steps of the grid that numbers are rounded "
-                f"to. Add it, such as --k 6."
+                *(f"a {self.task} with ", Argument("gamma"), " or ", Argument("epsilon0"), " needs ", Argument("k")),
+                *(": the steps of the grid that numbers are rounded to. Add it, such as ", Argument("k", 6), "."),
             )
-        check_count("--k", promise.k, least=1, remedy="It counts the steps of the grid that numbers are rounded to.")
-        if reaching := [f"--{name}" for name in ("messages", "error") if getattr(self, name) is not None]:
+        remedy = "It counts the steps of the grid that numbers are rounded to."
+        check_count(Argument("k"), promise.k, least=1, remedy=remedy)
+        if reaching := [Argument(name) for name in ("messages", "error") if getattr(self, name) is not None]:
             raise InvalidInput(
-                f"--gamma and --epsilon0 are the noise of a single message, and must come without "
-                f"{' and '.join(reaching)}. Leave one or the other out."
+                *(
+                    Argument("gamma"),
+                    " and ",
+                    Argument("epsilon0"),
+                    " are the noise of a single message, and must come ",
+                ),
+                *("without ", listed(reaching), ". Leave one or the other out."),
             )
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
@@ -62,16 +68,16 @@ class SumQuestion(Question):
             return one
         if error is not None and one.settle().predicted_stderr() <= error:
             return one
-        fitting, refused = [one], ""
+        fitting, refused = [one], tuple[Words, ...]()
         if messages is None or messages > 1:
             try:
                 fitting.append(answering(task, "split", **terms).settle())
             except InvalidInput as why:
-                refused = str(why)
+                refused = (" ", *why.args)
         try:
             chosen: ReportingProtocol = reachable(fitting, most_messages=messages, most_error=error)
         except InvalidInput as why:
-            raise InvalidInput(f"{why} {refused}".strip()) from None
+            raise InvalidInput(*why.args, *refused) from None
         return chosen
 
 
@@ -88,15 +94,15 @@ class CountQuestion(Question):
     error: float | None = None
 
     def settled(self) -> Question:
-        check_words("--value", self.value)
+        check_words(Argument("value"), self.value)
         known = count_categories(self.value, None if self.categories is None else self.categories.missing)
         if self.listed is not None:
             labels = self.listed.of(self.listed.labels or ())
             if self.value not in labels:
                 near = difflib.get_close_matches(self.value, labels, n=1)
+                remedy = f"Did you mean {near[0]!r}?" if near else ("Add it to ", Argument("categories"), ".")
                 raise InvalidInput(
-                    f"--value must be one of the categories, got {self.value!r}. "
-                    f"{f'Did you mean {near[0]!r}?' if near else 'Add it to --categories.'}"
+                    Refusal((Argument("value"), " must be one of the categories"), repr(self.value), remedy)
                 )
         return Question.settled(replace(self, categories=known))
 
@@ -120,10 +126,11 @@ class CountQuestion(Question):
         values.remarks = reader.remarks()
         return values
 
-    def unheld(self, title: str, instead: list[str]) -> InvalidInput:
+    def unheld(self, title: str, instead: list[Words]) -> InvalidInput:
         """What to say where no row holds the value, but perhaps others like it."""
-        remedy = "; ".join(instead) or "If that may be, list all values there can be: --categories FILE"
-        return InvalidInput(f"--value must be a value of {title}, got {self.value!r}, which no row holds. {remedy}.")
+        all_there_are = ("If that may be, list all values there can be: ", Argument("categories", "FILE"))
+        rule, got = (Argument("value"), f" must be a value of {title}"), f"{self.value!r}, which no row holds"
+        return InvalidInput(Refusal(rule, got, (listed(instead, "; ") or all_there_are, ".")))
 
     def asked(self) -> Asked:
         if self.listed is None:
@@ -142,5 +149,6 @@ class CountQuestion(Question):
 def count_categories(value: str, missing: str | None = None) -> Categories:
     """A value, and everything else."""
     if value == REST:
-        raise InvalidInput(f"--value must be a value that people hold, got {value!r}. That is what all others are.")
+        rule = (Argument("value"), " must be a value that people hold")
+        raise InvalidInput(Refusal(rule, repr(value), "That is what all others are."))
     return Categories((REST, value), "one value", other=REST, missing=missing)

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shuffledp.collection.record import Asked
-from shuffledp.collection.release.question import Question, check_common
+from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import (
     Categories,
     check_labels,
@@ -18,9 +16,9 @@ from shuffledp.collection.release.terms import (
     given_categories,
     read_categories,
 )
-from shuffledp.collection.tables import Cleaning, Column, JoinedPlaces, Places, Values, learn_categories, open_column
+from shuffledp.collection.tables import Cleaning, Column, JoinedPlaces, Places, open_column
 from shuffledp.collection.tables.columns import joined_name
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import Missing, per_column
@@ -41,25 +39,13 @@ class CrossQuestion(Question):
 
     def settled(self) -> CrossQuestion:
         """The same with categories that are known, of each column."""
-        check_words("--title", self.title)
+        check_words(Argument("title"), self.title)
         check_columns(self.columns)
-        if self.source == "-" and any(part.labels is None for part in self.parts):
-            raise InvalidInput(
-                "categories can be learned from a file only, got standard input, which is read once. Save it "
-                "first, or list the categories."
-            )
-        known = []
-        for name, part in zip(self.columns, self.parts, strict=True):
-            labels = part.labels
-            if labels is None:
-                labels = learn_categories(
-                    replace(self, one_row_per_person=True, ids=None)._open(name), cleaning=self.cleaning
-                )
-            known.append(replace(part, labels=part.of(labels)))
+        known = [replace(part, labels=part.of(part.labels)) for part in self.parts]
         settled = replace(self, parts=tuple(known), column=joined_name(self.columns))
         settled._task()
         for part in known:
-            check_labels(part.labels or ())
+            check_labels(part.labels)
         return settled
 
     def open(self) -> Column:
@@ -86,20 +72,17 @@ class CrossQuestion(Question):
         return {name: gap for name, gap in known.items() if gap is not None} or None
 
     @property
-    def learned(self) -> bool:
-        return any(part.learned for part in self.parts)
-
-    @property
     def leaves_out(self) -> bool:
         """Whether a row without a value in some column may not take part; such are then counted."""
         return any(part.missing is None for part in self.parts)
 
     def reader(self) -> JoinedPlaces:
-        made = []
-        for part in self.parts:
-            assert part.labels is not None
-            made.append(Places(part.labels, other=part.other, missing=part.missing, cleaning=self.cleaning))
-        return JoinedPlaces(tuple(made))
+        return JoinedPlaces(
+            tuple(
+                Places(part.labels, other=part.other, missing=part.missing, cleaning=self.cleaning)
+                for part in self.parts
+            )
+        )
 
     def asked(self) -> Asked:
         return replace(
@@ -107,23 +90,11 @@ class CrossQuestion(Question):
             categories=_each(self.columns, [part.origin for part in self.parts]),
             outside=_each(self.columns, [_rule("refused", part.other) for part in self.parts]),
             missing=_each(self.columns, [_rule("left out", part.missing) for part in self.parts]),
-            learned=self.learned,
             by=self.by,
         )
 
-    def _check_common(self, values: Values, title: str) -> None:
-        """Every column whose categories were learned, by itself."""
-        sizes = [len(part.labels or ()) for part in self.parts]
-        held = np.zeros(sizes, dtype=np.int64)
-        for chunk in values.chunks():
-            held += np.bincount(chunk, minlength=held.size).reshape(sizes)
-        for axis, (name, part) in enumerate(zip(self.columns, self.parts, strict=True)):
-            if part.learned:
-                counts = held.sum(axis=tuple(other for other in range(len(sizes)) if other != axis))
-                check_common(part, counts, f"column {name!r}")
-
     def _task(self) -> CrosstabTask:
-        listed = tuple(part.labels or () for part in self.parts)
+        listed = tuple(part.labels for part in self.parts)
         return CrosstabTask(self.columns, listed, tuple(part.other for part in self.parts)).checked()
 
 
@@ -138,7 +109,7 @@ def crossed_reader(
         raise InvalidInput(f"categories must have a list for each of {', '.join(names)}, got {len(listed)}. {remedy}")
     rests, gaps = per_column("other", other, names), per_column("missing", missing, names)
     parts = tuple(
-        given_categories([str(label) for label in each], learn=False, other=rest, missing=gap)
+        given_categories([str(label) for label in each], other=rest, missing=gap)
         for each, rest, gap in zip(listed, rests, gaps, strict=True)
     )
     return CrossQuestion(source="a table", columns=names, parts=parts, cleaning=cleaning).settled().reader()
@@ -148,10 +119,8 @@ def check_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """Refuse fewer than two columns, and one that is named twice, before anything is read."""
     if len(columns) < 2:
         named = ", ".join(columns) or "none"
-        raise InvalidInput(
-            f"a crosstab must have at least two columns, got {named}. Repeat --column, or ask about one column with "
-            f"`shuffledp histogram`."
-        )
+        remedy = ("Repeat ", Argument("column"), ", or ask about one column with a histogram.")
+        raise InvalidInput(Refusal("a crosstab must have at least two columns", named, remedy))
     if twice := [name for name in columns if columns.count(name) > 1]:
         raise InvalidInput(f"columns must be distinct, got {twice[0]!r} twice. Name each column once.")
     return tuple(columns)
@@ -163,10 +132,10 @@ def crossed_columns(columns: Sequence[str], by: str | None) -> tuple[str, ...]:
 
 
 def read_parts(
-    columns: Sequence[str], given: Sequence[str], *, learn: bool, other: object, missing: object
+    columns: Sequence[str], given: Sequence[str], *, other: object, missing: object
 ) -> tuple[Categories, ...]:
     """The categories of each column as the command line gives them: in the order of the columns, or
-    with the name of the column before, COLUMN=LIST; those of the others are learned, if asked for.
+    with the name of the column before, COLUMN=LIST.
     """
     texts = dict[str, str]()
     for text in given:
@@ -179,21 +148,16 @@ def read_parts(
         elif free:
             texts[free[0]] = text
         else:
-            raise InvalidInput(
-                f"--categories must be given once for each of the {len(columns)} columns, got {len(given)}. Leave out "
-                f"what is too many."
-            )
-    rests, gaps = per_column("--other", other, columns), per_column("--missing", missing, columns)
+            rule = (Argument("categories"), f" must be given once for each of the {len(columns)} columns")
+            raise InvalidInput(Refusal(rule, str(len(given)), "Leave out what is too many."))
+    rests, gaps = per_column(Argument("other"), other, columns), per_column(Argument("missing"), missing, columns)
     made = []
     for name, rest, gap in zip(columns, rests, gaps, strict=True):
-        if name not in texts and not learn:
-            raise InvalidInput(
-                f"the categories of column {name!r} must be given, got none. Repeat --categories once for each column, "
-                f"in their order; --learn-categories takes them from the data, and their list is then published "
-                f"without protection."
-            )
-        learned = name not in texts
-        made.append(read_categories(texts.get(name), learn=learned, domain=None, other=rest, missing=gap))
+        if name not in texts:
+            once = ("Repeat ", Argument("categories"), " once for each column, in their order; ")
+            remedy = (*once, "`shuffledp look FILE --column NAME` prints a list to copy.")
+            raise InvalidInput(Refusal(f"the categories of column {name!r} must be given", "none", remedy))
+        made.append(read_categories(texts[name], domain=None, other=rest, missing=gap))
     return tuple(made)
 
 

@@ -14,7 +14,7 @@ from shuffledp.collection.release.facts import estimate_of, record_of
 from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.write import holds_release, write_release
 from shuffledp.collection.tables import Tally
-from shuffledp.errors import CertificateError, InvalidInput
+from shuffledp.errors import CertificateError, InvalidInput, ShuffledpError
 from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import digest_of
 
@@ -50,7 +50,9 @@ def charged(spent: Spent | None) -> Iterator[None]:
         yield
     except (InvalidInput, CertificateError, KeyboardInterrupt) as error:
         if spent is not None:
-            error.args = (f"{error} The ledger was charged before that: release {spent.receipt.id}.".strip(),)
+            said = f"The ledger was charged before that: release {spent.receipt.id}."
+            known = isinstance(error, ShuffledpError)
+            error.args = (*error.args, f" {said}") if known else (f"{error} {said}".strip(),)
         raise
 
 

@@ -9,9 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shuffledp.collection.record import Asked, InSeries
 from shuffledp.collection.record.asked_about import CLIPPED_TO_BOUNDS
 from shuffledp.collection.release.terms import (
@@ -32,13 +29,12 @@ from shuffledp.collection.tables import (
     Numbers,
     Places,
     Values,
-    learn_categories,
     open_column,
     read,
 )
 from shuffledp.collection.tables.formats import Kind, Table
 from shuffledp.collection.tables.values import Reader
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ReportingProtocol
@@ -49,9 +45,7 @@ from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.sampling import Rng
 from shuffledp.wording import exactly, rounded
 
-__all__ = ["Question", "check_common"]
-
-FEW, MOST_RARE = 10, 20  # people who hold a rare value, and how many such values a learned list may have at most
+__all__ = ["Question"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +72,8 @@ class Question:
     hiding: Hiding = BY_NOISE
 
     def settled(self) -> Question:
-        """The same with categories that are known: given ones, or, if that was asked for, those
-        that the data hold.
-        """
-        check_words("--title", self.title)
+        """The same, checked, with a category for the rest where one is named."""
+        check_words(Argument("title"), self.title)
         if self.bins is not None:
             self.bins.task()
             return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
@@ -89,15 +81,7 @@ class Question:
             check_bounds(self.lower, self.upper)
             return self
         given = self.categories
-        labels = given.labels
-        if labels is None:
-            if self.source == "-":
-                raise InvalidInput(
-                    "categories can be learned from a file only, got standard input, which is read once. Save it "
-                    "first, or list the categories."
-                )
-            labels = learn_categories(self.open(), cleaning=self.cleaning)
-        return replace(self, categories=replace(given, labels=check_labels(given.of(labels))))
+        return replace(self, categories=replace(given, labels=check_labels(given.of(given.labels))))
 
     def open(self) -> Column:
         """The column that is asked about."""
@@ -116,22 +100,7 @@ class Question:
         """Read the column once, and keep what the randomizer needs of it; ``rng`` draws one of a
         person's rows.
         """
-        values = read(column, self.reader(), keep=self.keep, rng=rng, tick=tick)
-        if self.learned:
-            try:
-                self._check_common(values, column.title)
-            except BaseException:
-                values.close()
-                raise
-        return values
-
-    def _check_common(self, values: Values, title: str) -> None:
-        assert self.categories is not None
-        assert self.categories.labels is not None
-        held = np.zeros(len(self.categories.labels), dtype=np.int64)
-        for chunk in values.chunks():
-            held += np.bincount(chunk, minlength=len(held))
-        check_common(self.categories, held, title)
+        return read(column, self.reader(), keep=self.keep, rng=rng, tick=tick)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,11 +111,6 @@ class Question:
     def gaps(self) -> Missing:
         """What missing values count as, if they do."""
         return None if self.categories is None else self.categories.missing
-
-    @property
-    def learned(self) -> bool:
-        """Whether the list of categories comes from the data."""
-        return self.categories is not None and self.categories.learned
 
     @property
     def leaves_out(self) -> bool:
@@ -168,7 +132,6 @@ class Question:
         """From what the table holds to what the randomizer takes."""
         if self.categories is None:
             return Numbers(self.lower, self.upper, clip=self.clip, cleaning=self.cleaning)
-        assert self.categories.labels is not None
         return Places(
             self.categories.labels, other=self.categories.other, missing=self.categories.missing, cleaning=self.cleaning
         )
@@ -176,13 +139,14 @@ class Question:
     def check(self, promise: Promise) -> None:
         """Refuse noise that is given in place of epsilon where the reports take other noise."""
         if promise.epsilon is None and (self.task != "histogram" or self.hiding.family is not None):
-            other = f"a {self.task}" if self.hiding.family is None else f"--protocol {self.hiding.protocol}"
-            raise InvalidInput(
-                f"--gamma and --epsilon0 work for histograms by krr, and for sums and means of one message, got "
-                f"{other}. Use --epsilon."
-            )
+            got = f"a {self.task}" if self.hiding.family is None else Argument("protocol", self.hiding.protocol)
+            work = " work for histograms by krr, and for sums and means of one message"
+            rule = (Argument("gamma"), " and ", Argument("epsilon0"), work)
+            raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
         if promise.k is not None:
-            raise InvalidInput(f"--k must be of a mean or a sum, got a {self.task}. Leave it out.")
+            raise InvalidInput(
+                Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.task}", "Leave it out.")
+            )
 
     def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
         """The protocol that asks ``n`` people and keeps the promise."""
@@ -207,14 +171,21 @@ class Question:
         self.check(promise)
         protocol = self.protocol(n, promise)
         if protocol.epsilon is not None:
-            return Design.of(protocol, learned=self.learned)
+            return Design.of(protocol)
         certified = protocol.guarantee.epsilon(delta=promise.delta).upper
         if certified == 0.0:
-            raise InvalidInput(
-                f"the noise must leave something to promise, got an epsilon of 0 at delta = {exactly(promise.delta)}. "
-                f"Lower --gamma, raise --epsilon0, or lower --delta."
+            got = f"an epsilon of 0 at delta = {exactly(promise.delta)}"
+            remedy = (
+                "Lower ",
+                Argument("gamma"),
+                ", raise ",
+                Argument("epsilon0"),
+                ", or lower ",
+                Argument("delta"),
+                ".",
             )
-        return Design.of(protocol, learned=self.learned, epsilon=float(rounded(certified, up=True)))
+            raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
+        return Design.of(protocol, epsilon=float(rounded(certified, up=True)))
 
     def asked(self) -> Asked:
         """The question in words, for the record."""
@@ -226,7 +197,6 @@ class Question:
             column=self.column,
             cleaned=self.cleaning.words() or None,
             missing="left out",
-            learned=False,
             series=self.series,
         )
         if self.categories is None:
@@ -237,7 +207,6 @@ class Question:
             categories=self.categories.origin,
             outside="refused" if other is None else f"counted as {other}",
             missing="left out" if missing is None else f"counted as {missing}",
-            learned=self.categories.learned,
         )
 
     @property
@@ -246,20 +215,3 @@ class Question:
         if isinstance(self.source, Table):
             return self.source.title.removeprefix("the ")
         return "standard input" if self.source == "-" else name_of(Path(self.source))
-
-
-def check_common(known: Categories, held: NDArray[np.int64], title: str) -> None:
-    """Refuse to publish a list of values most of which few people hold: names, numbers and free
-    texts, which are people more than categories.
-    """
-    declared = {known.other, known.missing}
-    counts = [int(count) for label, count in zip(known.labels or (), held, strict=True) if label not in declared]
-    rare = sum(count < FEW for count in counts)
-    if rare > MOST_RARE or 2 * rare > len(counts):
-        raise InvalidInput(
-            f"{title} must hold values that many people share for its categories to be learned, got {len(counts)} "
-            f"distinct values, {rare} of which "
-            f"fewer than {FEW} people hold: publishing their list would give those people away. Declare the "
-            f"categories instead, from a public source: "
-            "--categories FILE, with --other NAME for the rest; if there are very many, with `shuffledp frequency`."
-        )

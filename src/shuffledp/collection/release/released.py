@@ -17,9 +17,9 @@ from shuffledp.collection.release.notebook import release_html
 from shuffledp.collection.release.rows import EstimateTable
 from shuffledp.collection.release.sentences import certified, charged, headline, quantile_sentences, warned
 from shuffledp.collection.release.share_rows import ShareRow, share_rows
-from shuffledp.collection.release.write import check_folder, write_release
-from shuffledp.errors import InvalidInput
+from shuffledp.collection.release.write import write_release
 from shuffledp.protocols.estimate import Estimate
+from shuffledp.storage.files import check_new_folder
 from shuffledp.wording import exactly, rounded
 
 __all__ = ["Release"]
@@ -75,10 +75,7 @@ class Release:
         """Write what the command writes into a new ``folder``: the page, the estimates as CSV, JSON
         and figure, and the design. Saving again is not a new release, and costs nothing.
         """
-        try:
-            place = check_folder(Path(folder))
-        except InvalidInput as error:  # the command's other remedy is not one here
-            raise InvalidInput(str(error).replace(", or add --force to replace it", "")) from None
+        place = check_new_folder(Path(folder), lasting=True)
         write_release(place, self.record, self.estimate)
         return place
 

@@ -8,12 +8,7 @@ from shuffledp.collection.page.numerals import many
 from shuffledp.collection.record import LedgerEntry, Record
 from shuffledp.wording import exactly, rounded
 
-__all__ = ["LEARNED", "certified", "charged", "headline", "quantile_sentences", "warned"]
-
-LEARNED = (
-    "The categories were learned from the data: their list says which values occur, and no guarantee covers "
-    "that. All of them are published."
-)
+__all__ = ["certified", "charged", "headline", "quantile_sentences", "warned"]
 
 SEEDED = (
     "Not for release: the noise came from a seeded generator. Anyone who knows the seed knows the noise, so nothing "
@@ -51,8 +46,7 @@ def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
     said += [f"{not_the_values(record)} {clipping(record)}"] if record.estimates.clipped else []
-    said += [CLIPPED_ENDS] if record.design.distributes and record.asked.clips else []
-    return said + ([LEARNED] if record.asked.learned else [])
+    return said + ([CLIPPED_ENDS] if record.design.distributes and record.asked.clips else [])
 
 
 def quantile_sentences(record: Record) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from shuffledp.collection.release.crossed import CrossQuestion
 from shuffledp.collection.release.question import Question
 from shuffledp.collection.release.terms import Bins, Categories
+from shuffledp.errors import Argument
 from shuffledp.protocols.tasks import CrosstabTask, QuantileTask, Task
 from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 
@@ -21,7 +22,6 @@ def question_about(
     clip: bool,
     columns: tuple[str, ...] | None = None,
     by: str | None = None,
-    learned: bool = False,
     **reading: Any,
 ) -> Question:
     """The question of a design's task. ``origin`` says where its categories came from, ``missing``
@@ -31,16 +31,15 @@ def question_about(
     """
     if isinstance(task, CrosstabTask):
         columns = columns or task.columns
-        gaps = per_column("--missing", missing, columns)
+        gaps = per_column(Argument("missing"), missing, columns)
         parts = tuple(
-            Categories(part.labels, origin, part.rest, gap, learned=learned)
-            for part, gap in zip(task.parts, gaps, strict=True)
+            Categories(part.labels, origin, part.rest, gap) for part, gap in zip(task.parts, gaps, strict=True)
         )
         return CrossQuestion(columns=columns, parts=parts, by=by, **reading)
     own: dict[str, Any]
     if task.bounds is None:
-        gap = one_name("--missing", missing)
-        own = {"categories": Categories(task.labels, origin, task.rest, gap, learned=learned)}
+        gap = one_name(Argument("missing"), missing)
+        own = {"categories": Categories(task.labels, origin, task.rest, gap)}
     else:
         own = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": clip}
     if isinstance(task, QuantileTask):

@@ -32,7 +32,7 @@ from shuffledp.collection.tables import (
     write_counted,
 )
 from shuffledp.collection.tables.shuffle import check_crowd, differences
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.sampling import Rng, source_of
@@ -199,7 +199,7 @@ def analyse(
 ) -> Release:
     """For the analyst: from shuffled reports to estimates; with a ``design``, of no other one."""
     check_folder(folder, replace=force)
-    check_words("--title", title)
+    check_words(Argument("title"), title)
     if holds_counts(path):
         return _analyse_counts(path, folder, design=design, title=title, force=force)
     file = open_reports(path, stage="shuffled")
@@ -235,7 +235,7 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
 def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
     """What is known of a question whose reports came in a file."""
     what = f"{design.task} of {made} reports"
-    return Asked(task=design.task.name, what=what, title=title, source=name_of(path), learned=design.learned)
+    return Asked(task=design.task.name, what=what, title=title, source=name_of(path))
 
 
 def seal_counts(
@@ -341,7 +341,5 @@ def check_design(title: str, written: Mapping[str, Any], design: Design) -> None
     """Refuse reports of another design than the one that was settled."""
     if digest_of(dict(written)) != design.digest:
         wrong = ", ".join(differences(design.as_json(), written))
-        raise InvalidInput(
-            f"{title} must be of the design in --design, got another, with a difference in {wrong}. Leave "
-            f"it out, or encode again."
-        )
+        rule = (f"{title} must be of the design in ", Argument("design"))
+        raise InvalidInput(Refusal(rule, f"another, with a difference in {wrong}", "Leave it out, or encode again."))

@@ -12,7 +12,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.protocols.tasks import QuantileTask
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "check_words",
     "given_bins",
     "given_categories",
+    "listed",
     "name_of",
     "read_categories",
 ]
@@ -35,15 +36,12 @@ UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control charact
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """The answers that count, and how they became known: ``labels`` is None if they are to be
-    learned from the data.
-    """
+    """The answers that count, and how they became known."""
 
-    labels: tuple[str, ...] | None
+    labels: tuple[str, ...]
     origin: str
     other: str | None = None
     missing: str | None = None
-    learned: bool = False  # then the list itself says something about the data
 
     def of(self, labels: tuple[str, ...]) -> tuple[str, ...]:
         """``labels`` and those that stand for the rest, which are counted like all others."""
@@ -75,18 +73,15 @@ def given_bins(
     ranges: Sequence[tuple[float, float]],
 ) -> Bins:
     """The bins as options give them: a range and how many, or every cut point."""
-    counted = [("--lower", lower), ("--upper", upper), ("--bins", bins), ("--scale", scale)]
-    given = [name for name, value in counted if value is not None]
+    counted = {"lower": lower, "upper": upper, "bins": bins, "scale": scale}
+    given = [Argument(name) for name, value in counted.items() if value is not None]
     if cuts is not None and given:
-        raise InvalidInput(
-            f"the bins must be given in one way, got --cuts and {' and '.join(given)}. The cut points begin with the "
-            f"smallest possible value and end with the largest."
-        )
+        largest = "The cut points begin with the smallest possible value and end with the largest."
+        raise InvalidInput(Refusal("the bins must be given in one way", listed([Argument("cuts"), *given]), largest))
     if cuts is None and (lower is None or upper is None):
-        raise InvalidInput(
-            "the range must be given, got none. Add --lower and --upper, known without the data, or list all cut "
-            "points: --cuts 0,1000,2000,5000."
-        )
+        both, every = (Argument("lower"), " and ", Argument("upper")), Argument("cuts", (0, 1000, 2000, 5000))
+        remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
+        raise InvalidInput(Refusal("the range must be given", "none", remedy))
     if cuts is None:
         assert lower is not None
         assert upper is not None
@@ -117,15 +112,18 @@ class Promise:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        given = [f"--{name}" for name in ("epsilon", "gamma", "epsilon0") if getattr(self, name) is not None]
+        epsilon, gamma, epsilon0 = ways = Argument("epsilon"), Argument("gamma"), Argument("epsilon0")
+        given = [each for each in ways if getattr(self, each.name) is not None]
         if len(given) != 1:
-            several = f", got {' and '.join(given)}" if given else ""
-            raise InvalidInput(
-                f"exactly one of --epsilon, --gamma and --epsilon0 must be given{several}. With --epsilon the noise "
-                f"is chosen; with --gamma or --epsilon0, epsilon is computed for that noise."
+            rule = ("exactly one of ", epsilon, ", ", gamma, " and ", epsilon0, " must be given")
+            remedy = (
+                *("With ", epsilon, " the noise is chosen; with ", gamma, " or ", epsilon0),
+                ", epsilon is computed for that noise.",
             )
+            raise InvalidInput(Refusal(rule, listed(given), remedy) if given else (rule, ". ", remedy))
         if self.k is not None and self.epsilon is not None:
-            raise InvalidInput("--k must come with --gamma or --epsilon0, got it with --epsilon. Leave it out.")
+            with_noise = (Argument("k"), " must come with ", gamma, " or ", epsilon0)
+            raise InvalidInput(Refusal(with_noise, ("it with ", epsilon), "Leave it out."))
 
     def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
         """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
@@ -140,6 +138,11 @@ class Promise:
 
             return terms | {"epsilon0": KRR.from_gamma(k=size, gamma=self.gamma).epsilon0}
         return terms if self.epsilon0 is None else terms | {"epsilon0": self.epsilon0}
+
+
+def listed(words: Sequence[Words], between: str = " and ") -> tuple[Words, ...]:
+    """The words with ``between`` between them."""
+    return tuple(part for each in words for part in (between, each))[1:]
 
 
 PROTOCOLS = {"krr": (), "fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
@@ -159,19 +162,16 @@ class Hiding:
 
     def __post_init__(self) -> None:
         if self.protocol not in PROTOCOLS:
-            raise InvalidInput(
-                f"--protocol must be one of {', '.join(PROTOCOLS)}, got {self.protocol!r}. Leave it out for noise in "
-                f"every report, which asks for the least trust."
-            )
+            rule = (Argument("protocol"), f" must be one of {', '.join(PROTOCOLS)}")
+            remedy = "Leave it out for noise in every report, which asks for the least trust."
+            raise InvalidInput(Refusal(rule, repr(self.protocol), remedy))
         own = PROTOCOLS[self.protocol]
         for name in ("slots", "kept", "kind", "light_epsilon0"):
             if name not in own and (given := getattr(self, name)) is not None:
                 fits = [each for each, choices in PROTOCOLS.items() if name in choices]
-                option = f"--{name.replace('_', '-')}"
-                raise InvalidInput(
-                    f"{option} must come with --protocol {' or '.join(fits)}, got {given!r} with {self.protocol}. "
-                    f"Leave it out."
-                )
+                wanted: tuple[Words, ...] = (Argument("protocol", fits[0]), *fits[1:])
+                fitting = (Argument(name.replace("_", "-")), " must come with ", listed(wanted, " or "))
+                raise InvalidInput(Refusal(fitting, f"{given!r} with {self.protocol}", "Leave it out."))
 
     @property
     def family(self) -> str | None:
@@ -189,14 +189,12 @@ BY_NOISE = Hiding()
 
 
 def read_categories(
-    text: str | None, *, learn: bool, domain: int | None, other: str | None, missing: str | None
+    text: str | None, *, domain: int | None, other: str | None, missing: str | None, keyword: str | None = None
 ) -> Categories:
-    """The categories as the command line gives them: a file with one per line, a list with commas,
-    a number, or asked of the data.
+    """The categories as the command line gives them: a file with one per line, a list with commas
+    or a number; ``keyword`` is what Python calls them, where that is another word.
     """
-    _check_given(other, missing, categories=text is not None, learn=learn, domain=domain is not None)
-    if learn:
-        return Categories(None, "learned from the data", other, missing, learned=True)
+    _check_given(other, missing, categories=text is not None, domain=domain is not None, keyword=keyword)
     if domain is not None:
         from shuffledp.protocols.categories import check_size
 
@@ -223,34 +221,32 @@ def read_categories(
             else []
         )
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InvalidInput(
-            f"--categories must name a file with one category per line, or list them with commas, got {text!r}: "
-            f"{error.strerror}.{hint} "
-            "A single category is nothing to choose from."
-        ) from None
+        rule = " must name a file with one category per line, or list them with commas"
+        remedy = f"{hint.lstrip()} A single category is nothing to choose from.".lstrip()
+        got = f"{text!r}: {error.strerror}"
+        raise InvalidInput(Refusal((Argument("categories", keyword=keyword), rule), got, remedy)) from None
     return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
 
 
-def given_categories(labels: list[str], *, learn: bool, other: str | None, missing: str | None) -> Categories:
+def given_categories(labels: list[str], *, other: str | None, missing: str | None) -> Categories:
     """The categories as a list gives them, letter by letter."""
-    _check_given(other, missing, categories=True, learn=learn, domain=False)
+    _check_given(other, missing, categories=True, domain=False)
     for label in labels:
         check_words("a category", label)
     return Categories(_distinct(labels, "the list"), "a list", other, missing)
 
 
-def _check_given(other: str | None, missing: str | None, *, categories: bool, learn: bool, domain: bool) -> None:
+def _check_given(
+    other: str | None, missing: str | None, *, categories: bool, domain: bool, keyword: str | None = None
+) -> None:
     """Refuse categories that are given in no way or in several, and names that no page can show."""
-    ways = (("--categories", categories), ("--learn-categories", learn), ("--domain", domain))
-    given = [name for name, there in ways if there]
+    given = [Argument(name) for name, there in (("categories", categories), ("domain", domain)) if there]
     if len(given) != 1:
-        raise InvalidInput(
-            f"the categories must be given in one way, got {' and '.join(given) or 'none'}. Add --categories FILE (one "
-            f"per line) or --categories yes,no; "
-            "--learn-categories takes them from the data, and their list is then published without protection."
-        )
-    check_words("--other", other)
-    check_words("--missing", missing)
+        file, names = Argument("categories", "FILE", keyword), Argument("categories", ("yes", "no"), keyword)
+        remedy = ("Add ", file, " (one per line) or ", names, "; `shuffledp look FILE` prints a list to copy.")
+        raise InvalidInput(Refusal("the categories must be given in one way", listed(given) or "none", remedy))
+    check_words(Argument("other"), other)
+    check_words(Argument("missing"), missing)
 
 
 def name_of(path: Path) -> str:
@@ -258,15 +254,13 @@ def name_of(path: Path) -> str:
     return os.fsencode(path.name).decode(errors="replace")
 
 
-def check_words(name: str, text: object) -> None:
+def check_words(name: Words, text: object) -> None:
     """Refuse words of the user that a page cannot show."""
     if text is None:
         return
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text):
-        raise InvalidInput(
-            f"{name} must be one line of 1 to {LONGEST} printable characters, got {_shown(text)}. Choose other words, "
-            f"or leave it out."
-        )
+        rule = (name, f" must be one line of 1 to {LONGEST} printable characters")
+        raise InvalidInput(Refusal(rule, _shown(text), "Choose other words, or leave it out."))
 
 
 def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
@@ -275,10 +269,8 @@ def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
 
     check_size("categories", len(labels))
     if len(labels) < 2:
-        raise InvalidInput(
-            f"categories must number at least two, got {len(labels)}. List all answers that count, or add one for the "
-            f"rest: --other."
-        )
+        remedy = ("List all answers that count, or add one for the rest: ", Argument("other"), ".")
+        raise InvalidInput(Refusal("categories must number at least two", str(len(labels)), remedy))
     if max(map(len, labels)) > LONGEST or UNPRINTABLE.search("".join(labels)):
         wrong = next(label for label in labels if len(label) > LONGEST or UNPRINTABLE.search(label))
         raise InvalidInput(

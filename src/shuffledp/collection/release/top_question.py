@@ -13,7 +13,7 @@ from shuffledp.collection.record import Asked
 from shuffledp.collection.release.terms import Promise, check_words, name_of
 from shuffledp.collection.tables import AS_WRITTEN, Cleaning, Column, Keep, Spelled, Values, open_column, read
 from shuffledp.collection.tables.formats import Table
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.top_words.alphabet import Alphabet, check_tokens
 from shuffledp.protocols.top_words.search import TopSearch, check_asked
 from shuffledp.protocols.top_words.search_plan import planned_search
@@ -44,7 +44,7 @@ class TopQuestion:
 
     def checked(self) -> Self:
         """The same, if it can be asked at all: before a table is read."""
-        check_words("--title", self.title)
+        check_words(Argument("title"), self.title)
         followed = 2 * self.k if self.candidates is None else self.candidates
         known = check_asked(k=self.k, longest=self.longest, tokens=self.tokens, candidates=followed, error=self.error)
         return replace(self, **known)
@@ -110,7 +110,6 @@ class TopQuestion:
             column=self.column,
             cleaned=self.cleaning.words() or None,
             missing="left out",
-            learned=False,
         )
 
 
@@ -123,8 +122,10 @@ def read_tokens(path: Path) -> tuple[str, ...]:
             f"{str(path)!r} must be a text file in UTF-8, got other bytes. Save it as UTF-8, one token per line."
         ) from None
     except OSError as error:
-        raise InvalidInput(
-            f"--tokens must name a file with one token per line, got {str(path)!r}: {error.strerror}. Check the name, "
-            f"or leave it out: words are then made of bytes."
-        ) from None
+        rule, got = (
+            (Argument("tokens"), " must name a file with one token per line"),
+            f"{str(path)!r}: {error.strerror}",
+        )
+        remedy = "Check the name, or leave it out: words are then made of bytes."
+        raise InvalidInput(Refusal(rule, got, remedy)) from None
     return check_tokens(line.removesuffix("\r") for line in lines if line.removesuffix("\r"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 
 __all__ = ["Period", "check_order", "period_of"]
 
@@ -38,7 +38,7 @@ def period_of(text: str) -> Period:
             return Period("day", date.fromisoformat(text).toordinal())
     except ValueError:
         pass
-    raise InvalidInput(f"--period must be a week, a month or a day of the calendar, got {text!r}. {REMEDY}")
+    raise _refused(" must be a week, a month or a day of the calendar", repr(text))
 
 
 def check_order(week: int, text: str | None, known: Mapping[int, str | None]) -> None:
@@ -47,22 +47,21 @@ def check_order(week: int, text: str | None, known: Mapping[int, str | None]) ->
     """
     if text is None:
         if any(each is not None for each in known.values()):
-            raise InvalidInput(f"--period must be given, as it was for other weeks of this series, got none. {REMEDY}")
+            raise _refused(" must be given, as it was for other weeks of this series", "none")
         return
     mine = period_of(text)
     for other, said in known.items():
         if said is None:
-            raise InvalidInput(
-                f"--period must be left out, as it was for week {other} of this series, got {text!r}. Leave it out."
-            )
+            rule = f" must be left out, as it was for week {other} of this series"
+            raise _refused(rule, repr(text), "Leave it out.")
         theirs = period_of(said)
         if mine.kind != theirs.kind:
-            raise InvalidInput(
-                f"--period must be a {theirs.kind}, as {said} of week {other} is, got {text!r}. {REMEDY}"
-            )
+            raise _refused(f" must be a {theirs.kind}, as {said} of week {other} is", repr(text))
         if (week < other) != (mine.number < theirs.number) or mine.number == theirs.number:
             when = "before" if week < other else "after"
-            raise InvalidInput(
-                f"--period of week {week} must be {when} {said}, that of week {other}, got {text!r}. Correct it, or "
-                f"name another week: --week."
-            )
+            remedy = ("Correct it, or name another week: ", Argument("week"), ".")
+            raise _refused(f" of week {week} must be {when} {said}, that of week {other}", repr(text), remedy)
+
+
+def _refused(rule: str, got: str, remedy: Words = REMEDY) -> InvalidInput:
+    return InvalidInput(Refusal((Argument("period"), rule), got, remedy))

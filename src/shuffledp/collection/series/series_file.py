@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from shuffledp.collection.ledger import Turn, check_name
 from shuffledp.collection.ledger.entry import check_digest
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import CrosstabTask, TopTask
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
@@ -147,10 +147,8 @@ def check_by(by: object, design: Design) -> str | None:
     if by is None:
         return None
     if not isinstance(by, str) or by not in columns:
-        raise InvalidInput(
-            f"--by must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}, got {by!r}. Leave it "
-            f"out."
-        )
+        rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
+        raise InvalidInput(Refusal(rule, repr(by), "Leave it out."))
     return by
 
 

@@ -24,7 +24,7 @@ from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.series.periods import check_order, period_of
 from shuffledp.collection.series.series_file import FILE, Payment, SeriesFile, check_by, check_weekly, read_series
 from shuffledp.collection.tables.shuffle import check_crowd
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.storage.canonical import digest_of
@@ -54,7 +54,7 @@ class Week:
         try:
             check_crowd(people, design.least, design.n)
         except InvalidInput as error:
-            raise InvalidInput(f"{error} {str(self.said).capitalize()} was not used up.") from None
+            raise InvalidInput(*error.args, f" {str(self.said).capitalize()} was not used up.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def new_series(
     """Start a series: pay for it, if there is a ledger, then write its file. Started again after a
     kill, with the same name and the same design, it is paid for once.
     """
-    check_words("--title", title)
+    check_words(Argument("title"), title)
     check_by(by, check_weekly(design))
     turn = Turn.checked(Turn(name, design.rounds))
     check_new_folder(folder, lasting=True)
@@ -177,20 +177,19 @@ def _number(state: Tracked, week: int | None) -> int:
         number = max(state.taken, default=0) + 1
         if number > weeks:
             missed = sorted(set(range(1, weeks + 1)) - state.taken)
-            raise InvalidInput(
-                f"--week must be given once week {weeks}, the last, is released, got none. Name one that was left out, "
-                f"such as --week {missed[0]}."
-            )
+            rule = (Argument("week"), f" must be given once week {weeks}, the last, is released")
+            remedy = ("Name one that was left out, such as ", Argument("week", missed[0]), ".")
+            raise InvalidInput(Refusal(rule, "none", remedy))
         return number
-    number = check_count("--week", week, least=1, remedy="Weeks are counted from 1.")
+    number = check_count(Argument("week"), week, least=1, remedy="Weeks are counted from 1.")
     if number > weeks:
-        raise InvalidInput(f"--week must be at most {weeks}, as many as series {name!r} has, got {number}. {again}")
+        rule = (Argument("week"), f" must be at most {weeks}, as many as series {name!r} has")
+        raise InvalidInput(Refusal(rule, str(number), again))
     if number in state.taken:
         where = "in this folder" if number in state.standing else "elsewhere, says the ledger"
-        raise InvalidInput(
-            f"week {number} of series {name!r} must be released once, got it again: it was released {where}. Leave out "
-            f"--week to take the next."
-        )
+        once = f"week {number} of series {name!r} must be released once"
+        remedy = ("Leave out ", Argument("week"), " to take the next.")
+        raise InvalidInput(Refusal(once, f"it again: it was released {where}", remedy))
     return number
 
 
@@ -202,24 +201,20 @@ def _ledger(folder: Path, series: SeriesFile, given: Path | None) -> Ledger | No
     """The ledger that a series was paid in; another one is refused."""
     if series.payment is None:
         if given is not None:
-            raise InvalidInput(
-                f"--ledger must be left out, as series {series.name!r} was started without one, got {str(given)!r}. A "
-                f"series is paid for before its first week: shuffledp track new."
-            )
+            rule = (Argument("ledger"), f" must be left out, as series {series.name!r} was started without one")
+            remedy = "A series is paid for before its first week: shuffledp track new."
+            raise InvalidInput(Refusal(rule, repr(str(given)), remedy))
         return None
     path = folder / series.payment.path if given is None else given
     if not path.is_file():
-        raise InvalidInput(
-            f"the ledger of series {series.name!r} must be there, got none at {str(path)!r}. Say where it is: --ledger "
-            f"FILE"
-        )
+        there, got = f"the ledger of series {series.name!r} must be there", f"none at {str(path)!r}"
+        raise InvalidInput(Refusal(there, got, ("Say where it is: ", Argument("ledger", "FILE"))))
     ledger = Ledger(path)
     seals = [release.record for release in ledger.releases() if release.id == series.payment.release]
     if seals != [series.payment.record]:
-        raise InvalidInput(
-            f"the ledger {str(path)!r} must hold the payment of series {series.name!r}, got another or an older one. "
-            f"Name the one that it was paid in: --ledger FILE"
-        )
+        paid = f"the ledger {str(path)!r} must hold the payment of series {series.name!r}"
+        instead = ("Name the one that it was paid in: ", Argument("ledger", "FILE"))
+        raise InvalidInput(Refusal(paid, "another or an older one", instead))
     return ledger
 
 

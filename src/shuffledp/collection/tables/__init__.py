@@ -37,7 +37,6 @@ from shuffledp.collection.tables.values import (
     Reader,
     Values,
     choose_rows,
-    learn_categories,
     prepared,
     read,
 )
@@ -66,7 +65,6 @@ __all__ = [
     "batch_rows",
     "choose_rows",
     "holds_counts",
-    "learn_categories",
     "open_column",
     "open_reports",
     "prepared",

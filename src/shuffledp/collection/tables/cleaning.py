@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 
 __all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "check_encoding"]
 
@@ -45,20 +45,15 @@ class Cleaning:
 
     def __post_init__(self) -> None:
         if self.decimal not in DECIMAL:
-            raise InvalidInput(
-                f"--decimal must be a point or a comma, got {self.decimal!r}. Leave it out for numbers like -1.5."
-            )
+            rule = (Argument("decimal"), " must be a point or a comma")
+            raise InvalidInput(Refusal(rule, repr(self.decimal), "Leave it out for numbers like -1.5."))
         if self.thousands is not None and (self.thousands not in THOUSANDS or self.thousands == self.decimal):
-            raise InvalidInput(
-                f"--thousands must be one of {' '.join(map(repr, THOUSANDS))}, and not the decimal mark "
-                f"{self.decimal!r}, got {self.thousands!r}. "
-                "For numbers like 1.234,5 write --thousands . --decimal ,"
-            )
+            marks = f" must be one of {' '.join(map(repr, THOUSANDS))}, and not the decimal mark {self.decimal!r}"
+            remedy = ("For numbers like 1.234,5 write ", Argument("thousands", "."), " ", Argument("decimal", ","))
+            raise InvalidInput(Refusal((Argument("thousands"), marks), repr(self.thousands), remedy))
         if not all(word.strip() for word in self.na):
-            raise InvalidInput(
-                f"--na must list words with commas between them, got {','.join(self.na)!r}. An empty cell of a CSV "
-                f"file is missing anyway."
-            )
+            rule = (Argument("na"), " must list words with commas between them")
+            raise InvalidInput(Refusal(rule, repr(",".join(self.na)), "An empty cell of a CSV file is missing anyway."))
 
     @property
     def changes_text(self) -> bool:
@@ -106,10 +101,15 @@ class Cleaning:
             marks = f"decimal mark {self.decimal!r}" + (
                 "" if self.thousands is None else f" and {self.thousands!r} between thousands"
             )
-            raise InvalidInput(
-                f"{title} must hold numbers with the {marks}, got {value[:SHOWN]!r}. "
-                "Correct it, change --decimal or --thousands, or say that it stands for no value: --na."
+            change = (
+                "Correct it, change ",
+                Argument("decimal"),
+                " or ",
+                Argument("thousands"),
+                ", or say that it stands ",
             )
+            remedy = (*change, "for no value: ", Argument("na"), ".")
+            raise InvalidInput(Refusal(f"{title} must hold numbers with the {marks}", repr(value[:SHOWN]), remedy))
         plain = pc.if_else(odd, None, trimmed)
         if self.thousands is not None:
             plain = pc.replace_substring(plain, self.thousands, "")
@@ -163,8 +163,6 @@ def check_encoding(name: str) -> str:
         found = codecs.lookup(name)
         "".encode(name)  # others than encodings of text, such as base64, refuse
     except (LookupError, ValueError, TypeError):
-        raise InvalidInput(
-            f"--encoding must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got "
-            f"{name!r}."
-        ) from None
+        known = " must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got "
+        raise InvalidInput(Argument("encoding"), known, f"{name!r}.") from None
     return found.name

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shuffledp.collection.tables.formats import Format, Kind, Table, open_table
 from shuffledp.collection.tables.persons import SeveralRows, like_ids
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.protocols.tasks.crossing import CROSS
 
 __all__ = ["Batch", "Column", "ColumnName", "find_column", "joined", "joined_name", "nearest", "open_column"]
@@ -132,12 +132,11 @@ def open_column(
     table = source if isinstance(source, Table) else open_table(source, format, encoding)
     if not table.names:
         raise InvalidInput(f"{table.title} must have at least one column, got none. Pass the table that holds values.")
-    for option, given in (("column", column), ("id", ids)):
+    for option, given in (("column", column), (Argument("id"), ids)):
         if table.bare and given is not None:
-            raise InvalidInput(
-                f"{option} must name a column of a table, got {given!r} for {table.title}, which is a single column. "
-                f"Leave it out, or pass the whole table."
-            )
+            got = f"{given!r} for {table.title}, which is a single column"
+            remedy = "Leave it out, or pass the whole table."
+            raise InvalidInput(Refusal((option, " must name a column of a table"), got, remedy))
     if column is None and len(table.names) > 1:
         raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
     name: ColumnName
@@ -149,7 +148,7 @@ def open_column(
         table,
         name,
         kind,
-        ids=None if ids is None else find_column(table, ids, "id"),
+        ids=None if ids is None else find_column(table, ids, Argument("id")),
         unsure=column is None and table.headed,
         watched=like_ids(
             [each for each in table.names if each not in table.nested],
@@ -160,16 +159,15 @@ def open_column(
     )
 
 
-def find_column(table: Table, name: str, option: str) -> str:
+def find_column(table: Table, name: str, option: Words) -> str:
     """Return ``name`` if exactly one column has it; ``option`` is how messages call it."""
     if (times := table.names.count(name)) == 1:
         return name
     if times:
-        raise InvalidInput(
-            f"{option} must name one column of {table.title}, got {name!r}, a name that {times} columns have. Rename "
-            f"them."
-        )
-    raise InvalidInput(f"{option} must name a column of {table.title}, got {name!r}. {nearest(name, table.names)}")
+        got = f"{name!r}, a name that {times} columns have"
+        raise InvalidInput(Refusal((option, f" must name one column of {table.title}"), got, "Rename them."))
+    rule = (option, f" must name a column of {table.title}")
+    raise InvalidInput(Refusal(rule, repr(name), nearest(name, table.names)))
 
 
 def nearest(name: str, names: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ from shuffledp.collection.tables.opening import (
     open_parquet,
     readable,
 )
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 
 __all__ = ["ROWS", "Format", "Kind", "Table", "open_table"]
 
@@ -55,6 +55,11 @@ DIFFERENCES = {"DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"}  # which Arrow rea
 FLAT_TEXT = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?")
 THOUSANDS_COMMA = re.compile(r"[+-]?\d{1,3}(,\d{3})+(,\d{3}|\.\d*)")
+PLAIN_NUMBERS: Words = ("Write them like -1.5 or 2e3; leave missing ones empty, or name them: ", Argument("na"), ".")
+DECIMAL_COMMAS: Words = (
+    *("Where the decimal mark is a comma, add ", Argument("decimal", ","), " (and ", Argument("thousands", ".")),
+    " where there are points).",
+)
 
 
 class Table(ABC):
@@ -112,10 +117,8 @@ def open_table(path: str, format: Format | None = None, encoding: str | None = N
     if found == "csv":
         return _Csv(title, place, zipped=head.startswith(GZIP), encoding=encoding)
     if encoding is not None:
-        raise InvalidInput(
-            f"--encoding must be left out for Parquet and Arrow, whose text is UTF-8 by definition, got it for "
-            f"{title}. Leave it out."
-        )
+        rule = (Argument("encoding"), " must be left out for Parquet and Arrow, whose text is UTF-8 by definition")
+        raise InvalidInput(Refusal(rule, f"it for {title}", "Leave it out."))
     if found == "parquet":
         return _Parquet(title, Path(path))
     return _ArrowFile(title, Path(path)) if head == ARROW_FILE else _ArrowStream(title, place)
@@ -222,10 +225,9 @@ class _Csv(Table):
         except (UnicodeDecodeError, csv.Error):
             pass
         if len(found) != 1 or not any(found[0]) or len(line) >= LONGEST_HEADER or "\0" in text:
-            raise InvalidInput(
-                f"{self.title} must be CSV in UTF-8, Parquet or Arrow, got a first line that names no columns. "
-                f"Save the table as CSV in UTF-8, or say how it is written, for example --encoding {_likely(line)}."
-            )
+            rule, likely = f"{self.title} must be CSV in UTF-8, Parquet or Arrow", Argument("encoding", _likely(line))
+            remedy = ("Save the table as CSV in UTF-8, or say how it is written, for example ", likely, ".")
+            raise InvalidInput(Refusal(rule, "a first line that names no columns", remedy))
         return found[0], separator
 
     def _separator_of(self, header: str) -> str:
@@ -274,25 +276,23 @@ class _Csv(Table):
                     if "UTF8" in said:
                         raise self._not(
                             name,
-                            "be text in UTF-8, got other bytes",
-                            "Say how it is written, for example --encoding latin-1.",
+                            "be text in UTF-8",
+                            "other bytes",
+                            ("Say how it is written, for example ", Argument("encoding", "latin-1"), "."),
                         ) from None
                     if value := re.search(r"invalid value '(.*)'", said, re.DOTALL):
-                        comma = (
-                            "Where the decimal mark is a comma, add --decimal , (and --thousands . where there are "
-                            "points)."
-                        )
-                        plain = "Write them like -1.5 or 2e3; leave missing ones empty, or name them: --na."
-                        remedy = comma if DECIMAL_COMMA.fullmatch(value[1].strip()) else plain
+                        remedy = PLAIN_NUMBERS
+                        if DECIMAL_COMMA.fullmatch(value[1].strip()):
+                            remedy = DECIMAL_COMMAS
                         if THOUSANDS_COMMA.fullmatch(value[1].strip()):
-                            remedy = "Where commas separate thousands, add --thousands ,"
-                        raise self._not(name, f"hold numbers, got {value[1][:60]!r}", remedy) from None
+                            remedy = ("Where commas separate thousands, add ", Argument("thousands", ","))
+                        raise self._not(name, "hold numbers", repr(value[1][:60]), remedy) from None
                     raise
         finally:
             self._close()
 
-    def _not(self, name: str, rule: str, remedy: str) -> InvalidInput:
-        return InvalidInput(f"column {name!r} of {self.title} must {rule}. {remedy}")
+    def _not(self, name: str, rule: str, got: str, remedy: Words) -> InvalidInput:
+        return InvalidInput(Refusal(f"column {name!r} of {self.title} must {rule}", got, remedy))
 
 
 class _Parquet(Table):
@@ -481,7 +481,9 @@ class _AsUtf8(io.RawIOBase):
             try:
                 self._ready = self._decoder.decode(got, final=self._over).encode()
             except UnicodeError:
-                raise InvalidInput(f"{self._rule}, got other bytes. Choose another --encoding.") from None
+                raise InvalidInput(
+                    Refusal(self._rule, "other bytes", ("Choose another ", Argument("encoding"), "."))
+                ) from None
         part, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
         buffer[: len(part)] = part
         return len(part)

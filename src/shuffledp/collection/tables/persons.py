@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.collection.tables.spool import Closing, Spool
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
 
@@ -41,6 +41,7 @@ __all__ = [
 
 Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
+ALONE = (Argument("one-row-per-person", True), " if every row is another person.")
 MEMORY = 1 << 28
 COMPARING = 64  # bytes that comparing one fingerprint takes
 AT_ONCE = 1 << 18  # ids that are read at once
@@ -204,11 +205,9 @@ class SeveralRows(Closing):
             each.close()
 
     def _refuse(self, name: str, found: str) -> None:
-        raise InvalidInput(
-            f"each row of {self._title} must be another person, got {found} of column {name!r}, which is named like an "
-            f"id. Add --id with the column that says whose row it is, or --one-row-per-person if every row is another "
-            f"person."
-        )
+        got = f"{found} of column {name!r}, which is named like an id"
+        remedy = ("Add ", Argument("id"), " with the column that says whose row it is, or ", ALONE)
+        raise InvalidInput(Refusal(f"each row of {self._title} must be another person", got, remedy))
 
 
 def names_people(name: str) -> bool:
@@ -227,18 +226,16 @@ def like_ids(names: Sequence[str], asked: Sequence[str], ids: str | None, *, one
     not said whose rows they are.
     """
     if ids is not None and one_row_per_person:
-        raise InvalidInput(
-            f"--one-row-per-person must be left out beside --id, got both, and {ids!r}. Leave one of them out."
-        )
+        rule = (Argument("one-row-per-person"), " must be left out beside ", Argument("id"))
+        raise InvalidInput(Refusal(rule, f"both, and {ids!r}", "Leave one of them out."))
     if ids is not None or one_row_per_person:
         return []
     watched = [name for name in dict.fromkeys(names) if name not in asked and names_people(name)]
     for name in watched:
         if (times := names.count(name)) > 1:
-            raise InvalidInput(
-                f"each row of the table must be another person, got {times} columns of the name {name!r}, which is "
-                f"named like an id. Rename them, or add --one-row-per-person if every row is another person."
-            )
+            got = f"{times} columns of the name {name!r}, which is named like an id"
+            remedy = ("Rename them, or add ", ALONE)
+            raise InvalidInput(Refusal("each row of the table must be another person", got, remedy))
     return watched
 
 
@@ -249,12 +246,11 @@ def check_keep(keep: str | None, ids: str | None) -> Keep:
     if keep is None:
         return "first"
     if ids is None:
-        raise InvalidInput("--keep must come with --id, got none. Name the column that says whose row it is.")
+        remedy = "Name the column that says whose row it is."
+        raise InvalidInput(Refusal((Argument("keep"), " must come with ", Argument("id")), "none", remedy))
     if keep not in KEEPING:
-        raise InvalidInput(
-            f"--keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows "
-            f"means something."
-        )
+        rule = (Argument("keep"), f" must be one of {', '.join(KEEPING)}")
+        raise InvalidInput(Refusal(rule, repr(keep), "A random row is fair where the order of rows means something."))
     return cast(Keep, keep)
 
 
@@ -264,10 +260,9 @@ def id_texts(ids: pa.Array) -> pa.Array:
         text = _unpacked(ids).cast(pa.string())
         text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
     except pa.ArrowException:
-        raise InvalidInput(
-            f"ids must be numbers or text in UTF-8, got others in a column of {ids.type}. Convert it to text first, or "
-            f"leave out --id."
-        ) from None
+        remedy = ("Convert it to text first, or leave out ", Argument("id"), ".")
+        got = f"others in a column of {ids.type}"
+        raise InvalidInput(Refusal("ids must be numbers or text in UTF-8", got, remedy)) from None
     return text
 
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from shuffledp.collection.tables.opening import DAMAGED, PARQUET, first_bytes, open_parquet, readable
 from shuffledp.collection.tables.persons import id_texts
 from shuffledp.collection.tables.spool import batch_rows
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import replace_file
 
@@ -40,7 +40,7 @@ DTYPES = ("uint8", "uint16", "uint32", "uint64")
 MOST_WIDTH = 1 << 20
 MADE_BY = {"encoded": "Give what `shuffledp encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
 ILLEGAL = {
-    "encoded": "Leave the file out, or drop such reports and have them counted: --drop-invalid.",
+    "encoded": ("Leave the file out, or drop such reports and have them counted: ", Argument("drop-invalid"), "."),
     "shuffled": "No shuffler of this package writes it; ask for the file again.",
 }
 

@@ -26,7 +26,7 @@ from shuffledp.collection.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.collection.tables.columns import Column
 from shuffledp.collection.tables.persons import Chosen, Keep, Persons
 from shuffledp.collection.tables.spool import Closing, Spool
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.sampling import Rng, smallest_dtype
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "Values",
     "choose_rows",
     "coded_texts",
-    "learn_categories",
     "prepared",
     "read",
 ]
@@ -114,15 +113,13 @@ class Places:
         seen = dict[str, str]()
         for label in self.labels:
             if (twin := seen.setdefault(self.cleaning.key(label), label)) != label:
-                raise InvalidInput(
-                    f"categories must differ in more than --strip and --ignore-case ignore, got {twin!r} and "
-                    f"{label!r}. Leave one out."
-                )
+                both = (Argument("strip"), " and ", Argument("ignore-case"))
+                rule = ("categories must differ in more than ", both, " ignore")
+                raise InvalidInput(Refusal(rule, f"{twin!r} and {label!r}", "Leave one out."))
             if self.cleaning.absent(label):
-                raise InvalidInput(
-                    f"a category must not be a word for a missing value, got {label!r} in --na too. Remove it from "
-                    f"one of the two."
-                )
+                got = (f"{label!r} in ", Argument("na"), " too")
+                word = "a category must not be a word for a missing value"
+                raise InvalidInput(Refusal(word, got, "Remove it from one of the two."))
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
@@ -152,11 +149,9 @@ class Places:
             used = _used(coded)  # a dictionary may hold entries that nobody has
             unknown = used[found.is_null().to_numpy(zero_copy_only=False)[used]]
             if len(unknown):
-                raise InvalidInput(
-                    f"{title} must hold only the {len(self.labels)} categories, got "
-                    f"{_short(coded.dictionary[int(unknown[0])].as_py())}. "
-                    "Add it to the list, or count such values together: --other elsewhere."
-                )
+                rule = f"{title} must hold only the {len(self.labels)} categories"
+                together = ("Add it to the list, or count such values together: ", Argument("other", "elsewhere"), ".")
+                raise InvalidInput(Refusal(rule, _short(coded.dictionary[int(unknown[0])].as_py()), together))
         return places
 
     @cached_property
@@ -197,14 +192,16 @@ class OneValue(Places):
         holding[holding] = places == 1
         return places[places == 1], holding, 0
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Words]:
         """What looks like the value, and is not counted."""
-        value, said = _short(self.labels[1]), list[str]()
+        value, said = _short(self.labels[1]), list[Words]()
         if self.near:
             shown = ", ".join(map(_short, [*self.near][:5]))
             said.append(
-                f"{self.near.total():,} rows hold {shown}, which may mean {value} and is not counted: add "
-                f"--ignore-case and --strip, or correct the table"
+                (
+                    f"{self.near.total():,} rows hold {shown}, which may mean {value} and is not counted: add ",
+                    *(Argument("ignore-case", True), " and ", Argument("strip", True), ", or correct the table"),
+                )
             )
         if self.among:
             shown = _short(next(iter(self.among)))
@@ -302,10 +299,9 @@ class Numbers:
         outside = (numbers < self.lower) | (numbers > self.upper)
         clipped = int(np.count_nonzero(outside))
         if clipped and not self.clip:
-            raise InvalidInput(
-                f"{title} must lie in [{self.lower:g}, {self.upper:g}], got {float(numbers[outside.argmax()])!r}. "
-                "Widen the bounds, or move what is outside to the nearest one: --clip."
-            )
+            rule, got = f"{title} must lie in [{self.lower:g}, {self.upper:g}]", repr(float(numbers[outside.argmax()]))
+            remedy = ("Widen the bounds, or move what is outside to the nearest one: ", Argument("clip", True), ".")
+            raise InvalidInput(Refusal(rule, got, remedy))
         return np.clip(numbers, self.lower, self.upper) if clipped else numbers, present if absent else None, clipped
 
     def admits(self, text: str) -> bool:
@@ -335,7 +331,7 @@ class Values(Closing):
         repeated: int | None = None,
     ) -> None:
         self.missing, self.clipped, self.repeated, self._spool, self._kept = missing, clipped, repeated, spool, kept
-        self.remarks: list[str] = []
+        self.remarks: list[Words] = []
         self.count = len(spool) if kept is None else int(np.count_nonzero(kept))
 
     def chunks(self) -> Iterator[NDArray[Any]]:
@@ -415,39 +411,6 @@ def choose_rows(
             assert batch.owners is not None
             persons.add(batch.owners, batch.present, column.table_title)
         return persons.choose(keep, rng=rng)
-
-
-def learn_categories(
-    column: Column, *, cleaning: Cleaning = AS_WRITTEN, most: int = LARGEST, tick: Tick | None = None
-) -> tuple[str, ...]:
-    """The distinct values of the column, sorted. A list that comes from private data gives away who
-    is there: ask for it, and say so.
-
-    Of several spellings that ``cleaning`` takes for the same, the most frequent one stands for all.
-    """
-    known = dict[str, Counter[str]]()
-    for batch in column.batches():
-        coded = coded_texts(batch.values, column.title, cleaning)
-        for text, count in zip(
-            coded.dictionary.to_pylist(),
-            np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary)).tolist(),
-            strict=True,
-        ):
-            if count:
-                known.setdefault(cleaning.key(text), Counter())[text.strip() if cleaning.strip else text] += count
-        if len(known) > most:
-            raise InvalidInput(
-                f"{column.title} must have at most {most} distinct values, got more. Declare the categories, and one "
-                f"for all others: --other."
-            )
-        if tick is not None:
-            tick(len(batch.values))
-    if column.unsure and cleaning.key(column.name) in known:
-        raise InvalidInput(
-            f"the first line of a table must name its columns, got {_short(column.name)}, which is a value. Add a line "
-            f"above it with a name."
-        )
-    return tuple(sorted(min(spellings, key=lambda text: (-spellings[text], text)) for spellings in known.values()))
 
 
 def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> pa.DictionaryArray:

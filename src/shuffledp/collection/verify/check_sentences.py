@@ -27,26 +27,15 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         _check_wording("adversary", certificate.adversary),
         _check_wording("adjacency", certificate.adjacency),
         holds("the numerical error", numerical, bound, how, (numerical is None) == several),
-        holds(
-            "what is said of the categories",
-            _learned(asked.learned),
-            _learned(design.learned),
-            "the design",
-            asked.learned == design.learned,
-        ),
         unchecked(
-            "whether the categories were learned",
-            _learned(design.learned),
-            "a page cannot prove it, nor what counted as another value; `verify --ledger` knows the recorded design",
+            "where the categories came from",
+            asked.categories or "none",
+            "a page cannot show it, nor what counted as another value; `verify --ledger` knows the recorded design",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of the person who asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "a page cannot prove that none was left out"),
         unchecked("when and with what it was made", record.made.when, "a page cannot prove it"),
     ]
-
-
-def _learned(learned: bool) -> str:
-    return "learned from the data" if learned else "declared beforehand"
 
 
 def _check_method(record: Record, law: CountedLaw) -> Check:

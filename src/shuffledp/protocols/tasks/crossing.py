@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from math import prod
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal, Words
 
 __all__ = [
     "ALL",
@@ -71,14 +71,16 @@ def row_labels(categories: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(CROSS.join(names) for each in shown for names in product(*each))
 
 
-def one_name(option: str, given: Missing) -> str | None:
+def one_name(option: Words, given: Missing) -> str | None:
     """A name for the one column that is asked about."""
     if given is None or isinstance(given, str):
         return given
-    raise InvalidInput(f"{option} must be one name where one column is asked about, got {given!r}. Pass a string.")
+    raise InvalidInput(
+        Refusal((option, " must be one name where one column is asked about"), repr(given), "Pass a string.")
+    )
 
 
-def per_column(option: str, given: object, columns: Sequence[str]) -> tuple[str | None, ...]:
+def per_column(option: Words, given: object, columns: Sequence[str]) -> tuple[str | None, ...]:
     """A name for every column, or for some: one text for all of them, COLUMN=NAME with commas
     between several, or a mapping of columns to names. What stands before = is meant to be a column,
     so a name with = in it is given by column.
@@ -96,12 +98,9 @@ def per_column(option: str, given: object, columns: Sequence[str]) -> tuple[str 
             return (given,) * len(columns)
         given = {name.strip(): value.strip() for name, _, value in parts}
     if not isinstance(given, Mapping) or not all(isinstance(each, str) for each in given.values()):
-        raise InvalidInput(
-            f"{option} must be one name for all columns, or COLUMN=NAME with commas between several, got {given!r}. "
-            f"For instance {columns[0]}=elsewhere."
-        )
+        rule = (option, " must be one name for all columns, or COLUMN=NAME with commas between several")
+        raise InvalidInput(Refusal(rule, repr(given), f"For instance {columns[0]}=elsewhere."))
     if unknown := [name for name in given if name not in columns]:
-        raise InvalidInput(
-            f"{option} must name columns of the question, got {unknown[0]!r}. They are {', '.join(columns)}."
-        )
+        rule = (option, " must name columns of the question")
+        raise InvalidInput(Refusal(rule, repr(unknown[0]), f"They are {', '.join(columns)}."))
     return tuple(given.get(name) for name in columns)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.tasks.task import LARGEST_BOUND, NAMING, REMEDY, Task, is_bound, register
 
 __all__ = ["FLAT", "LEVELS", "MOST_ASKED", "MOST_BINS", "QuantileTask"]
@@ -69,10 +69,9 @@ class QuantileTask(Task):
                 f"{str(self.cuts)[:60]}. {REMEDY}"
             )
         if not 2 <= self.size <= MOST_BINS:
-            raise InvalidInput(
-                f"the cut points must make from 2 to {MOST_BINS:,} bins, got {max(self.size, 0):,}. Choose wider bins: "
-                f"--bins 64, or other --cuts."
-            )
+            rule = f"the cut points must make from 2 to {MOST_BINS:,} bins"
+            remedy = ("Choose wider bins: ", Argument("bins", 64), ", or other ", Argument("cuts"), ".")
+            raise InvalidInput(Refusal(rule, f"{max(self.size, 0):,}", remedy))
         if wrong := next((pair for pair in pairwise(self.cuts) if pair[0] >= pair[1]), None):
             raise InvalidInput(
                 f"cut points must increase, got {wrong[0]:.15g} before {wrong[1]:.15g}. Sort them, and give each once."
@@ -109,10 +108,9 @@ class QuantileTask(Task):
                     f"choose other bins."
                 )
         if not low < high or (low, high) == self.bounds:
-            raise InvalidInput(
-                f"a range must hold some of the bins, and not all, got {low:.15g} to {high:.15g}. Give the lower end "
-                f"first: --range 18:65."
-            )
+            rule = "a range must hold some of the bins, and not all"
+            remedy = "Give the lower end first, such as 18:65."
+            raise InvalidInput(Refusal(rule, f"{low:.15g} to {high:.15g}", remedy))
 
     def fits(self, family: str, k: int) -> bool:
         return family in (*NAMING, LEVELS, TREE) and k == self.size

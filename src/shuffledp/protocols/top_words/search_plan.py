@@ -9,7 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from shuffledp.accounting.bisection import halve, within
-from shuffledp.errors import CertificateError, InvalidInput, check_delta, check_epsilon, check_positive
+from shuffledp.errors import (
+    Argument,
+    CertificateError,
+    InvalidInput,
+    Refusal,
+    check_delta,
+    check_epsilon,
+    check_positive,
+)
 from shuffledp.protocols.design import Law
 from shuffledp.protocols.top_words.alphabet import Alphabet
 from shuffledp.protocols.top_words.level_places import extensions
@@ -81,10 +89,10 @@ def planned_search(
         got, more = f"{terms['people']:,}", f"Ask about {enough or 0:,} or more"
         if enough is None:
             got, more = f"{got}, and even {MOST_PEOPLE:,} are not", "Allow a larger epsilon or delta"
-        raise InvalidInput(
-            f"people must be enough for the levels of a search, got {got}: not even a word that all hold would be "
-            f"found. {more}, or ask for words of fewer symbols (--longest), or of a few tokens (--tokens)."
-        )
+        words = (f"{more}, or ask for words of fewer symbols (", Argument("longest"), "), or of a few tokens (")
+        got += ": not even a word that all hold would be found"
+        remedy = (*words, Argument("tokens"), ").")
+        raise InvalidInput(Refusal("people must be enough for the levels of a search", got, remedy))
     return _with_counting(best)
 
 

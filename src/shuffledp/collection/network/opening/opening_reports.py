@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from shuffledp.collection.arguments import in_python
 from shuffledp.collection.engines.batch import Sums
 from shuffledp.collection.network.collection_file import Collection, read_collection
 from shuffledp.collection.network.opening.opened_file import OpenedFile, check_opened, remember
@@ -28,7 +27,7 @@ from shuffledp.collection.release.released import Release
 from shuffledp.collection.release.stages import release_counts
 from shuffledp.collection.release.terms import check_words
 from shuffledp.collection.release.write import check_folder
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
@@ -221,7 +220,6 @@ def _asked(collection: Collection, title: str | None, series: InSeries | None) -
         what=f"{design.task} of collection {collection.digest[:16]}{which}",
         title=title or collection.question,
         source=collection.shuffler,
-        learned=design.learned,
         series=series,
     )
 
@@ -249,10 +247,9 @@ def open_collection(
     The same file may be opened again, with the same result; another one of the same collection is
     refused, since the difference of two releases shows what a few people sent.
     """
-    with in_python():
-        budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-        check_words("--title", title)
-        folder = None if out is None else check_folder(Path(out), replace=force)
-        found = Study.read(Path(study))
-        file = found.sealed(Path(sealed))
-        return publish_study(found, file, folder, title=title, budget=budget, force=force, opening=OnAllCores(tick))
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    check_words(Argument("title"), title)
+    folder = None if out is None else check_folder(Path(out), replace=force)
+    found = Study.read(Path(study))
+    file = found.sealed(Path(sealed))
+    return publish_study(found, file, folder, title=title, budget=budget, force=force, opening=OnAllCores(tick))

@@ -139,7 +139,6 @@ def next_level(
         what=f"top words of search {folder.search.digest[:16]}",
         title=title or first.question,
         source=first.shuffler,
-        learned=False,
     )
     collected = Collected(digest=first.digest, round=1, arrived=opened["arrived"], invalid=opened["invalid"])
     spent = folder.spent
