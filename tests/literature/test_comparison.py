@@ -124,6 +124,14 @@ def test_reports_that_say_nothing_are_compared_too() -> None:
     assert {"girgis-2021", "feldman-2020-clones-exact"} <= {left.name for left in table.refused}
 
 
+@pytest.mark.parametrize(
+    ("given", "named"), [(None, "None"), (sdp.KRR(k=3, epsilon0=1.0), "a KRR"), (10**50, "an int")]
+)
+def test_what_is_no_mechanism_is_not_compared(given: object, named: str) -> None:
+    with pytest.raises(sdp.InvalidInput, match=rf"a mechanism must be given, got {named}\. Pass shuffle\("):
+        sdp.compare(given, delta=1e-6)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("at", "got"), [({}, "neither"), ({"delta": 1e-6, "epsilon": 1.0}, "both")])
 def test_exactly_one_question_is_asked(at: dict[str, float], got: str) -> None:
     with pytest.raises(sdp.InvalidInput, match=f"exactly one of delta and epsilon must be given, got {got}"):

@@ -4,6 +4,7 @@ wrong is said in one sentence, and leaves nothing.
 
 from __future__ import annotations
 
+import json
 import pickle
 import shutil
 import subprocess
@@ -346,9 +347,25 @@ def test_a_folder_that_was_tampered_with_is_refused(session: Any, people: Any, t
     assert never in count()
     assert "must not exist yet" in refused(lambda: spark.encode(people, asked, column="way", out=work))
     (work / "claim.json").write_text('{"format":"shuffledp-work"}')
-    assert "must hold a whole claim.json, got another one. Delete the folder" in count()
+    assert "must hold a whole claim.json of this version of shuffledp, got another one. If another version" in count()
     (work / "claim.json").unlink()
     assert "must be a work folder, got none: it holds no claim.json." in count()
+
+
+def test_a_folder_of_another_version_may_have_been_counted(session: Any, people: Any, tmp_path: Path) -> None:
+    """To say that it was not would invite a second drawing for the same people."""
+    work = tmp_path / "work"
+    spark.release(people, poll(), column="way", work=work)
+    claim = json.loads((work / "claim.json").read_text(encoding="utf-8"))
+    (work / "claim.json").write_text(json.dumps(claim | {"keyed": False}), encoding="utf-8")
+    for ask in (
+        lambda: spark.count(session, work),
+        lambda: spark.release(people, poll(), column="way", work=work),
+    ):
+        said = refused(ask)
+        assert "count it with that one. If it may have been counted, draw no other reports of these people" in said
+        assert "nothing of it was counted" not in said
+    assert (work / "reports" / "_SUCCESS").exists()
 
 
 def test_a_start_over_a_run_that_never_committed_is_refused(people: Any, tmp_path: Path) -> None:
@@ -369,7 +386,7 @@ def test_sums_that_are_not_one_row_for_each_partition_are_refused(session: Any, 
     before = second.read_bytes()
     second.write_bytes(first.read_bytes())
     said = refused(lambda: spark.count(session, work))
-    assert "must hold one row of sums for every partition, got others. Delete the folder" in said
+    assert "must hold one row of sums for every partition, got others. If it may have been counted, draw no other" in said
     second.write_bytes(before)
     assert spark.count(session, work).reports == PEOPLE
     second.unlink()

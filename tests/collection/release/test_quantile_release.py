@@ -124,12 +124,10 @@ def test_ranges_are_counted() -> None:
 def test_an_engine_counts_what_a_file_would(shape: str) -> None:
     ages = Quantiles(cuts=CUTS, n=4, epsilon=2.0, delta=1e-1, levels=SHAPES[shape])
     pa = pytest.importorskip("pyarrow")
-    batch = pa.record_batch({"age": [1.0, 7.0, None, 39.0, 40.0], "who": ["a", "b", "c", "d", "e"]})
-    phones = BatchEncoder.of(ages, column="age", ids="who", secret=bytes(range(32)))
-    first, again = (added_up(phones.tally([batch])) for _ in range(2))
-    assert first.votes.tolist() == again.votes.tolist()
-    assert (first.reports, first.missing) == (4, 1)
-    check_counts(phones.counted(first), "these", Design.of(ages))
+    phones = BatchEncoder.of(ages, column="age")
+    sums = added_up(phones.tally([pa.record_batch({"age": [1.0, 7.0, None, 39.0, 40.0]})]))
+    assert (sums.reports, sums.missing) == (4, 1)
+    check_counts(phones.counted(sums), "these", Design.of(ages))
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,9 @@ def test_half_a_sign_is_refused(name: str, tmp_path: Path) -> None:
 
 def test_more_and_fewer_fields_are_refused(tmp_path: Path) -> None:
     path, facts = tmp_path / "counted.json", COUNTED.as_json()
+    path.write_text(sealed(facts | {"keyed": False}), encoding="utf-8")  # as another version wrote it
+    with pytest.raises(InvalidInput, match=r"a difference in keyed\. Use the shuffledp that wrote it"):
+        read_counted(path)
     for wrong in (facts | {"more": 1}, {name: value for name, value in facts.items() if name != "missing"}):
         path.write_text(sealed(wrong), encoding="utf-8")
         with pytest.raises(InvalidInput, match="got a difference in m"):

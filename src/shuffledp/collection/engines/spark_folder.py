@@ -29,13 +29,17 @@ from shuffledp.storage.files import unwritable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Claim", "WorkFolder", "check_address"]
+__all__ = ["UNSURE", "Claim", "WorkFolder", "check_address"]
 
 FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
 PART = re.compile(r"part-(\d+)-([0-9a-f-]{36})-c000(\.\w+)*\.parquet")
 GLOBS = set("*?[]{}\\")
 AGAIN = "Delete the folder and start again: nothing of it was counted."
+UNSURE = (
+    "If it may have been counted, draw no other reports of these people, which would be their second ones; if not, "
+    "delete it and start again."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +168,10 @@ class WorkFolder:
         try:
             return Claim.from_json(strict_json(text))
         except (ValueError, RecursionError):
-            raise InvalidInput(f"{self.title} must hold a whole {CLAIM}, got another one. {AGAIN}") from None
+            raise InvalidInput(
+                f"{self.title} must hold a whole {CLAIM} of this version of shuffledp, got another one. If another "
+                f"version wrote the folder, count it with that one. {UNSURE}"
+            ) from None
 
     def parts(self, *, whole: bool) -> list[str]:
         """The files that were committed, one for each task; ``whole`` where every task left one."""
@@ -179,14 +186,14 @@ class WorkFolder:
         found = {name: PART.fullmatch(name) for name in names if name[0] not in "_."}
         numbers = [int(match[1]) for match in found.values() if match]
         if None in found.values() or len({match[2] for match in found.values() if match}) > 1:
-            raise InvalidInput(f"{self.title} must hold the reports of one job, got files of others. {AGAIN}")
+            raise InvalidInput(f"{self.title} must hold the reports of one job, got files of others. {UNSURE}")
         if len(set(numbers)) < len(numbers):
-            raise InvalidInput(f"{self.title} must hold every partition once, got one twice. {AGAIN}")
+            raise InvalidInput(f"{self.title} must hold every partition once, got one twice. {UNSURE}")
         complete = sorted(numbers) == list(range(len(numbers)))
         if not numbers or (whole and not complete):
             raise InvalidInput(
                 f"{self.title} must hold every partition, got {len(numbers):,} of more. Is it on storage that all "
-                f"workers share? {AGAIN}"
+                f"workers share? {UNSURE}"
             )
         return [f"{self.reports}/{name}" for name in found]
 

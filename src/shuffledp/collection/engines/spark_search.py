@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
+from shuffledp.collection.engines.spark_folder import UNSURE
 from shuffledp.collection.engines.spark_stages import claimed_folder, count_claimed, draw_claimed
 from shuffledp.collection.record import Asked
 from shuffledp.collection.release.budget import Budget
@@ -120,7 +121,5 @@ def _counted(column: SparkColumn, design: Any, path: str) -> Any:
         place.check_new()
         draw_claimed(column, place, claim)
     elif not place.claim().asks_as(claim):
-        raise InvalidInput(
-            f"{place.title} must be this level of this search, got another. Delete the work folder and start again."
-        )
+        raise InvalidInput(f"{place.title} must be this level of this search, got another. {UNSURE}")
     return count_claimed(column, place, design)

@@ -26,7 +26,7 @@ from shuffledp.collection.engines.batch import (
     title_of,
 )
 from shuffledp.collection.engines.spark_column import SparkColumn, ddl
-from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
+from shuffledp.collection.engines.spark_folder import UNSURE, Claim, WorkFolder
 from shuffledp.collection.engines.spark_session import AT_ONCE, arrow_rows, check_session, one_sentence
 from shuffledp.collection.engines.spark_tasks import TALLIED, TaskTally, add_sums
 from shuffledp.collection.record import Asked
@@ -148,10 +148,7 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
         rows = _read(session, parts, TALLIED)
         tasks = rows.select("partition", "rows").toArrow()
         if sorted(tasks["partition"].to_pylist()) != list(range(len(parts))):
-            raise InvalidInput(
-                f"{folder.title} must hold one row of sums for every partition, got others. Delete the folder and "
-                f"start again: nothing of it was counted."
-            )
+            raise InvalidInput(f"{folder.title} must hold one row of sums for every partition, got others. {UNSURE}")
         sums = added_rows(rows.select(*SUMS.names), law)
     if claim.rules["missing"] is None:
         facts["missing"] = sums.missing

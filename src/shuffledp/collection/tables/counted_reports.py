@@ -93,7 +93,10 @@ class CountedReports:
         ]
         if wrong:
             names = ", ".join(name if name in KINDS or name.isidentifier() else ascii(name) for name in wrong[:10])
-            raise InvalidInput(f"{title} must say what counted reports say, got a difference in {names}. {DAMAGED}")
+            raise InvalidInput(
+                f"{title} must say what counted reports say, got a difference in {names}. Use the shuffledp that wrote "
+                f"it, or copy it again: it may have been changed on the way."
+            )
         if written.get("sha256") != seal:
             raise InvalidInput(f"{title} must be as it was written, got a changed file. {DAMAGED}")
         fields = {name: facts[name] for name in KINDS}

@@ -17,7 +17,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.reductions import ADVERSARIES
 from shuffledp.accounting.rounds import Rounds
-from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users
+from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users, shown
 from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
@@ -60,6 +60,8 @@ class Setting:
         """The setting of a mechanism; of its n users only the honest ones count, as the others hide
         nobody.
         """
+        if not isinstance(mechanism, Guarantee):
+            raise InvalidInput(f"a mechanism must be given, got {shown(mechanism)}. Pass shuffle(randomizer, n=...).")
         parts = [part for part, _ in mechanism.parts if isinstance(part, Shuffled)]
         if any(part.view != "reports" for part in parts):
             raise InvalidInput(
