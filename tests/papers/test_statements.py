@@ -168,6 +168,8 @@ def test_a_figure_of_panels_and_a_section_of_several_statements_are_found_as_a_w
     assert koskela_2021.parts("figure 1") == (koskela_2021.figure_1,)
     with pytest.raises(InvalidInput, match="has no statement"):
         koskela_2021.parts("figure")
+    with pytest.raises(InvalidInput, match="the name of a statement must be a text, got 7"):
+        koskela_2021.parts(7)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("asked", ["", "the", "theorem", "n", "lemma 99"])

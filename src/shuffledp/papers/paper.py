@@ -121,8 +121,7 @@ class Paper:
         """The statement of that name or title, such as "theorem-8"; spaces and capitals do not
         matter. For a number that has no statement of its own, the first one that mentions it.
         """
-        check_text("the name of a statement", name, remedy=f"List them: shuffledp papers show {self.name}")
-        asked = re.sub("(.+)-of-the-first-version", r"first-\1", _slug(name).partition("-of-the-revision")[0])
+        asked = re.sub("(.+)-of-the-first-version", r"first-\1", self._word(name).partition("-of-the-revision")[0])
         found = self._known.get(asked) or next((each for each in self if _mentions(each, asked)), None)
         if found is None:
             close = get_close_matches(asked, self._known, n=1)
@@ -132,9 +131,13 @@ class Paper:
             )
         return found
 
+    def _word(self, name: object) -> str:
+        remedy = f"List them: shuffledp papers show {self.name}"
+        return _slug(check_text("the name of a statement", name, remedy=remedy))
+
     def parts(self, name: str) -> tuple[Statement, ...]:
         """The statement of that name; of "figure-3", which has panels, every one."""
-        stem = _slug(name)
+        stem = self._word(name)
         parts = tuple(each for each in self if stem[-1:].isdigit() and each.names[0].startswith(f"{stem}-"))
         return parts if parts and stem not in self._known else (self.find(name),)
 
