@@ -305,10 +305,14 @@ def test_places_that_are_taken(tmp_path: Path, encoder: BatchEncoder) -> None:
     assert sorted(os.listdir(tmp_path)) == ["note.txt"]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{"])
-def test_a_claim_that_says_nothing(drawing: Drawing, encoder: BatchEncoder, text: str) -> None:
-    (Path(drawing.folder) / "claim.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InvalidInput, match="of another, with a difference in clean"):
+@pytest.mark.parametrize("text", ["", "[]", "{", "more", "less"])
+def test_a_claim_of_another_version_may_have_been_counted(drawing: Drawing, encoder: BatchEncoder, text: str) -> None:
+    """To ask for another folder would invite a second drawing for the same people."""
+    place = Path(drawing.folder) / "claim.json"
+    facts = json.loads(place.read_text(encoding="utf-8"))
+    others = {"more": facts | {"keep": "random"}, "less": {name: facts[name] for name in facts if name != "clip"}}
+    place.write_text(json.dumps(others[text]) if text in others else text, encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"a whole claim\.json .*\. If it may have been counted, draw no other"):
         Drawing.claimed(drawing.folder, encoder)
 
 

@@ -386,7 +386,9 @@ def test_sums_that_are_not_one_row_for_each_partition_are_refused(session: Any, 
     before = second.read_bytes()
     second.write_bytes(first.read_bytes())
     said = refused(lambda: spark.count(session, work))
-    assert "must hold one row of sums for every partition, got others. If it may have been counted, draw no other" in said
+    assert (
+        "must hold one row of sums for every partition, got others. If it may have been counted, draw no other" in said
+    )
     second.write_bytes(before)
     assert spark.count(session, work).reports == PEOPLE
     second.unlink()

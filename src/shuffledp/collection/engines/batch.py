@@ -40,6 +40,7 @@ __all__ = [
     "REPORT",
     "SUMS",
     "SURVEY",
+    "UNSURE",
     "BatchEncoder",
     "Batches",
     "ReportTally",
@@ -56,6 +57,11 @@ REPORT = "report"
 SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
 SURVEY = pa.schema([("values", pa.int64()), ("missing", pa.int64())])
 VOTES = np.dtype("<i8")
+# What to do with a work folder that is not as it was written.
+UNSURE = (
+    "If it may have been counted, draw no other reports of these people, which would be their second ones; if not, "
+    "delete it and start again."
+)
 # Engines on the JVM have no unsigned numbers; the widest travel by their bits.
 HELD = {"uint8": pa.int16(), "uint16": pa.int32(), "uint32": pa.int64(), "uint64": pa.int64()}
 Batches = Iterable[pa.RecordBatch]

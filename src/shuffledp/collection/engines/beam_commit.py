@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from shuffledp.collection.engines.batch import BatchEncoder
+from shuffledp.collection.engines.batch import UNSURE, BatchEncoder
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
@@ -78,7 +78,12 @@ class Drawing:
         made = cls(str(folder), str(standing.get("batch")))
         if standing == claim:
             return made
-        if wrong := sorted(name for name in claim if name != "batch" and standing.get(name) != claim[name]):
+        if set(standing) != set(claim):
+            raise InvalidInput(
+                f"out must hold a whole {CLAIM} of this version of shuffledp, got another one in {str(folder)!r}. If "
+                f"another version wrote the folder, count it with that one. {UNSURE}"
+            )
+        if wrong := sorted(name for name in claim if name != "batch" and standing[name] != claim[name]):
             raise InvalidInput(
                 f"out must be the folder of this question, got {str(folder)!r} of another, with a difference in "
                 f"{', '.join(wrong)}. Choose another folder."

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
+from shuffledp.collection.engines.batch import UNSURE
 from shuffledp.collection.engines.spark_session import failures, first_line
 from shuffledp.collection.tables.counted_reports import new_batch
 from shuffledp.errors import InvalidInput, shown
@@ -29,17 +30,13 @@ from shuffledp.storage.files import unwritable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["UNSURE", "Claim", "WorkFolder", "check_address"]
+__all__ = ["Claim", "WorkFolder", "check_address"]
 
 FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
 PART = re.compile(r"part-(\d+)-([0-9a-f-]{36})-c000(\.\w+)*\.parquet")
 GLOBS = set("*?[]{}\\")
 AGAIN = "Delete the folder and start again: nothing of it was counted."
-UNSURE = (
-    "If it may have been counted, draw no other reports of these people, which would be their second ones; if not, "
-    "delete it and start again."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

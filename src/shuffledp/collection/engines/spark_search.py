@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.collection.engines.batch import UNSURE
 from shuffledp.collection.engines.spark_column import SparkColumn, Surveyed
-from shuffledp.collection.engines.spark_folder import UNSURE
 from shuffledp.collection.engines.spark_stages import claimed_folder, count_claimed, draw_claimed
 from shuffledp.collection.record import Asked
 from shuffledp.collection.release.budget import Budget

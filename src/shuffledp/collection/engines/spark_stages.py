@@ -18,6 +18,7 @@ from shuffledp.collection.client import Encoder
 from shuffledp.collection.engines.batch import (
     REPORT,
     SUMS,
+    UNSURE,
     BatchEncoder,
     ReportTally,
     Sums,
@@ -26,7 +27,7 @@ from shuffledp.collection.engines.batch import (
     title_of,
 )
 from shuffledp.collection.engines.spark_column import SparkColumn, ddl
-from shuffledp.collection.engines.spark_folder import UNSURE, Claim, WorkFolder
+from shuffledp.collection.engines.spark_folder import Claim, WorkFolder
 from shuffledp.collection.engines.spark_session import AT_ONCE, arrow_rows, check_session, one_sentence
 from shuffledp.collection.engines.spark_tasks import TALLIED, TaskTally, add_sums
 from shuffledp.collection.record import Asked
