@@ -45,7 +45,7 @@ verdicts: export OPENBLAS_NUM_THREADS := 1
 verdicts: .venv/.installed  ## every question, mechanism and number of rounds, released and verified, about 20 minutes
 	@$(BIN)/python -m tests.pins.verdicts
 
-lint: .venv/.installed  ## style, formatting, types, and the boundaries between rooms
+lint: .venv/.installed  ## style, formatting, types, and the boundaries between packages
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy

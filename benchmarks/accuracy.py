@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 import shuffledp as sdp
 from shuffledp._types import Floats
-from shuffledp.collection.network.sealing import OVERHEAD
-from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
-from shuffledp.protocols.baselines.best_curator import Baseline, counts_by_curator, number_by_curator
+from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
+from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, number_by_curator
 from shuffledp.protocols.planning import worst_error
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.survey.envelopes import OVERHEAD
 
 PEOPLE = tuple(10**power for power in range(3, 8))
 CATEGORIES = 16

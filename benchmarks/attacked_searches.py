@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols.top_words.found_words import TopWords
-from shuffledp.protocols.top_words.level_places import Beginning, Codes
-from shuffledp.protocols.top_words.search import TopSearch
-from shuffledp.protocols.top_words.search_plan import planned_search
+from shuffledp.search.level_places import Beginning, Codes
+from shuffledp.search.progress import TopWords
+from shuffledp.search.search import TopSearch, planned_search
 
 Run = Callable[[TopSearch, "Attack", int], TopWords]
 

@@ -66,8 +66,8 @@ def beam(folder: Path) -> int:
 
 
 def beam_ours(folder: Path) -> int:
-    from shuffledp.collection.tables import read_counted
     from shuffledp.engines import beam as ours
+    from shuffledp.tables import read_counted
 
     engine: Any = import_module("apache_beam")
     encode = ours.Encode(str(folder / "design.json"), column=COLUMN, out=str(folder / "work"))
@@ -97,7 +97,7 @@ def _command(folder: Path, table: Path, *more: str) -> int:
     asked = ("--column", COLUMN, "--categories", str(folder / "categories.txt"), *PROMISE)
     call = [sys.executable, "-m", "shuffledp", "histogram", str(table), *asked, *more, "--out", str(folder / "result")]
     subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
-    from shuffledp.collection.record import read_record
+    from shuffledp.record import read_record
 
     return read_record((folder / "result" / "page.html").read_text(encoding="utf-8")).counted.reports
 

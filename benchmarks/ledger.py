@@ -13,8 +13,8 @@ from pathlib import Path
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.collection.ledger import Entry, Ledger
-from shuffledp.collection.ledger.seal import begun_seal, seal_of
+from shuffledp.ledger import Entry, Ledger
+from shuffledp.ledger.chain import begun_seal, seal_of
 from shuffledp.storage.canonical import canonical
 
 RECORDS = 10_000

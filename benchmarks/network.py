@@ -29,13 +29,12 @@ import numpy as np
 import shuffledp as sdp
 from benchmarks.load import Came
 from benchmarks.result import Result
-from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.sealed_file import SealedHeader
-from shuffledp.collection.network.sealing import AnalystKey
-from shuffledp.collection.network.sealing_pool import sealed
-from shuffledp.collection.network.wire import Address
 from shuffledp.protocols.design import Design
-from tests.collection.network.stores.running_postgres import RunningPostgres, program
+from shuffledp.survey.all_cores import sealed
+from shuffledp.survey.collection import Collection
+from shuffledp.survey.envelopes import AnalystKey, SealedHeader
+from shuffledp.survey.wire import Address
+from tests.survey.stores.running_postgres import RunningPostgres, program
 
 ROOT = Path(__file__).resolve().parents[1]
 MANY = 10**6

@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.collection.tables import Header, Places, open_column, read, shuffle_files, tally, write_reports
+from shuffledp.tables import Header, Places, open_column, read, shuffle_files, tally, write_reports
 
 ROWS, K, EPSILON0 = 10**8, 256, 4.0
 MOST_RATIO, MOST_MEMORY = 3.0, 1000.0

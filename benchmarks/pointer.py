@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks.result import Result
 from shuffledp.protocols.protocol import calibrated
-from shuffledp.studio import plan_answer
-from shuffledp.studio.loopback import Studio
+from shuffledp.studio import answer as plan_answer
+from shuffledp.studio.server import Studio
 
 MOST = 0.3
 QUESTIONS: dict[str, dict[str, Any]] = {

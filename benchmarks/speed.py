@@ -13,10 +13,10 @@ from benchmarks.result import Result, clock
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.meeting_delta import meets
-from shuffledp.literature.bounds import feldman
-from shuffledp.literature.bounds.fourier import Composed, Grid, Pair
-from shuffledp.literature.bounds.koskela_pairs import clones_pair, krr_weak_pair
+from shuffledp.accounting.inversion import meets
+from shuffledp.literature import feldman
+from shuffledp.literature.fourier import Composed, Grid, Pair
+from shuffledp.literature.koskela_pairs import clones_pair, krr_weak_pair
 
 DELTA = 1e-6
 # Feldman's step S: the largest of a scan whose answer is within 1 % of the exact one (the paper

@@ -28,12 +28,12 @@ IMPORTS = {
     "the package": ("shuffledp",),
     "a design": ("shuffledp.protocols.design",),
     "the clients' side": (
-        "shuffledp.collection.client",
-        "shuffledp.collection.release.stages",
+        "shuffledp.client",
+        "shuffledp.release.stages",
         "shuffledp.release.run",
     ),
-    "the page": ("shuffledp.collection.page.document", "shuffledp.report.page"),
-    "the oracle": ("shuffledp.collection.verify.oracle", "shuffledp.verification.oracle"),
+    "the page": ("shuffledp.page.document", "shuffledp.report.page"),
+    "the oracle": ("shuffledp.judge.oracle", "shuffledp.verification.oracle"),
 }
 KNOWN = """
 import importlib.util, sys

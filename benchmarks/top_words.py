@@ -21,10 +21,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks.attacked_searches import ATTACKS, ERROR, FEW, Attack, attacked
-from shuffledp.protocols.top_words.found_words import TopWords, found_words
-from shuffledp.protocols.top_words.progress import progress_of
-from shuffledp.protocols.top_words.search import OUT_OF, TopSearch
-from shuffledp.protocols.top_words.search_plan import planned_search
+from shuffledp.search.progress import TopWords, found_words, progress_of
+from shuffledp.search.search import OUT_OF, TopSearch, planned_search
 
 EPSILON, DELTA = 1.0, 1e-6
 VOCABULARY = 100_000

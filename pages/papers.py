@@ -6,10 +6,9 @@ import re
 from pathlib import Path
 
 from shuffledp.papers import FOUR, PAPERS, Paper, Statement
-from shuffledp.papers.experiment import Experiment
+from shuffledp.papers.experiment import Experiment, read_table
 from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.paper import VERDICTS
-from shuffledp.papers.table import read_table
 
 __all__ = ["OTHER_FIGURES", "index", "page"]
 

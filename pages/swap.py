@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shuffledp.papers.experiment import read_table
 from shuffledp.papers.swap_figures import swap_table
-from shuffledp.papers.table import read_table
 
 __all__ = ["page"]
 

@@ -15,7 +15,26 @@ from types import FrameType
 import shuffledp
 import tests
 
-ROOMS = tuple(f"/shuffledp/{room}/" for room in ("accounting", "literature/exact", "audits", "figures", "collection"))
+ROOMS = tuple(
+    f"/shuffledp/{room}/"
+    for room in (
+        "accounting",
+        "judge",
+        "audits",
+        "figures",
+        "client",
+        "engines",
+        "ledger",
+        "page",
+        "release",
+        "search",
+        "series",
+        "survey",
+        "tables",
+        "training",
+        "verify",
+    )
+)
 ORACLES = tuple(
     f"/tests/{oracle}.py"
     for oracle in (

@@ -18,15 +18,38 @@ import pytest
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.haystack.binary import BinaryScan
+from shuffledp.accounting.haystack.bits import BinaryScan
 from shuffledp.accounting.haystack.location_swap import LocationSwap
 from shuffledp.accounting.haystack.swap_pairs import SwapFamily
-from shuffledp.accounting.training.epoch import StepSum
+from shuffledp.training.allocation import StepSum
 
 __all__ = ["KeptCurves"]
 
 SLOW = (Haystack, BinaryScan, LocationSwap, SwapFamily, StepSum)
-WINGS = tuple(f"tests/{wing}/" for wing in ("audits", "cli", "collection", "docs", "papers", "protocols"))
+WINGS = tuple(
+    f"tests/{wing}/"
+    for wing in (
+        "audits",
+        "cli",
+        "client",
+        "docs",
+        "engines",
+        "faults",
+        "ledger",
+        "mechanisms",
+        "page",
+        "papers",
+        "protocols",
+        "record",
+        "release",
+        "search",
+        "series",
+        "survey",
+        "tables",
+        "training",
+        "verify",
+    )
+)
 
 
 class KeptCurves:

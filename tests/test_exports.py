@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 
 import shuffledp
-from shuffledp.collection import network
+from shuffledp import survey
 
 EXPORTS = [
     "Accountant",
@@ -101,7 +101,7 @@ NETWORK = [
 
 def test_exports_are_pinned() -> None:
     assert sorted(shuffledp.__all__) == EXPORTS
-    assert sorted(network.__all__) == NETWORK
+    assert sorted(survey.__all__) == NETWORK
 
 
 @pytest.mark.parametrize("name", EXPORTS)
@@ -111,7 +111,7 @@ def test_export_resolves(name: str) -> None:
 
 @pytest.mark.parametrize("name", NETWORK)
 def test_export_of_the_network_resolves(name: str) -> None:
-    assert getattr(network, name).__name__ == name
+    assert getattr(survey, name).__name__ == name
 
 
 def test_version_is_that_of_the_installed_package() -> None:

@@ -62,7 +62,7 @@ def test_reports_of_every_family_are_drawn_and_counted_without_scipy() -> None:
         """
 import sys
 from shuffledp.randomizers import BLH, KRR, OLH, OUE, RAPPOR, FromMatrix, Gaussian, Hadamard, Laplace, SubsetSelection
-from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.randomizers.law_file import from_law, law_of
 for family in (KRR, Hadamard, OLH, BLH, SubsetSelection, OUE, RAPPOR):
     again = from_law(law_of(family(k=10, epsilon0=2.0)))
     again.debias(again.randomize([0, 9]))

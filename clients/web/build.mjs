@@ -6,10 +6,10 @@ import { dirname } from "node:path";
 
 const PACKAGE = "../../src/shuffledp/";
 const BUNDLES = [
-  ["src/client.ts", "collection/network/web/client.js"],
-  ["src/x25519.ts", "collection/network/web/x25519.js"],
-  ["src/participant/main.ts", "collection/network/web/participant.js"],
-  ["src/operator/main.ts", "collection/network/web/operator.js"],
+  ["src/client.ts", "survey/web/client.js"],
+  ["src/x25519.ts", "survey/web/x25519.js"],
+  ["src/participant/main.ts", "survey/web/participant.js"],
+  ["src/operator/main.ts", "survey/web/operator.js"],
   ["src/studio/main.ts", "studio/web/studio.js"],
 ];
 

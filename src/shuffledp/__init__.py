@@ -1,23 +1,35 @@
 """shuffledp: certified privacy guarantees in the shuffle model. Start with ``shuffle(randomizer,
 n=...)``.
 
-errors       what can go wrong, what may be asked, and the checks that say so
-wording      what terminal, page and figures say alike
+errors       one sentence with a remedy; the tree of everything that can go wrong
+judge        the second opinion: exact laws, enumeration, ball arithmetic; independent of the rest
+wording      what terminal, page and figures say alike; numbers rounded to the safe side
 storage      whole files or none, and JSON in one spelling
 data         a table to try things on
-sampling     random words -> exact draws
-randomizers  one report's law
-accounting   a law -> both ends of epsilon and delta
-literature   every published bound, and brute force that judges everything
-protocols    a question, its randomizer, its estimator
-testing      checks for a class of one's own
+sampling     random words -> exact draws; all tables of noise
+randomizers  one report's law: described, drawn, debiased; a family declares itself in its own file
+accounting   a law -> both ends of epsilon and delta: haystack, reductions, curves, rounds
+training     noisy training: random allocation, permuted passes, other samplers
+literature   every published bound, one file per paper, beside the truth
+search       frequent words that were never listed, level by level
+mechanisms   the best curator and the best lone reports, to compare with
+protocols    a question, its randomizer, its estimator: histogram, frequency, sums; plan
+testing      the same checks for a class of your own
 audits       attacks on running code
-figures      drawing
-collection   from data to a defended answer
-engines      the same on Spark and Beam: a door to ``collection.engines``
-papers       figures, tables and errata of four papers
+figures      drawing, and nothing but drawing
+record       a release, typed and versioned: what page, verify and ledger read
+tables       columns, values, reports files, external shuffle, tally; no accounting
+client       values -> reports, with a law and a sampler and nothing else
+ledger       recorded is spent
+page         record -> one HTML page
+verify       record -> every number computed again, by the judge
+release      question + values -> record: from a file, from Python
+series       one design, asked every week: paid for in advance, with its trend
+engines      the same where the data are: on Spark, on Beam
+survey       the same between parties that do not trust each other
+papers       the figures and tables of four papers, errata
 studio       the planner: a page on this machine that asks the accountant while you move
-cli          the command ``shuffledp``
+cli          options, commands, one progress bar
 """
 
 from shuffledp._lazy import lazy
@@ -29,14 +41,9 @@ if TYPE_CHECKING:
     from shuffledp.accounting.calibration import Calibration, calibrate
     from shuffledp.accounting.curves import Bound
     from shuffledp.accounting.groups import shuffle_groups
-    from shuffledp.accounting.mechanism import shuffle
+    from shuffledp.accounting.shuffled import shuffle
     from shuffledp.accounting.threshold import SampleAndThreshold
-    from shuffledp.accounting.training import RandomAllocation
-    from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.audits import Audit, audit
-    from shuffledp.collection.door import count, crosstab, frequency, histogram, mean, quantile, sum, top
-    from shuffledp.collection.release.released import Release
-    from shuffledp.collection.tracking import Series
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
@@ -89,6 +96,14 @@ if TYPE_CHECKING:
         Unary,
         UserFakes,
     )
+    from shuffledp.release.of_columns import crosstab
+    from shuffledp.release.of_numbers import mean, quantile, sum
+    from shuffledp.release.of_values import count, frequency, histogram
+    from shuffledp.release.of_words import top
+    from shuffledp.release.released import Release
+    from shuffledp.series.tracking import Series
+    from shuffledp.training import RandomAllocation
+    from shuffledp.training.calibration import calibrate_training
 
 __version__ = "0.1.0"
 
@@ -176,18 +191,21 @@ __getattr__, __dir__ = lazy(
         "engines": "engines",
         "papers": "papers",
         "audits": "Audit audit",
-        "collection.door": "count crosstab frequency histogram mean quantile sum top",
-        "collection.release.released": "Release",
-        "collection.tracking": "Series",
+        "release.of_columns": "crosstab",
+        "release.of_numbers": "mean quantile sum",
+        "release.of_values": "count frequency histogram",
+        "release.of_words": "top",
+        "release.released": "Release",
+        "series.tracking": "Series",
         "accounting.calibration": "Calibration calibrate",
         "literature.comparison": "Comparison compare",
         "errors": "DoesNotApply InvalidInput ShuffledpError",
         "accounting.accountant": "Accountant",
-        "accounting.mechanism": "shuffle",
+        "accounting.shuffled": "shuffle",
         "accounting.groups": "shuffle_groups",
         "accounting.threshold": "SampleAndThreshold",
-        "accounting.training": "RandomAllocation",
-        "accounting.training_plan": "calibrate_training",
+        "training": "RandomAllocation",
+        "training.calibration": "calibrate_training",
         "accounting.curves": "Bound",
         "protocols": (
             "BallsAndBins CentralHistogram CentralMean CentralSum Crosstab DummyHistogram Estimate "

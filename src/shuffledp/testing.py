@@ -2,7 +2,7 @@
 
 Each one raises ``AssertionError`` with a sentence that says what is wrong and by how much. They are
 what the tests of shuffledp itself are made of: the truth is enumerated over all datasets of a
-handful of users (``shuffledp.literature.exact``), by code that shares nothing with the accountant.
+handful of users (``shuffledp.judge``), by code that shares nothing with the accountant.
 
     check_randomizer   all of the checks below that a randomizer is open to
     check_law          what a randomizer says of itself agrees with its matrix
@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp import judge
 from shuffledp._types import Adversary
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import DoesNotApply, InvalidInput
-from shuffledp.literature import exact
-from shuffledp.literature.bounds.published import Published, Setting
+from shuffledp.literature.bound import Published, Setting
 from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 
@@ -120,10 +120,10 @@ def check_ends(
         for count in rounds:
             if _states(table, n) ** count <= MOST_STATES:
                 band = shuffle(randomizer, n=n).compose(count).profile(at, gap=GAP)
-                truth = exact.rounds_delta([table] * count, n, at)
+                truth = judge.rounds_delta([table] * count, n, at)
                 assert_between(band.lower, truth, band.upper, f"{n} users, {count} rounds")
                 done += 1
-        for view, slow in (("weak", exact.weak_delta), ("strong", exact.strong_delta)):
+        for view, slow in (("weak", judge.weak_delta), ("strong", judge.strong_delta)):
             if view in adversaries and _states(table, n) <= MOST_STATES:
                 band = shuffle(randomizer, n=n, adversary=view).profile(at, gap=GAP)  # type: ignore[arg-type]
                 pairs = list(permutations(range(len(table)), 2))
@@ -255,7 +255,7 @@ def _states(table: Floats, n: int) -> int:
 def _usual() -> list[tuple[Randomizer, ArrayLike]]:
     from shuffledp.randomizers import KRR
 
-    return [(KRR(k=k, epsilon0=epsilon0), exact.krr(k, epsilon0)) for k in (2, 3, 4) for epsilon0 in (0.5, 2.0, 4.0)]
+    return [(KRR(k=k, epsilon0=epsilon0), judge.krr(k, epsilon0)) for k in (2, 3, 4) for epsilon0 in (0.5, 2.0, 4.0)]
 
 
 def _truths(
@@ -266,7 +266,7 @@ def _truths(
         for n in users:
             if _states(table, n) <= MOST_STATES:
                 for delta in deltas:
-                    yield Setting(randomizer, n), delta, exact.worst_epsilon(table, n, delta)
+                    yield Setting(randomizer, n), delta, judge.worst_epsilon(table, n, delta)
 
 
 def _check_masses(atoms: Atoms, where: str, hay: float) -> None:

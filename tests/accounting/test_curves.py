@@ -13,9 +13,9 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp._types import Floats
-from shuffledp.accounting.hulls import lower_hull
-from shuffledp.accounting.mechanism import Shuffled
-from shuffledp.literature.exact import enumeration
+from shuffledp.accounting.curves import lower_hull
+from shuffledp.accounting.shuffled import Shuffled
+from shuffledp.judge import enumeration
 from shuffledp.randomizers import Randomizer
 from shuffledp.testing import merged
 from tests.contracts.enclosure import family, from_matrix

@@ -3,7 +3,7 @@
 import pytest
 
 from shuffledp import RandomAllocation
-from shuffledp.accounting.dp_events import from_dp_event, to_dp_event
+from shuffledp.accounting.interop import from_dp_event, to_dp_event
 from shuffledp.errors import InvalidInput
 
 dp_accounting = pytest.importorskip("dp_accounting", reason="the extra interop is not installed")

@@ -17,11 +17,11 @@ from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.contour import turned
-from shuffledp.accounting.haystack.many_pairs import HaystackFamily
+from shuffledp.accounting.haystack.pair_scan import HaystackFamily
 from shuffledp.accounting.haystack.triples import Kinds, kinds_of_users
-from shuffledp.accounting.mechanism import Shuffled
-from shuffledp.accounting.meeting_delta import crossing
+from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.pld import Composition
+from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.protocols.protocol import calibrated
 
 TARGET = {"epsilon": 1.0, "delta": 1e-6}

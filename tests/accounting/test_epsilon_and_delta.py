@@ -12,7 +12,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.meeting_delta import crossing
+from shuffledp.accounting.inversion import crossing
 from shuffledp.randomizers import Randomizer
 
 CLOSER = 1e-3  # how much better than the answer no other epsilon may be

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shuffledp import KRR, OUE, InvalidInput, shuffle, shuffle_groups
 from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, Needle, powers
 from shuffledp.accounting.haystack.mixed import reciprocal
-from shuffledp.literature.exact import hockey_stick, krr
+from shuffledp.judge import hockey_stick, krr
 from shuffledp.randomizers.messages import UserFakes
 from tests.contracts.enclosure import COARSE
 

@@ -11,7 +11,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.protocols.baselines.central import CentralGaussian
+from shuffledp.mechanisms.central import CentralGaussian
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 VOTE = sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000, honest=900)

@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp import KRR, OLH, RR, AnyLDP, FromMatrix, Gaussian, Hadamard, InvalidInput, Laplace, shuffle
 from shuffledp.cli import main
-from shuffledp.literature.exact import hockey_stick, shuffled_law
+from shuffledp.judge import hockey_stick, shuffled_law
 from tests.contracts.enclosure import COARSE
 
 ROWS = ((0.6, 0.2, 0.2), (0.5, 0.3, 0.2), (0.1, 0.2, 0.7), (0.6, 0.2, 0.2))

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.hulls import minorant
-from shuffledp.accounting.meeting_delta import meets
-from shuffledp.literature.exact import enumeration, matrices
+from shuffledp.accounting.curves import minorant
+from shuffledp.accounting.inversion import meets
+from shuffledp.judge import enumeration
+from shuffledp.judge import enumeration as matrices
 
 
 def test_little_noise_does_not_overflow_into_a_guarantee() -> None:

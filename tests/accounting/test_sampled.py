@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.literature import exact
+from shuffledp import judge
 from shuffledp.testing import assert_between
 
 CASES = {
-    "krr": (lambda: sdp.KRR(k=3, epsilon0=2.0), lambda: exact.krr(3, 2.0)),
-    "rr": (lambda: sdp.RR(epsilon0=1.0), lambda: exact.krr(2, 1.0)),
-    "oue": (lambda: sdp.OUE(k=2, epsilon0=1.5), lambda: exact.unary(2, 0.5, 1.0 / (np.exp(1.5) + 1.0))),
+    "krr": (lambda: sdp.KRR(k=3, epsilon0=2.0), lambda: judge.krr(3, 2.0)),
+    "rr": (lambda: sdp.RR(epsilon0=1.0), lambda: judge.krr(2, 1.0)),
+    "oue": (lambda: sdp.OUE(k=2, epsilon0=1.5), lambda: judge.unary(2, 0.5, 1.0 / (np.exp(1.5) + 1.0))),
     "matrix": (lambda: sdp.FromMatrix(UNEVEN), lambda: np.array(UNEVEN)),
     "check-in": (
         lambda: sdp.CheckIn(sdp.RR(epsilon0=2.0), probability=0.5),
-        lambda: np.column_stack([0.5 * exact.krr(2, 2.0), [0.5, 0.5]]),
+        lambda: np.column_stack([0.5 * judge.krr(2, 2.0), [0.5, 0.5]]),
     ),
 }
 UNEVEN = [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]
@@ -77,7 +77,7 @@ def test_two_rounds() -> None:
     survey = sdp.shuffle(sdp.RR(epsilon0=1.0), n=2).sampled(users=4).compose(2)
     at = np.array([0.0, 0.1, 0.5, 1.0])
     band = survey.profile(at, gap=2e-4)
-    assert_between(band.lower, enumerated(exact.krr(2, 1.0), 4, 2, at, rounds=2), band.upper)
+    assert_between(band.lower, enumerated(judge.krr(2, 1.0), 4, 2, at, rounds=2), band.upper)
 
 
 def test_it_attains_the_formula_for_one_user() -> None:

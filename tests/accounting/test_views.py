@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp.accounting import views
-from shuffledp.accounting.mechanism import Shuffled
+from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.accounting.views import SumsDataset, SumsScan
-from shuffledp.collection.ledger.entry import Entry
-from shuffledp.literature.exact.bit_sums import sums_delta
+from shuffledp.judge.datasets import sums_delta
+from shuffledp.ledger.entry import Entry
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.testing import assert_between
 

@@ -12,7 +12,7 @@ from shuffledp.audits.play import Play
 from shuffledp.audits.reading import reading_of
 from shuffledp.audits.runs import Tally
 from shuffledp.audits.subject import subject_of
-from shuffledp.literature.exact import shuffled_law
+from shuffledp.judge import shuffled_law
 from shuffledp.sampling import source_of
 
 FINITE = [

@@ -10,8 +10,8 @@ from shuffledp.audits import Audit, Check, audit, subject_of
 from shuffledp.audits.attack import BAG
 from shuffledp.audits.play import Play
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.sgd.descent import ShuffledSGD
 from shuffledp.sampling import source_of
+from shuffledp.training.descent import ShuffledSGD
 
 DELTA = 1e-2
 SHIPPED = {

@@ -20,8 +20,8 @@ from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.faked_protocol import FakesOfUsers
 from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.split_and_mix import SplitMean
-from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.search.level import TopLevel
 
 pytestmark = pytest.mark.long
 

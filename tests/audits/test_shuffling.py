@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shuffledp.audits.shuffling import distinct, labels_of, shuffling, unlike
+from shuffledp.audits.shuffler import distinct, labels_of, shuffling, unlike
 
 ROWS = [
     np.arange(30) % 3,

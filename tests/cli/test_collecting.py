@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from shuffledp.cli import main
-from shuffledp.collection.network.wire import Address, Uploads
-from tests.collection.network.released import TRUTH, announced, answers, write_sealed
-from tests.collection.network.shufflers import OCTETS, process
+from shuffledp.survey.wire import Address, Uploads
+from tests.survey.released import TRUTH, announced, answers, write_sealed
+from tests.survey.shufflers import OCTETS, process
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.collection.network.codes import hash_of_code, read_code, read_hashes
-from shuffledp.collection.network.collection_file import read_collection
-from shuffledp.collection.network.sealing import AnalystKey
-from tests.collection.network.studies import designs
+from shuffledp.survey.codes import hash_of_code, read_code, read_hashes
+from shuffledp.survey.collection import read_collection
+from shuffledp.survey.envelopes import AnalystKey
+from tests.survey.studies import designs
 
 ADDRESS = "https://shuffle.example.org"
 

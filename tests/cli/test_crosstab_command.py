@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.verify import verify
+from shuffledp.verify import verify
 from tests.cli.people import FILES, done, run
 
 TRUTH = {("north", "yes"): 900, ("north", "no"): 600, ("south", "yes"): 100, ("south", "no"): 1400}

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp import KRR, Accountant, shuffle
 from shuffledp.cli import main
-from shuffledp.collection.ledger import Entry, Ledger
+from shuffledp.ledger import Entry, Ledger
 from shuffledp.randomizers.wrappers.check_in import CheckIn
 
 DESIGN = "ab" * 32

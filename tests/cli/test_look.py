@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.cli.people import done, run
-from tests.collection.tables.tables import FORMATS, Write, as_parquet
+from tests.tables.tables import FORMATS, Write, as_parquet
 
 CITIES = ["São Paulo", " São Paulo", "são paulo", "SÃO PAULO", "Rio", "Rio ", "NA", "N/A", "Belém", ""]
 

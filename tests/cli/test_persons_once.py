@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from shuffledp.collection.record import Record
+from shuffledp.record import Record
 from tests.cli.people import PROMISE, done, run
 
 ASKED = ("--column", "answer", "--categories", "yes,no", *PROMISE)

@@ -15,7 +15,7 @@ from shuffledp.protocols import protocol as base
 from shuffledp.protocols import sums as summation
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
-from shuffledp.protocols.top_words.search_plan import planned_search, rarest_found
+from shuffledp.search.search import planned_search, rarest_found
 from shuffledp.wording import right, shown_alone
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]

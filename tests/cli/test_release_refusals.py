@@ -9,7 +9,7 @@ import pytest
 
 import shuffledp as sdp
 from tests.cli.people import AGE, CITIES, CITY, PROMISE, done, listing, people, run
-from tests.collection.tables.tables import as_csv, as_parquet
+from tests.tables.tables import as_csv, as_parquet
 
 LIST = ("--categories", ",".join(CITIES))
 NOISE = ("--gamma", 0.2, "--delta", 1e-6)

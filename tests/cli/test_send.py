@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.collection.network.codes import code_text, hash_of_code
-from shuffledp.collection.network.sealing import Envelopes
-from shuffledp.collection.network.sending.courier import Courier
 from shuffledp.storage.canonical import canonical
-from tests.collection.network.pretended import HTML, Pretended
-from tests.collection.network.studies import KEY, study
+from shuffledp.survey.codes import code_text, hash_of_code
+from shuffledp.survey.courier import Courier
+from shuffledp.survey.envelopes import Envelopes
+from tests.survey.pretended import HTML, Pretended
+from tests.survey.studies import KEY, study
 
 CODES = [bytes([number]) * 16 for number in range(1, 9)]
 ANSWERS = (

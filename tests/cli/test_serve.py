@@ -16,13 +16,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from shuffledp.cli import main
-from shuffledp.collection.network.codes import hash_of_code, new_codes
-from shuffledp.collection.network.stores.sqlite_store import SQLiteStore
-from shuffledp.collection.network.wire import Delivery
 from shuffledp.storage.canonical import canonical
-from tests.collection.network.memory_folder import memory_folder
-from tests.collection.network.shufflers import OCTETS, envelopes, process
-from tests.collection.network.studies import study
+from shuffledp.survey.codes import hash_of_code, new_codes
+from shuffledp.survey.stores.sqlite import SQLiteStore
+from shuffledp.survey.wire import Delivery
+from tests.survey.memory_folder import memory_folder
+from tests.survey.shufflers import OCTETS, envelopes, process
+from tests.survey.studies import study
 
 
 def certificate(folder: Path, password: bytes | None = None) -> None:

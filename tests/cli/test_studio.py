@@ -37,7 +37,7 @@ def test_a_browser_opens_beside_the_terminal_and_never_inside_it(
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     asked: list[str] = []
     monkeypatch.setattr("webbrowser.open", asked.append)
-    monkeypatch.setattr("shuffledp.studio.loopback.Studio.serve_forever", lambda _: None)
+    monkeypatch.setattr("shuffledp.studio.server.Studio.serve_forever", lambda _: None)
     assert main(["studio"]) == 0
     assert [each.startswith("http://127.0.0.1:") for each in asked] == [True] * opens
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.collection.ledger import Ledger
+from shuffledp.ledger import Ledger
 
 PEOPLE = ("--n", "400", "--honest", "300", "--rounds", "3", "--epsilon", "2", "--delta", "1e-6")
 SETTLED = ("histogram", "--categories", "yes,no", *PEOPLE)

@@ -9,7 +9,7 @@ import pytest
 
 import shuffledp.cli.verify  # noqa: F401
 from shuffledp.cli import main
-from tests.collection.verify.releases import as_page, facts, rehashed
+from tests.verify.releases import as_page, facts, rehashed
 
 
 def test_a_report_passes_with_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

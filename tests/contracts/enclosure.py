@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.literature.exact import matrices
+from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import (
     BLH,
     KRR,

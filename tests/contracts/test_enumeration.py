@@ -13,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shuffledp as sdp
-from shuffledp.literature.exact import enumeration, matrices
+from shuffledp.judge import enumeration
+from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import AWKWARD, FAMILIES, SHARES, awkward_matrices, ends, family, from_matrix, names_at

@@ -19,7 +19,8 @@ from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.pld import Composition, optimistic, pessimistic
-from shuffledp.literature.exact import enumeration, matrices
+from shuffledp.judge import enumeration
+from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import AWKWARD, awkward_matrices, ends, family, from_matrix

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from pages import choosing, papers, prose, swap
-from shuffledp.literature.bounds.fourier import Grid
-from shuffledp.papers import FOUR, balle_figures, errata, koskela_curves
-from shuffledp.papers.experiment import Experiment, find
+from shuffledp.literature.fourier import Grid
+from shuffledp.papers import FOUR, errata, koskela_curves
+from shuffledp.papers import balle as balle_figures
+from shuffledp.papers.experiment import Experiment, arranged, facts, find, read_table
 from shuffledp.papers.experiments import EXPERIMENTS
-from shuffledp.papers.table import arranged, facts, read_table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FIGURES = DOCS / "figures"

@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 
 from shuffledp.cli import main
-from tests.collection.engines.cluster import SMALL, environment, missing, small_jvm
+from tests.engines.cluster import SMALL, environment, missing, small_jvm
 
 ROOT = Path(__file__).resolve().parents[2]
 # The pages of notebooks follow from the notebooks, which test_notebooks.py runs.

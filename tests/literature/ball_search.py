@@ -15,8 +15,8 @@ from shuffledp import KRR, OUE, RAPPOR, FromMatrix, Hadamard, LocalHash, SubsetS
 from shuffledp.accounting.accuracy import DEFAULT_GAP, SOLVE_GAP
 from shuffledp.accounting.haystack import BinaryDataset, Haystack
 from shuffledp.accounting.reductions import reduce
-from shuffledp.literature.exact.balls import Needle, TwoValues, kinds_of, kinds_of_table
-from shuffledp.literature.exact.balls.ball import ends, precision
+from shuffledp.judge.balls import Needle, TwoValues, kinds_of, kinds_of_table
+from shuffledp.judge.balls.arithmetic import ends, precision
 from shuffledp.literature.proof import _alike, _haystack
 from shuffledp.randomizers import Randomizer
 from shuffledp.randomizers.randomizer import Atoms

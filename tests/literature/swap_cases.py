@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from shuffledp.literature.exact import hadamard, krr, local_hash, subset, unary
+from shuffledp.judge import hadamard, krr, local_hash, subset, unary
 
 Array = NDArray[np.float64]
 

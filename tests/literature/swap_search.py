@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 import shuffledp as sdp
 from shuffledp.accounting.reductions import reduce
-from shuffledp.literature.exact import (
+from shuffledp.judge import (
     hadamard,
     hockey_stick,
     krr,
@@ -33,7 +33,7 @@ from shuffledp.literature.exact import (
     unary,
     worst_delta,
 )
-from shuffledp.literature.exact.first_clone import (
+from shuffledp.judge.first_clone import (
     clone_share,
     first_clone_delta,
     kinds_delta,

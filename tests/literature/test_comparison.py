@@ -13,8 +13,8 @@ import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import CertificateError
 from shuffledp.literature import comparison
+from shuffledp.literature.bound import require
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, find, for_rounds
-from shuffledp.literature.bounds.published import require
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 

@@ -13,8 +13,9 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import DoesNotApply
-from shuffledp.literature.bounds import LITERATURE, Setting, balle, biswas, feldman
-from shuffledp.literature.exact import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
+from shuffledp.judge import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
+from shuffledp.literature import balle, biswas, feldman
+from shuffledp.literature.bounds import LITERATURE, Setting
 from shuffledp.papers.errata import ERRATA, SETUP, Erratum, page
 from tests.literature.cases import adaptive, binary, views
 from tests.literature.truth import binomial

@@ -9,9 +9,9 @@ from typing import Literal
 
 import pytest
 
+from shuffledp.judge import krr, worst_delta
+from shuffledp.literature.bound import require
 from shuffledp.literature.bounds import Published, Setting
-from shuffledp.literature.bounds.published import require
-from shuffledp.literature.exact import krr, worst_delta
 from tests.literature.cases import Case, binary, quick
 from tests.literature.grid import MEASURED, PROBES, QUICK, Effort, Tally, bounds, compare, refute, sample
 from tests.literature.report import Row

@@ -9,8 +9,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.mechanism import Shuffled
-from shuffledp.literature.exact.balls import swapped_clone
+from shuffledp.accounting.shuffled import Shuffled
+from shuffledp.judge.balls import clones
 
 SURVEYS = [
     sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000),
@@ -138,8 +138,8 @@ def test_without_python_flint_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_swap_is_proven_with_as_many_nodes_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """With little blur from the first try on it took 9,840 blocks of nodes, those of phi_* among them."""
     blocks: list[int] = []
-    sizes = swapped_clone._Line._sizes
-    monkeypatch.setattr(swapped_clone._Line, "_sizes", lambda *given: blocks.append(given[-1]) or sizes(*given))
+    sizes = clones._Line._sizes
+    monkeypatch.setattr(clones._Line, "_sizes", lambda *given: blocks.append(given[-1]) or sizes(*given))
     proof = sdp.shuffle(sdp.OUE(k=4, epsilon0=1.0), n=30).epsilon(delta=1e-6).proven()
     assert proof.holds
     assert len(blocks) <= 4000

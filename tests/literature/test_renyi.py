@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from shuffledp.literature.bounds import clones_renyi, girgis
+from shuffledp.literature import clones_renyi, girgis
 from tests.literature.cases import Case, adaptive, binary, k_ary, k_ary_large, random_matrices
 from tests.literature.report import Row
 from tests.literature.truth import Array

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shuffledp.literature.exact import haystack_delta, krr, rounds_delta, strong_delta, weak_delta, worst_delta
+from shuffledp.judge import haystack_delta, krr, rounds_delta, strong_delta, weak_delta, worst_delta
 from tests.literature.cases import binary, binary_far, k_ary, k_ary_large, views
 from tests.literature.truth import Array, Far, binary_datasets, binomial
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from shuffledp.literature.exact import blanket, neighbouring_laws, shuffled_law
+from shuffledp.judge import blanket, neighbouring_laws, shuffled_law
 
 Array = NDArray[np.float64]
 Laws = tuple[Array, Array]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from shuffledp.literature.exact.enumeration import hockey_stick, worst_delta
+from shuffledp.judge.enumeration import hockey_stick, worst_delta
 
 Array = NDArray[np.float64]
 Tree = list[Array]

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp.literature.exact import enumeration
-from shuffledp.literature.exact.matrices import krr
+from shuffledp.judge import enumeration
+from shuffledp.judge.enumeration import krr
 from tests.oracle import adaptive, arb
 
 Law = dict[tuple[int, ...], float]

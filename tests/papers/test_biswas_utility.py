@@ -13,17 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.bounds.biswas import delta_corrected, delta_printed
+from shuffledp.literature.biswas import delta_corrected, delta_printed
 from shuffledp.papers import biswas_utility as utility
 from shuffledp.papers.boxes import box_plots
+from shuffledp.papers.charts import draw, heat_maps
 from shuffledp.papers.cities import CITIES, Box, City, Unreadable, read_gowalla, synthetic_city
-from shuffledp.papers.draw import draw
-from shuffledp.papers.experiment import Experiment, Line
-from shuffledp.papers.heat import heat_maps
-from shuffledp.papers.reproduction import reproduce
-from shuffledp.papers.table import arranged, read_table, write_table
+from shuffledp.papers.experiment import Experiment, Line, arranged, read_table, write_table
+from shuffledp.papers.files import reproduce
 from shuffledp.randomizers import KRR
 
 pytestmark = pytest.mark.long

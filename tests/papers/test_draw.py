@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from shuffledp.papers.draw import draw, figure
-from shuffledp.papers.experiment import Axis, Line
-from shuffledp.papers.table import arranged, facts, read_table, write_table
+from shuffledp.papers.charts import draw, figure
+from shuffledp.papers.experiment import Axis, Line, arranged, facts, read_table, write_table
 from tests.papers.toy import curves, toy
 
 TOY = toy("toy", curves, 11)

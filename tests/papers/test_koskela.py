@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from shuffledp.literature.bounds.fourier import Grid
+from shuffledp.literature.fourier import Grid
 from shuffledp.papers import koskela_curves
 from shuffledp.papers.experiment import Line, find
 from shuffledp.papers.koskela_clones import FA, FIG7, _verdict_closed, first_closed_form

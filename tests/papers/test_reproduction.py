@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.papers.make import files, finished, make
-from shuffledp.papers.reproduction import Outcome, ReproductionError, reproduce, select
-from shuffledp.papers.table import read_table
+from shuffledp.papers.experiment import read_table
+from shuffledp.papers.files import Outcome, ReproductionError, files, finished, make, reproduce, select
 from tests.papers.toy import toy
 
 SOURCE = "tests.papers.toy"
@@ -202,7 +201,7 @@ def test_a_folder_that_takes_no_files_is_refused_before_anything_is_computed(
 def test_a_run_ended_at_any_moment_leaves_whole_files_and_no_processes(end: signal.Signals, tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = (
-        "import sys; from shuffledp.papers.reproduction import reproduce\n"
+        "import sys; from shuffledp.papers.files import reproduce\n"
         f"reproduce(['toy-one', 'toy-slow'], {str(out)!r}, source={SOURCE!r}, progress=lambda *event: print(*event, "
         f"flush=True))"
     )

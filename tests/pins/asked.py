@@ -19,18 +19,16 @@ from numpy.typing import DTypeLike, NDArray
 
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.collection.client import Encoder
-from shuffledp.collection.network.collection_file import Collection
-from shuffledp.collection.network.sealing import AnalystKey
+from shuffledp.client import Encoder
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.top_words.found_words import found_words
-from shuffledp.protocols.top_words.progress import progress_of
-from shuffledp.protocols.top_words.search import TopSearch
-from shuffledp.protocols.top_words.search_plan import planned_search
+from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.wrappers import OneLevel
-from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Source
+from shuffledp.search.progress import found_words, progress_of
+from shuffledp.search.search import TopSearch, planned_search
+from shuffledp.survey.collection import Collection
+from shuffledp.survey.envelopes import AnalystKey
 
 Plain = Mapping[str, Any]
 LEVEL = 0.95

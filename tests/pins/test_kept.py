@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.client import read_design
-from shuffledp.collection.ledger import Entry
-from shuffledp.collection.network.collection_file import read_collection
-from shuffledp.collection.network.opening.opening_reports import open_collection
+from shuffledp.client import read_design
+from shuffledp.ledger import Entry
 from shuffledp.protocols.settling import certify
+from shuffledp.survey.collection import read_collection
+from shuffledp.survey.opener import open_collection
 from shuffledp.testing import check_randomizer
 from tests.pins.kept.extension import Hesitant
 

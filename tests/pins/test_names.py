@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.dp_events import to_dp_event
-from shuffledp.accounting.interop import to_dp_accounting
+from shuffledp.accounting.interop import to_dp_accounting, to_dp_event
 from shuffledp.protocols.estimators import likelihood, simplex
 from tests.pins.asked import Tape
 

@@ -18,7 +18,7 @@ from tests.pins import asked
 from tests.pins.pinned import Pin, exactly, expect, pins, tape_of
 
 PINS = pins("tapes")
-CLIENT = Path(shuffledp.__file__).parent / "collection" / "network" / "web" / "client.js"
+CLIENT = Path(shuffledp.__file__).parent / "survey" / "web" / "client.js"
 NODE = shutil.which("node")
 
 

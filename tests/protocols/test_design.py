@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.client import Encoder
+from shuffledp.client import Encoder
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols import tasks
 from shuffledp.protocols.design import Design

@@ -12,7 +12,7 @@ from scipy import stats
 from shuffledp import ShufflerDummies, UserFakes
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.fake_votes import FakedSupports, FakeVotes, check_fakes, fake_votes, from_votes
-from shuffledp.randomizers.messages.faked_values import FakedValues
+from shuffledp.randomizers.messages.message import FakedValues
 
 HALF = 0.6065306597126334  # e^-1/2
 LAWS = {

@@ -15,9 +15,9 @@ from shuffledp.audits import poison
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.dummy_histogram import FakesHistogram
 from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.messages.user_fakes import UserFakes
+from shuffledp.randomizers.messages.fakes import UserFakes
+from shuffledp.search.level import TopLevel
 
 PEOPLE = 60
 

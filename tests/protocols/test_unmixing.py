@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.unmixing import Unmixed
+from shuffledp.randomizers.matrix import Unmixed
 
 ROWS = [[0.6, 0.2, 0.1, 0.1], [0.1, 0.6, 0.1, 0.2], [0.05, 0.05, 0.5, 0.4]]
 TRUTH = np.array([500, 300, 40])

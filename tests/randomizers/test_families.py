@@ -14,13 +14,13 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import testing
-from shuffledp.collection.ledger import Entry, Ledger
-from shuffledp.collection.ledger.alike import corner, grouped
 from shuffledp.errors import InvalidInput
+from shuffledp.ledger import Entry, Ledger
+from shuffledp.ledger.total import corner, grouped
 from shuffledp.protocols.design import Design, Law
 from shuffledp.randomizers import Randomizer, VotingRandomizer, family
 from shuffledp.randomizers.family import FAMILIES, NAMES, Family, family_of, over_domain, register
-from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.randomizers.law_file import from_law, law_of
 
 CONCRETE = (
     *(sdp.KRR, sdp.Hadamard, sdp.LocalHash, sdp.SubsetSelection, sdp.OUE, sdp.RAPPOR, sdp.Unary),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.literature.exact import matrices
+from shuffledp.judge import enumeration
 from shuffledp.randomizers import (
     BLH,
     KRR,
@@ -36,17 +36,17 @@ from tests.randomizers.haystacks import ENDS, check_atoms, signature, signatures
 
 def cases() -> Iterable[tuple[SupportRandomizer, Callable[[], Floats]]]:
     for k, e0 in product(range(2, 8), (0.1, 1.0, 3.0)):
-        yield KRR(k=k, epsilon0=e0), lambda k=k, e0=e0: matrices.krr(k, e0)
+        yield KRR(k=k, epsilon0=e0), lambda k=k, e0=e0: enumeration.krr(k, e0)
     for k, e0 in product(range(2, 7), (0.3, 2.0)):
         for unary in (RAPPOR(k=k, epsilon0=e0), OUE(k=k, epsilon0=e0)):
-            yield unary, lambda k=k, u=unary: matrices.unary(k, u.p, u.q)
-        yield Unary(k=k, p=0.7, q=0.6), lambda k=k: matrices.unary(k, 0.7, 0.6)
+            yield unary, lambda k=k, u=unary: enumeration.unary(k, u.p, u.q)
+        yield Unary(k=k, p=0.7, q=0.6), lambda k=k: enumeration.unary(k, 0.7, 0.6)
         for w in range(1, k):
-            yield SubsetSelection(k=k, epsilon0=e0, size=w), lambda k=k, w=w, e0=e0: matrices.subset(k, w, e0)
+            yield SubsetSelection(k=k, epsilon0=e0, size=w), lambda k=k, w=w, e0=e0: enumeration.subset(k, w, e0)
     for k, g, e0 in product((2, 3, 4), (2, 3, 4), (0.3, 2.0)):
-        yield LocalHash(k=k, g=g, epsilon0=e0), lambda k=k, g=g, e0=e0: matrices.local_hash(k, g, e0)
+        yield LocalHash(k=k, g=g, epsilon0=e0), lambda k=k, g=g, e0=e0: enumeration.local_hash(k, g, e0)
     for k, e0 in (*product(range(2, 10), (0.3, 1.0, 1.5, 2.5, 4.0)), (15, 0.3), (15, 1.0), (14, 2.0)):
-        yield Hadamard(k=k, epsilon0=e0), lambda k=k, e0=e0: matrices.hadamard(k, e0)
+        yield Hadamard(k=k, epsilon0=e0), lambda k=k, e0=e0: enumeration.hadamard(k, e0)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_many_rows_give_all_blankets_but_few_datasets() -> None:
     assert len(randomizer.datasets()) == 200
     i, j = randomizer.worst_pair
     assert randomizer.datasets()[0].name.endswith(f"inputs {i} and {j}")
-    assert len(FromMatrix(matrices.krr(20, 1.0)).datasets()) == 3
+    assert len(FromMatrix(enumeration.krr(20, 1.0)).datasets()) == 3
 
 
 def test_matrix_with_impossible_outputs() -> None:

@@ -30,7 +30,7 @@ from shuffledp.randomizers import (
     VotingRandomizer,
 )
 from shuffledp.sampling import WORD, source_of
-from shuffledp.sampling.integers import log_at_least
+from shuffledp.sampling.draws import log_at_least
 from tests.sampling.fake import Scripted
 
 Law = dict[tuple[int, ...], Fraction]

@@ -12,8 +12,8 @@ from scipy import stats
 
 from shuffledp import shuffle
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers import FromMatrix, Gaussian, Laplace, OnGrid, on_grid
-from shuffledp.sampling.integers import log_at_least
+from shuffledp.randomizers import FromMatrix, Gaussian, Laplace, OnGrid, location
+from shuffledp.sampling.draws import log_at_least
 
 IDEALS = [
     Laplace(epsilon0=1.0),
@@ -38,10 +38,10 @@ def exact_law(law: OnGrid, i: int) -> list[Fraction]:
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Four steps to the unit, so that every pair of inputs can be tried."""
-    monkeypatch.setattr(on_grid, "MOST_STEPS", 4)
-    on_grid._law.cache_clear()
+    monkeypatch.setattr(location, "MOST_STEPS", 4)
+    location._law.cache_clear()
     yield
-    on_grid._law.cache_clear()
+    location._law.cache_clear()
 
 
 @pytest.mark.usefixtures("coarse")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shuffledp import BLH, KRR, OLH, OUE, RAPPOR, FromMatrix, Hadamard, SubsetSelection
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.written_law import from_law, law_of
+from shuffledp.randomizers.law_file import from_law, law_of
 
 FAMILIES = (KRR, Hadamard, OLH, BLH, SubsetSelection, OUE, RAPPOR)
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import WORD, source_of
-from shuffledp.sampling.count_tables import CountTable, geometric_table, poisson_table
+from shuffledp.sampling.tables import CountTable, geometric_table, poisson_table
 
 
 def check(table: CountTable) -> None:

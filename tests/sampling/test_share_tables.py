@@ -9,7 +9,7 @@ from math import factorial
 import pytest
 
 from shuffledp.sampling.draws import WORD
-from shuffledp.sampling.share_tables import (
+from shuffledp.sampling.tables import (
     FINE,
     filled,
     geometric_cut,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.secret_files import read_secret
+from shuffledp.storage.files import read_secret
 
 WORDS = {"what": "a secret", "whence": "Ask.", "instead": "make another.", "damaged": "Restore it."}
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shuffledp.protocols.baselines.best_local import best_alone
+from shuffledp.mechanisms.best_local import best_alone
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
-from shuffledp.studio import forecasting
-from shuffledp.studio.forecasting import forecast_local, forecast_shuffled
+from shuffledp.studio import answer
+from shuffledp.studio.answer import forecast_local, forecast_shuffled
 
 
 @pytest.mark.parametrize(
@@ -61,6 +61,6 @@ def test_few_reports_of_many_rounds_are_a_walk_still(rounds: int) -> None:
 def test_reports_that_tell_often_are_not_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     terms: dict[str, Any] = {"n": 1000, "epsilon": 1.0, "delta": 1e-7}
     walked = forecast_local(HistogramTask(16), **terms, rounds=1000).error
-    monkeypatch.setattr(forecasting, "MOST_TELLING", 10)
+    monkeypatch.setattr(answer, "MOST_TELLING", 10)
     assert forecast_local(HistogramTask(16), **terms, rounds=1000).error == pytest.approx(walked, rel=0.05)
     forecast_local(HistogramTask(16), **terms, rounds=10**7)

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from shuffledp.errors import CertificateError
-from shuffledp.studio import loopback
-from shuffledp.studio.loopback import HEADERS, MOST_BYTES, Studio
+from shuffledp.studio import server as loopback
+from shuffledp.studio.server import HEADERS, MOST_BYTES, Studio
 
 POLL: dict[str, Any] = {"task": "histogram", "n": 2000, "size": 4, "epsilon": 1, "delta": 1e-6}
 JSON = {"Content-Type": "application/json"}

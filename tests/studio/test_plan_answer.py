@@ -14,9 +14,9 @@ from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import compare
 from shuffledp.protocols.planning import plan
 from shuffledp.protocols.sums import LocalMean, Mean
-from shuffledp.studio import plan_answer
-from shuffledp.studio.plan_answer import PARTS, answer, settled
-from shuffledp.studio.plan_request import PlanRequest
+from shuffledp.studio import answer as plan_answer
+from shuffledp.studio.answer import PARTS, answer, settled
+from shuffledp.studio.request import PlanRequest
 
 POLL: dict[str, Any] = {"task": "histogram", "n": 5000, "size": 8, "epsilon": 1.0, "delta": 1e-7}
 

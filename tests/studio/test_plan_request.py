@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp.cli import main
-from shuffledp.collection.client import read_design
+from shuffledp.client import read_design
 from shuffledp.errors import InvalidInput
-from shuffledp.studio.plan_request import PlanRequest
+from shuffledp.studio.request import PlanRequest
 
 HISTOGRAM: dict[str, Any] = {"task": "histogram", "n": 2000, "size": 4, "epsilon": 1, "delta": 1e-6}
 DESIGNED = {

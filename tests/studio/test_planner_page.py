@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from shuffledp.collection.client import read_design
-from shuffledp.studio import plan_answer
-from shuffledp.studio.loopback import Studio
-from shuffledp.studio.plan_request import PlanRequest
-from tests.collection.page.browser import NAMES, found
-from tests.collection.page.test_browser import FAINT
+from shuffledp.client import read_design
+from shuffledp.studio import answer as plan_answer
+from shuffledp.studio.request import PlanRequest
+from shuffledp.studio.server import Studio
+from tests.page.browser import NAMES, found
+from tests.page.test_browser import FAINT
 
 pytestmark = pytest.mark.skipif(
     found() is None, reason=f"none of {', '.join(NAMES)} is on the PATH; .ci/run installs one"

@@ -10,13 +10,12 @@ import pytest
 from numpy.typing import ArrayLike
 
 import shuffledp as sdp
-from shuffledp import testing
+from shuffledp import judge, testing
 from shuffledp.errors import InvalidInput
-from shuffledp.literature import exact
-from shuffledp.literature.bounds import certified, feldman
-from shuffledp.literature.bounds.published import Published
+from shuffledp.literature import feldman, own_bounds
+from shuffledp.literature.bound import Published
 from shuffledp.randomizers import Randomizer
-from shuffledp.randomizers.finite import FiniteRandomizer
+from shuffledp.randomizers.matrix import FiniteRandomizer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,8 +68,8 @@ class Truthful(Hesitant):
     [
         (Hesitant(), lambda: None),
         (sdp.FromMatrix([[0.6, 0.4, 0.0], [0.1, 0.4, 0.5]]), lambda: None),
-        (sdp.KRR(k=3, epsilon0=1.5), lambda: exact.krr(3, 1.5)),
-        (sdp.Hadamard(k=3, epsilon0=1.0), lambda: exact.hadamard(3, 1.0)),
+        (sdp.KRR(k=3, epsilon0=1.5), lambda: judge.krr(3, 1.5)),
+        (sdp.Hadamard(k=3, epsilon0=1.0), lambda: judge.hadamard(3, 1.0)),
     ],
     ids=["own", "matrix", "krr", "hadamard"],
 )
@@ -106,8 +105,8 @@ def test_a_law_is_needed_to_enumerate() -> None:
 
 
 def test_proven_bounds_hold_and_a_false_one_is_found() -> None:
-    cases = [(sdp.KRR(k=3, epsilon0=2.0), exact.krr(3, 2.0))]
-    assert testing.check_bound(certified.ANY_RANDOMIZER, cases, users=(3, 6)) == 6
+    cases = [(sdp.KRR(k=3, epsilon0=2.0), judge.krr(3, 2.0))]
+    assert testing.check_bound(own_bounds.ANY_RANDOMIZER, cases, users=(3, 6)) == 6
     with pytest.raises(AssertionError, match="an upper bound must be at least"):
         testing.check_bound(HALVED, cases, users=(3, 6))
 
@@ -118,7 +117,7 @@ HALVED = Published(
     where="nowhere",
     covers="anything",
     status="proven",
-    epsilon_at=lambda setting, delta: 0.5 * certified.ANY_RANDOMIZER.epsilon(setting, delta=delta),
+    epsilon_at=lambda setting, delta: 0.5 * own_bounds.ANY_RANDOMIZER.epsilon(setting, delta=delta),
 )
 
 

@@ -12,9 +12,9 @@ from typing import Self
 
 from shuffledp._types import Adversary, View
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, MOST_PLANNED, SOLVE_GAP
-from shuffledp.accounting.bisection import halve, mean
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.inversion import halve, mean
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import (
     MOST_ROUNDS,
     CertificateError,
@@ -25,8 +25,7 @@ from shuffledp.errors import (
     check_rounds,
 )
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
-from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.strength import BY_EPSILON0, Strength
+from shuffledp.randomizers.randomizer import BY_EPSILON0, Randomizer, Strength
 
 __all__ = ["Calibration", "Scale", "Search", "calibrate", "deviation"]
 

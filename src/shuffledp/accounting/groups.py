@@ -10,9 +10,9 @@ from functools import cached_property
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.explanation import Explanation, Row
+from shuffledp.accounting.guarantee import Explanation, Row
 from shuffledp.accounting.haystack import MixedBlanket, MixedDataset, Needle
-from shuffledp.accounting.meeting_delta import crossing
+from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.accounting.rounds import Round
 from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_delta

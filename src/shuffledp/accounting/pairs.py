@@ -24,10 +24,10 @@ from shuffledp.accounting.reductions import (
     SILENT,
     Reduction,
     Theorem,
+    support_swaps,
     swaps,
     worthwhile,
 )
-from shuffledp.accounting.swapping import support_swaps
 from shuffledp.errors import InvalidInput, check_count, check_probability
 from shuffledp.randomizers import AnyLDP
 from shuffledp.randomizers.hadamard import Hadamard

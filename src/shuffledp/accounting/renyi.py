@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import FARTHEST_LOSS
-from shuffledp.accounting.hulls import minorant
+from shuffledp.accounting.curves import minorant
 from shuffledp.accounting.pld import knot_indices
 
 __all__ = [

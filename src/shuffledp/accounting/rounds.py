@@ -15,8 +15,7 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP
 from shuffledp.accounting.curves import Bound, Envelope, Smallest
-from shuffledp.accounting.explanation import Explanation, Row
-from shuffledp.accounting.guarantee import Guarantee, check_order
+from shuffledp.accounting.guarantee import Explanation, Guarantee, Row, check_order
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,

@@ -27,8 +27,8 @@ from scipy.special import gammaln
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
-from shuffledp.accounting.bisection import halve, mean, whole
 from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.inversion import halve, mean, whole
 from shuffledp.accounting.reductions import Reduction, Theorem
 from shuffledp.accounting.rounds import Round
 from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_probability

@@ -30,9 +30,8 @@ from shuffledp.accounting.pld import (
 )
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.bit_law import BitLaw
 from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.unary import UnaryEncoding
+from shuffledp.randomizers.unary import BitLaw, UnaryEncoding
 from shuffledp.wording import statement
 
 __all__ = ["VIEWS", "SumsDataset", "SumsProduct", "SumsScan", "reduce_sums"]

@@ -1,30 +1,28 @@
 """Attacks on a running protocol: an empirical lower bound on epsilon, to hold against the certified
 upper end.
 
-tails       p-values that are never too small
-reading     what an attacker makes of one report: a class, and the accounted law of the classes
-joint       the joint law of a value that the auditor draws and the report that comes back
-census      all values in all places: by value, by place, and between users
-thresholds  the integers that the sampler draws with, exactly, found with scripted words
-shuffling   what comes out of a shuffler, against what went in
-bench       a protocol taken apart, and its parts tried alone
-play        what is attacked, run many times on two neighboring datasets
-messages_seen  what an attacker makes of several messages: the documented laws, in code of its own
-messaged    a law of several messages, or its protocol, under attack
-subject     protocols of one message, or a randomizer behind a shuffler, under attack
-attack      likelihood-ratio and position tests, thresholds chosen on one half of the runs,
-           Clopper-Pearson on the other
-runs        in the attacked runs: is the law the accounted one, are users independent, are runs; and
-           the verdict on all checks
-cheating    people who cheat: how far they move an estimate, beside what the protocol says
-auditing    ``audit`` and its answer, ``Audit``
+tails          p-values that are never too small
+reading        what an attacker makes of one report: a class, and the classes' accounted law
+joint          the joint law of a value that the auditor draws and the report that comes back
+census         all values in all places: by value, by place, and between users
+thresholds     the integers that the sampler draws with, exactly, found with scripted words
+shuffler       what comes out of a shuffler, against what went in
+bench          a protocol taken apart, and its parts tried alone
+play           what is attacked, run many times on two neighboring datasets
+messages_seen  what an attacker makes of several messages, by laws in code of its own
+messaged       a law of several messages, or its protocol, under attack
+subject        protocols of one message, or a randomizer behind a shuffler, under attack
+attack         likelihood-ratio and position tests, whose thresholds are chosen on half of the runs
+runs           in the attacked runs: is the law the accounted one, are users and runs independent
+poisoning      people who cheat: how far they move an estimate, beside what the protocol says
+auditing       ``audit`` and its answer, ``Audit``
 """
 
 from __future__ import annotations
 
 from shuffledp.audits.auditing import Audit, audit
-from shuffledp.audits.cheating import Poisoned, poison
 from shuffledp.audits.play import Subject
+from shuffledp.audits.poisoning import Poisoned, poison
 from shuffledp.audits.runs import Check
 from shuffledp.audits.subject import subject_of
 

@@ -21,9 +21,9 @@ from shuffledp.audits.runs import SIGNIFICANCE, Check, Tally, judged
 from shuffledp.audits.subject import subject_of
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.sgd.descent import ShuffledSGD
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.training.descent import ShuffledSGD
 
 __all__ = ["SURE", "Audit", "audit"]
 

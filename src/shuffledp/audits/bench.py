@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shuffledp.audits.census import Census, Finding
 from shuffledp.audits.joint import Joint
 from shuffledp.audits.reading import Misread
-from shuffledp.audits.shuffling import distinct, shuffling
+from shuffledp.audits.shuffler import distinct, shuffling
 from shuffledp.audits.thresholds import integers
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.sampling import Source

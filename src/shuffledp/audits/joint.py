@@ -33,7 +33,7 @@ from shuffledp.audits.reading import (
     votes_for,
 )
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.on_grid import OnGrid
+from shuffledp.randomizers.location import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.randomizers.wrappers import OneLevel

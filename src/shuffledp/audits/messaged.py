@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.audits.bench import Bench
 from shuffledp.audits.census import Finding
 from shuffledp.audits.messages_seen import Among, Beside, SplitView, dummies_law, view_of
@@ -23,7 +23,7 @@ from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSummation
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
-from shuffledp.randomizers.messages.added_dummies import AddedDummies
+from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.sampling import Source, source_of
 
 __all__ = ["Messaged", "Polled"]

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import KRR, Hadamard, LocalHash, SubsetSelection
-from shuffledp.randomizers.on_grid import OnGrid
+from shuffledp.randomizers.location import OnGrid
 from shuffledp.randomizers.randomizer import Floats, Randomizer
-from shuffledp.randomizers.support import SupportRandomizer
+from shuffledp.randomizers.support import Form, SupportRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
-from shuffledp.randomizers.votes import Form
 from shuffledp.randomizers.wrappers import OneLevel
 
 __all__ = [

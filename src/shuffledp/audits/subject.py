@@ -16,30 +16,29 @@ from scipy.special import logsumexp
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import check_users
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.meeting_delta import meets
+from shuffledp.accounting.inversion import meets
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.audits.bench import Bench
 from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
 from shuffledp.audits.messaged import Messaged, Polled
 from shuffledp.audits.play import Play, Subject
 from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.bag import Bag, Reports
-from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
 from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sgd.descent import ShuffledSGD
-from shuffledp.protocols.sgd.grid_noise import STEPS
 from shuffledp.protocols.sums import LocalMean, StatisticalQuery, Sum, Summation
-from shuffledp.protocols.top_words.top_level import TopLevel
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
+from shuffledp.search.level import TopLevel
+from shuffledp.training.descent import STEPS, ShuffledSGD
 
 __all__ = ["Finite", "Surveyed", "subject_of"]
 

@@ -23,9 +23,9 @@ from numpy.typing import DTypeLike, NDArray
 from shuffledp.audits.census import Finding
 from shuffledp.audits.reading import votes_for
 from shuffledp.randomizers import OUE, RAPPOR, FromMatrix, Unary
-from shuffledp.randomizers.mixing import MixingRandomizer
-from shuffledp.randomizers.on_grid import OnGrid
+from shuffledp.randomizers.location import OnGrid
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.support import MixingRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.sampling import WORD, Source
 

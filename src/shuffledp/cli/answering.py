@@ -14,12 +14,12 @@ from shuffledp.errors import InvalidInput, spelled
 from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.record import Record
-    from shuffledp.collection.release.budget import Budget
-    from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.released import Release
-    from shuffledp.collection.release.rows import EstimateTable
     from shuffledp.protocols.design import Design
+    from shuffledp.record import Record
+    from shuffledp.release.budget import Budget
+    from shuffledp.release.question import Question
+    from shuffledp.release.released import Release
+    from shuffledp.release.rows import EstimateTable
 
 __all__ = ["answer", "fitting", "found", "heard", "show_release"]
 
@@ -37,7 +37,7 @@ TO_BE_CLIPPED = (
 
 def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
-    from shuffledp.collection.release.write import check_folder
+    from shuffledp.release.write import check_folder
 
     question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
     question.check(asking.promise)
@@ -66,7 +66,7 @@ def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]
 @contextmanager
 def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
     """A table that this process reads."""
-    from shuffledp.collection.release.stages import release
+    from shuffledp.release.stages import release
 
     keeping = asking.keeping
     with patiently("opening the table"):
@@ -116,11 +116,11 @@ def heard(*, as_json: bool) -> Iterator[None]:
 
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None, remarks: Sequence[str]) -> None:
     """What would be done, what it would be worth, and what it would cost."""
-    from shuffledp.collection.client import sparse
-    from shuffledp.collection.page.distribution import CLIPPED_ENDS
-    from shuffledp.collection.release.certificate import certificate, comparison
-    from shuffledp.collection.release.write import holds_release
+    from shuffledp.client import sparse
+    from shuffledp.page.distribution import CLIPPED_ENDS
     from shuffledp.protocols.planning import worst_error
+    from shuffledp.release.certificate import certificate, comparison
+    from shuffledp.release.write import holds_release
 
     with patiently("certifying"):
         certified = certificate(design)
@@ -190,9 +190,9 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
     within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
     """
-    from shuffledp.collection.page.poisoning import moved_quantiles, poisoned
-    from shuffledp.collection.release.sentences import certified, charged, headline, warned
-    from shuffledp.collection.release.write import FILES
+    from shuffledp.page.poisoning import moved_quantiles, poisoned
+    from shuffledp.release.sentences import certified, charged, headline, warned
+    from shuffledp.release.write import FILES
 
     assert made.folder is not None
     record = made.record
@@ -225,7 +225,7 @@ def _show_quantiles(record: "Record") -> None:
     """The quantiles and ranges that were asked for; how many people are below each cut point is in
     the files.
     """
-    from shuffledp.collection.page.distribution import quantile_rows, range_rows
+    from shuffledp.page.distribution import quantile_rows, range_rows
 
     sure = f"{100.0 * record.estimates.level:g} % interval"
     if rows := quantile_rows(record):

@@ -12,14 +12,14 @@ from shuffledp.cli.promise_options import BUDGET_OPTIONS, NOISE, OUTPUT_OPTIONS,
 from shuffledp.cli.sharing import option, sharing
 from shuffledp.cli.table_options import MESSY_OPTIONS, SOURCES, TABLE_OPTIONS, Reading
 from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, HIDING, binned
-from shuffledp.collection.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
+from shuffledp.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.release.budget import Budget
-    from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.released import Release
     from shuffledp.protocols.design import Design
+    from shuffledp.release.budget import Budget
+    from shuffledp.release.question import Question
+    from shuffledp.release.released import Release
 
 __all__ = ["ASKED", "Asking", "Found", "with_asking", "with_binning", "with_counting", "with_hiding", "with_listing"]
 

@@ -110,7 +110,7 @@ class Aim(NamedTuple):
 
 def _designed(options: dict[str, Any], delta: float | None) -> Aim:
     """The protocol of a design, which says all that other options would."""
-    from shuffledp.collection.client import read_design
+    from shuffledp.client import read_design
 
     path = options["design"]
     usual = {"adversary": "shuffled", "view": "reports", "as_json": options["as_json"], "design": path}

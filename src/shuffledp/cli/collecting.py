@@ -13,7 +13,7 @@ from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.opening.analyst import Analyst
+    from shuffledp.survey.analyst import Analyst
 
 __all__ = ["collection"]
 
@@ -45,7 +45,7 @@ PLACE = "https://shuffle.example.org"
 
 
 def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None) -> "Analyst":
-    from shuffledp.collection.network.opening.analyst import Analyst
+    from shuffledp.survey.analyst import Analyst
 
     return Analyst.of(url, collection=pinned, token=token, ca=ca)
 
@@ -107,8 +107,8 @@ def fetch(
     All of it is written, or nothing. It can be fetched again, and is the same then: other bytes
     than those of an earlier fetch are refused.
     """
-    from shuffledp.collection.network.organizing import KEY
     from shuffledp.storage.files import check_apart
+    from shuffledp.survey.organizer import KEY
 
     beside = () if pinned is None else (pinned, pinned.with_name(KEY))  # without the key nothing opens any more
     check_apart(out, *beside, *(path for path in (token, ca) if path is not None))

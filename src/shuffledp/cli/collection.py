@@ -18,7 +18,7 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.collection_file import Collection
+    from shuffledp.survey.collection import Collection
 
 __all__ = ["Json", "collection", "moment"]
 
@@ -86,8 +86,8 @@ def new(
     Keep analyst.key on the analyst's machine, and destroy it when the collection has been opened
     and is no longer needed: without it nobody can read a report, whoever has kept the file.
     """
-    from shuffledp.collection.client import exposure, read_design
-    from shuffledp.collection.network.organizing import COLLECTION, KEY, new_collection
+    from shuffledp.client import exposure, read_design
+    from shuffledp.survey.organizer import COLLECTION, KEY, new_collection
 
     settled, which = read_design(design), 1 if round_ is None else round_
     with patiently("certifying"):
@@ -137,8 +137,8 @@ def invite_(
     The organizer hands each code to one person, and should forget to whom. The shuffler gets the
     hashes, in an order that says nothing about that of the codes.
     """
-    from shuffledp.collection.network.collection_file import read_collection
-    from shuffledp.collection.network.organizing import invite
+    from shuffledp.survey.collection import read_collection
+    from shuffledp.survey.organizer import invite
 
     asked = read_collection(file)
     invite(asked, count, out, hashes)
@@ -175,9 +175,9 @@ def search_(
     and the invitations are the organizer's. A ledger is charged now, once for all levels. When the
     first level has been collected, go on with `shuffledp collection next`.
     """
-    from shuffledp.collection.client import read_written
-    from shuffledp.collection.network.opening.search_levels import new_search
-    from shuffledp.protocols.top_words.search import TopSearch
+    from shuffledp.client import read_written
+    from shuffledp.search.search import TopSearch
+    from shuffledp.survey.search import new_search
 
     search = TopSearch.from_json(read_written(design))
     budget = budget_of(*(given[name] for name, _ in BUDGET_OPTIONS))
@@ -205,9 +205,9 @@ def next_(given: dict[str, Any]) -> None:
     """Open the level of a search that was collected last, and announce the next one; after the last
     level, publish the words that were found in the folder --out.
     """
-    from shuffledp.collection.network.opening.search_levels import SearchFolder, next_level
-    from shuffledp.collection.release.terms import check_words
-    from shuffledp.collection.release.top_release import TopRelease
+    from shuffledp.release.terms import check_words
+    from shuffledp.release.top_release import TopRelease
+    from shuffledp.survey.search import SearchFolder, next_level
 
     check_words("--title", given["title"])
     folder = SearchFolder.read(given["search"])

@@ -14,7 +14,7 @@ from shuffledp.accounting.calibration import Calibration
 from shuffledp.accounting.calibration import calibrate as solve
 from shuffledp.accounting.curves import Band, Bound, Proof
 from shuffledp.accounting.guarantee import Guarantee, Question, check_delta, check_epsilon, check_users
-from shuffledp.accounting.mechanism import shuffled_parts
+from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.listing import KRR, PLAN, app, examples
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole

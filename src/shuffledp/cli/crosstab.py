@@ -43,8 +43,8 @@ def _crossing(
     **options: Any,
 ) -> tuple[Asking, dict[str, Any]]:
     """The shared options, and those of several columns."""
-    from shuffledp.collection.release.crossed import check_columns, crossed_columns, read_parts
-    from shuffledp.collection.release.terms import Hiding
+    from shuffledp.release.crossed import check_columns, crossed_columns, read_parts
+    from shuffledp.release.terms import Hiding
 
     columns = check_columns(crossed_columns(column or (), by))
     hiding = Hiding(protocol=protocol)
@@ -71,7 +71,7 @@ def crosstab(given: tuple[Asking, dict[str, Any]]) -> None:
     """How many people hold each combination of several columns' categories, with all sums; with
     --by, shares within groups.
     """
-    from shuffledp.collection.release.crossed import CrossQuestion
+    from shuffledp.release.crossed import CrossQuestion
 
     asking, asked = given
     answer(asking, CrossQuestion, **asked)

@@ -26,15 +26,15 @@ from shuffledp.cli.value_options import (
     binned,
 )
 from shuffledp.cli.waiting import patiently
-from shuffledp.collection.release.terms import Hiding, Promise, read_categories
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS, TopTask
+from shuffledp.release.terms import Hiding, Promise, read_categories
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.release.question import Question
+    from shuffledp.release.question import Question
 
 __all__: list[str] = []
 
@@ -143,7 +143,7 @@ def _check_own(task: str, given: dict[str, Any]) -> None:
 
 def _design_search(given: dict[str, Any], n: int, promise: Promise, out: Path) -> None:
     """The file of a search for frequent words among so many people."""
-    from shuffledp.collection.release.top_question import TopQuestion
+    from shuffledp.release.top_question import TopQuestion
 
     question = TopQuestion(source="-", **given_terms(given)).checked()
     with patiently("calibrating"):
@@ -192,9 +192,9 @@ def _settled_question(
 
 def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
     """What is asked, of one column or of several."""
-    from shuffledp.collection.release.central_questions import CountQuestion, SumQuestion
-    from shuffledp.collection.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
-    from shuffledp.collection.release.question import Question
+    from shuffledp.release.central_questions import CountQuestion, SumQuestion
+    from shuffledp.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
+    from shuffledp.release.question import Question
 
     error, value = given.get("error"), _check_reaching(task, given.get("value"), given.get("error"))
     listed, columns = given["categories"] or [], given["column"] or []

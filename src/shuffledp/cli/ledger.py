@@ -15,7 +15,7 @@ from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.ledger import Ledger
+    from shuffledp.ledger import Ledger
 
 __all__: list[str] = []
 
@@ -36,7 +36,7 @@ def show_(
     as_json: Json = False,
 ) -> None:
     """Every release, and the certified epsilon of all of them together against the limit."""
-    from shuffledp.collection.ledger import check_name
+    from shuffledp.ledger import check_name
 
     book = _open(file)
     if population is not None:
@@ -148,7 +148,7 @@ def export(
     as_json: Annotated[bool, flag("json", ANSWER, "Print JSON, as it does anyway.")] = False,
 ) -> None:
     """Everything in the ledger, with certified totals, as JSON or as CSV."""
-    from shuffledp.collection.ledger import write_csv, write_json
+    from shuffledp.ledger import write_csv, write_json
 
     if as_json and out is not None:
         raise InvalidInput(f"--json prints what --out would write, got both with {str(out)!r}. Leave one out.")
@@ -170,7 +170,7 @@ def export(
 
 def _open(file: Path) -> "Ledger":
     """The ledger, which must be there: a question creates nothing."""
-    from shuffledp.collection.ledger import Ledger
+    from shuffledp.ledger import Ledger
 
     if not file.exists():
         raise InvalidInput(

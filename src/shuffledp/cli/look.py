@@ -17,7 +17,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.tables.look import Look, Seen
+    from shuffledp.tables.profile import Look, Seen
 
 __all__: list[str] = []
 
@@ -47,8 +47,8 @@ def look(
     """What a table holds, what would go wrong with it, and a command to copy. It shows true values,
     to you alone.
     """
-    from shuffledp.collection.tables.columns import nearest
-    from shuffledp.collection.tables.look import FIRST_ROWS, NESTED, look_at
+    from shuffledp.tables.columns import nearest
+    from shuffledp.tables.profile import FIRST_ROWS, NESTED, look_at
 
     most = FIRST_ROWS if rows is None else rows
     if most < 1:
@@ -158,7 +158,7 @@ def _problems(seen: "Seen") -> list[str]:
 
 
 def _remedy(group: list[str]) -> str:
-    from shuffledp.collection.tables.cleaning import Cleaning
+    from shuffledp.tables.cleaning import Cleaning
 
     ways = {
         "--strip": Cleaning(strip=True),

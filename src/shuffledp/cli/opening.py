@@ -16,10 +16,10 @@ from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.collection_file import Collection
-    from shuffledp.collection.network.opening.opening_tasks import Opening
-    from shuffledp.collection.record import InSeries
-    from shuffledp.collection.release.budget import Budget
+    from shuffledp.record import InSeries
+    from shuffledp.release.budget import Budget
+    from shuffledp.survey.collection import Collection
+    from shuffledp.survey.opening_tasks import Opening
 
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
@@ -92,9 +92,9 @@ def open_(
     out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
     file may be opened again, another one of the same collection is refused.
     """
-    from shuffledp.collection.network.opening.opening_reports import Study, publish_study
-    from shuffledp.collection.release.terms import check_words
-    from shuffledp.collection.release.write import check_folder
+    from shuffledp.release.terms import check_words
+    from shuffledp.release.write import check_folder
+    from shuffledp.survey.opener import Study, publish_study
 
     check_words("--title", title)
     check_engine(given["engine"], given["master"])
@@ -132,7 +132,7 @@ def _placed(
             raise InvalidInput(f"--period must come with --series, got {period!r} alone. Leave it out.")
         yield keeping, budget_of(*(given[name] for name, _ in BUDGET_OPTIONS)), None
         return
-    from shuffledp.collection.series.weeks import collected_week
+    from shuffledp.series.weeks import collected_week
 
     for name in ("out", "force", "population", "limit_epsilon", "limit_delta"):
         if given[name]:
@@ -146,7 +146,7 @@ def _placed(
 @contextmanager
 def _here(envelopes: int) -> "Iterator[Where]":
     """All cores of this machine."""
-    from shuffledp.collection.network.opening.opening_processes import OnAllCores
+    from shuffledp.survey.opening_tasks import OnAllCores
 
     with progress("opening", then="certifying and writing") as watched:
         yield OnAllCores(watched(envelopes, lambda: None)), ()
@@ -155,8 +155,8 @@ def _here(envelopes: int) -> "Iterator[Where]":
 @contextmanager
 def _on_spark(master: str | None) -> "Iterator[Where]":
     """The workers of Spark."""
-    from shuffledp.collection.engines.spark_session import session_at
-    from shuffledp.collection.network.opening.opening_on_spark import ON_SPARK, OnSpark
+    from shuffledp.engines.spark_session import session_at
+    from shuffledp.survey.spark import ON_SPARK, OnSpark
 
     with ExitStack() as held:
         with patiently("starting Spark"):

@@ -18,7 +18,7 @@ from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
 if TYPE_CHECKING:
     from shuffledp.literature.bounds import Published
     from shuffledp.papers.experiment import Experiment
-    from shuffledp.papers.reproduction import Outcome
+    from shuffledp.papers.files import Outcome
 
 __all__: list[str] = []
 
@@ -203,8 +203,8 @@ def reproduce(
 
     What is already there is kept, and an interrupted run continues where it stopped.
     """
-    from shuffledp.papers.reproduction import ReproductionError, select
-    from shuffledp.papers.reproduction import reproduce as computed
+    from shuffledp.papers.files import ReproductionError, select
+    from shuffledp.papers.files import reproduce as computed
 
     if names and everything:
         raise InvalidInput(f"either names or --all, got both --all and {names[0]!r}. Leave one out.")

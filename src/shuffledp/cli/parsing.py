@@ -143,8 +143,8 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
         source = source[0] if len(source) == 1 and values.get("engine") is None else None
     if not {"source", "column"} <= set(parameters) or source in (None, "-"):
         return []
-    from shuffledp.collection.tables.columns import find_column
-    from shuffledp.collection.tables.formats import open_table
+    from shuffledp.tables.columns import find_column
+    from shuffledp.tables.formats import open_table
 
     table = None
     with suppress(InvalidInput):

@@ -11,9 +11,9 @@ from shuffledp.cli.listing import PLAN, app, examples
 from shuffledp.cli.numbers import read_people, read_sizes
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Delta, Json, Target, check_form, flag, whole
 from shuffledp.cli.waiting import patiently
-from shuffledp.collection.release.terms import Promise
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.protocols.tasks import TASKS
+from shuffledp.release.terms import Promise
 from shuffledp.wording import in_percent
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _refuse(task: str, **options: object) -> None:
 def _plan_top(n: int, promise: Promise, given: dict[str, Any], *, as_json: bool) -> None:
     """What a search among n people would find, and how accurately."""
     from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
-    from shuffledp.collection.release.top_question import TopQuestion
+    from shuffledp.release.top_question import TopQuestion
 
     terms = given_terms({name: given.get(name) for name, _ in SEARCH_OPTIONS})
     question = TopQuestion(source="-", **terms).checked()

@@ -39,8 +39,8 @@ def poison(
     """
     from numpy.random import default_rng
 
-    from shuffledp.audits.cheating import poison as poisoned
-    from shuffledp.collection.client import read_design
+    from shuffledp.audits.poisoning import poison as poisoned
+    from shuffledp.client import read_design
 
     protocol = read_design(design).protocol
     if seed is not None:

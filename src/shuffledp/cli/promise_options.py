@@ -10,7 +10,7 @@ from shuffledp.cli.sharing import option
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.release.budget import Budget
+    from shuffledp.release.budget import Budget
 
 __all__ = ["BUDGET_OPTIONS", "NOISE", "OUTPUT_OPTIONS", "PROMISE_OPTIONS", "Keeping", "budget_of"]
 
@@ -76,6 +76,6 @@ def budget_of(
     ledger: Path | None, population: str | None, limit_epsilon: float | None, limit_delta: float | None
 ) -> "Budget | None":
     """The budget that the options describe, if any."""
-    from shuffledp.collection.release.budget import Budget
+    from shuffledp.release.budget import Budget
 
     return Budget.of(ledger, population, limit_epsilon, limit_delta)

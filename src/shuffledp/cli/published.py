@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from shuffledp.accounting.curves import Band, Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
-from shuffledp.accounting.mechanism import shuffled_parts
+from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.options import QUESTION, flag
 from shuffledp.cli.setup import Setup

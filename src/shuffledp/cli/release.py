@@ -121,13 +121,13 @@ def count(
     error: ERROR = None,
 ) -> None:
     """How many people hold one value, as accurately as a trusted curator would tell."""
-    from shuffledp.collection.release.central_questions import CountQuestion
+    from shuffledp.release.central_questions import CountQuestion
 
     answer(asking, CountQuestion, value=value, listed=asking.categories, error=error)
 
 
 def _sum(asking: Asking, **asked: Any) -> None:
-    from shuffledp.collection.release.central_questions import SumQuestion
+    from shuffledp.release.central_questions import SumQuestion
 
     answer(asking, SumQuestion, **asked)
 
@@ -154,6 +154,6 @@ def quantile(
 
 
 def _answer(asking: Asking, **asked: Any) -> None:
-    from shuffledp.collection.release.question import Question
+    from shuffledp.release.question import Question
 
     answer(asking, Question, **asked)

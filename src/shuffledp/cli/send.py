@@ -19,7 +19,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask, Task
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.sending.sender import Client, Receipt
+    from shuffledp.survey.sender import Client, Receipt
 
 __all__: list[str] = []
 
@@ -102,8 +102,8 @@ def send(
 
     Exit code 0: acknowledged; 1: stored, and not acknowledged yet; 2: refused.
     """
-    from shuffledp.collection.client import exposure
-    from shuffledp.collection.network.sending.sender import Client
+    from shuffledp.client import exposure
+    from shuffledp.survey.sender import Client
 
     as_json, file = given.pop("as_json"), given.pop("file")
     if (not given["value"]) == (given["source"] is None):
@@ -169,9 +169,9 @@ def _asked(about: str | None = None) -> str:
 
 def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
     """The answers of a table."""
-    from shuffledp.collection.client import Drawing, column_for
-    from shuffledp.collection.network.sending.sender import read_codes
-    from shuffledp.collection.tables import open_column
+    from shuffledp.client import Drawing, column_for
+    from shuffledp.survey.sender import read_codes
+    from shuffledp.tables import open_column
 
     _check_absent(given, ONE, "--table")
     reading = Reading.taken(given)

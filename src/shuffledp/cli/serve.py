@@ -13,7 +13,7 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.collection.network.collection_file import Collection
+    from shuffledp.survey.collection import Collection
 
 __all__: list[str] = []
 
@@ -96,17 +96,15 @@ def serve(
 
     It cannot read a report. SIGTERM or Ctrl-C stops it, and what it acknowledged is on the disk.
     """
-    from shuffledp.collection.network.codes import read_hashes
-    from shuffledp.collection.network.collection_file import read_collection
-    from shuffledp.collection.network.stores.store_places import open_store
+    from shuffledp.survey.codes import read_hashes
+    from shuffledp.survey.collection import read_collection
+    from shuffledp.survey.stores.store_places import open_store
 
     try:
-        from shuffledp.collection.network.shuffler.committing import Writer
-        from shuffledp.collection.network.shuffler.connections import Patience
-        from shuffledp.collection.network.shuffler.serving import Listening, logged
-        from shuffledp.collection.network.shuffler.serving import serve as run
-        from shuffledp.collection.network.shuffler.shuffler_app import Limits, Shuffler
-        from shuffledp.collection.network.shuffler.tokens import Token, made_token
+        from shuffledp.survey.shuffler.app import Limits, Shuffler, Token, made_token
+        from shuffledp.survey.shuffler.server import Listening, Patience, logged
+        from shuffledp.survey.shuffler.server import serve as run
+        from shuffledp.survey.shuffler.writer import Writer
     except ModuleNotFoundError as missing:
         raise InvalidInput(
             f"starlette and uvicorn must be installed for a shuffler, got no module named {missing.name}. pip install "
@@ -157,7 +155,7 @@ def _check_promise(asked: "Collection") -> None:
     """Refuse to begin a collection whose noise does not keep its promise: people who report load no
     accountant, and rely on a shuffler that has. One that has begun was looked at then.
     """
-    from shuffledp.collection.client import check_client
+    from shuffledp.client import check_client
     from shuffledp.protocols.settling import certify
 
     check_client(asked.design)

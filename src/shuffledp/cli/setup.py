@@ -27,13 +27,13 @@ USERS = "how many users' reports are shuffled together"
 
 
 def _designed(path: object) -> "Design":
-    from shuffledp.collection.client import read_design
+    from shuffledp.client import read_design
 
     return read_design(cast(Path, path))
 
 
 def _law(design: Path) -> "Randomizer":
-    from shuffledp.randomizers.written_law import from_law
+    from shuffledp.randomizers.law_file import from_law
 
     return from_law(_designed(design).law.as_json())
 
@@ -113,7 +113,7 @@ class Setup:
 
     def guarantee(self, *, between: tuple[float, float] | None = None) -> "Guarantee":
         """The guarantee to be asked, possibly for one pair of the target's inputs."""
-        from shuffledp.accounting.mechanism import shuffle
+        from shuffledp.accounting.shuffled import shuffle
 
         randomizer = self.randomizer()
         n, honest, rounds = self.n, self.honest, self.rounds
@@ -133,7 +133,7 @@ class Setup:
 
     def facts(self, guarantee: "Guarantee") -> dict[str, object]:
         """The inputs, under the names of their options."""
-        from shuffledp.accounting.mechanism import shuffled_parts
+        from shuffledp.accounting.shuffled import shuffled_parts
 
         part, rounds = shuffled_parts(guarantee)[0]
         given = {key: str(value) if isinstance(value, Path) else value for key, value in self.given.items()}

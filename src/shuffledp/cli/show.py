@@ -200,7 +200,7 @@ def crowd(guarantee: "Guarantee") -> str:
     >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
     'With 10,000 users, 9,000 of them honest, who report 30 times each'
     """
-    from shuffledp.accounting.mechanism import shuffled_parts
+    from shuffledp.accounting.shuffled import shuffled_parts
 
     part, rounds = shuffled_parts(guarantee)[0]
     users = f"With {part.n:,} user{'s' * (part.n > 1)}"
@@ -223,7 +223,7 @@ def meaning(epsilon: float, delta: float) -> str:
 
 def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     """What a careful colleague would add."""
-    from shuffledp.accounting.mechanism import shuffled_parts
+    from shuffledp.accounting.shuffled import shuffled_parts
 
     return wording.large_delta(delta, shuffled_parts(guarantee)[0][0].n)
 
@@ -248,7 +248,7 @@ def reservations(assumptions: "Iterable[str]") -> list[str]:
 
 def premises(guarantee: "Guarantee") -> list[str]:
     """What is assumed of the randomizer beyond its definition, and that messages are sealed."""
-    from shuffledp.accounting.mechanism import shuffled_parts
+    from shuffledp.accounting.shuffled import shuffled_parts
 
     sealed = wording.statement("sealed")
     return [

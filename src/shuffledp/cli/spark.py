@@ -14,10 +14,10 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.engines.spark_column import SparkColumn
-    from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.released import Release
+    from shuffledp.engines.spark_column import SparkColumn
     from shuffledp.protocols.design import Design
+    from shuffledp.release.question import Question
+    from shuffledp.release.released import Release
 
 __all__ = ["in_spark", "reading_column", "working"]
 
@@ -32,7 +32,7 @@ ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 @contextmanager
 def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[Found]:
     """Tables that a session of Spark reads, for as long as the question is asked."""
-    from shuffledp.collection.engines.spark_stages import release_column
+    from shuffledp.engines.spark_commit import release_column
 
     settled = question.settled()
     with reading_column(asking, engine, settled) as column:
@@ -58,7 +58,7 @@ def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[F
 
 def _check_held(question: "Question", column: "SparkColumn") -> None:
     """Refuse to count a value that no row holds, unless all values are listed."""
-    from shuffledp.collection.release.central_questions import CountQuestion
+    from shuffledp.release.central_questions import CountQuestion
 
     if isinstance(question, CountQuestion) and question.listed is None:
         only = replace(question.reader(), only=True)
@@ -69,7 +69,7 @@ def _check_held(question: "Question", column: "SparkColumn") -> None:
 @contextmanager
 def reading_column(asking: Asking, engine: Engine, question: "Question") -> Iterator["SparkColumn"]:
     """The column of a question, in a session of Spark that ends when the question is answered."""
-    from shuffledp.collection.engines.spark_session import session_at
+    from shuffledp.engines.spark_session import session_at
 
     _check_early(asking, engine)
     with ExitStack() as held:
@@ -85,7 +85,7 @@ def reading_column(asking: Asking, engine: Engine, question: "Question") -> Iter
 
 def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn":
     """The column that is asked about; a table with a single one needs no name."""
-    from shuffledp.collection.engines.spark_column import SparkColumn
+    from shuffledp.engines.spark_column import SparkColumn
 
     frame = _read(session, engine.tables, question)
     if not question.names and len(frame.columns) > 1:
@@ -105,7 +105,7 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
 
 def _read(session: Any, tables: tuple[str, ...], question: "Question") -> Any:
     """The tables, one after another."""
-    from shuffledp.collection.engines.spark_session import failures, first_line
+    from shuffledp.engines.spark_session import failures, first_line
 
     ends, format = {table.lower().endswith(ENDINGS) for table in tables}, question.format
     if len(ends) > 1 and format is None:
@@ -133,7 +133,7 @@ def _read_csv(session: Any, tables: list[str], question: "Question") -> Any:
     from pyspark.sql import functions
     from pyspark.sql.types import NumericType
 
-    from shuffledp.collection.engines.spark_session import one_sentence
+    from shuffledp.engines.spark_session import one_sentence
 
     frame = session.read.options(**CSV).csv(tables)
     if len(frame.columns) < 2:
@@ -165,7 +165,7 @@ def _exactly(name: str) -> Any:
 
 def _check_early(asking: Asking, engine: Engine) -> None:
     """What can be refused before a session is started, which takes a while."""
-    from shuffledp.collection.engines.spark_folder import check_address
+    from shuffledp.engines.spark_commit import check_address
 
     if asking.promise.epsilon is not None:
         check_epsilon(asking.promise.epsilon)

@@ -21,8 +21,8 @@ from shuffledp.storage.files import check_apart, check_new_file
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.release.budget import Budget
-    from shuffledp.collection.tables.formats import Kind
+    from shuffledp.release.budget import Budget
+    from shuffledp.tables.formats import Kind
 
 __all__: list[str] = []
 
@@ -71,8 +71,8 @@ def encode(
     """On the clients' side: from values to randomized reports. What leaves here is already noisy;
     ids go to the shuffler, who drops them.
     """
-    from shuffledp.collection import client
-    from shuffledp.collection.tables import open_column
+    from shuffledp import client
+    from shuffledp.tables import open_column
 
     as_json = table.pop("as_json")
     reading = Reading.taken(table)
@@ -154,7 +154,7 @@ def shuffle(
     Every report is checked before the budget is spent, and nothing is written before that. A person
     whose id comes twice is refused.
     """
-    from shuffledp.collection.release import stages
+    from shuffledp.release import stages
 
     settled = None if design is None else stages.read_design(design)
     with progress("shuffling") as watched:
@@ -225,7 +225,7 @@ def analyse(
     title: Annotated[str | None, flag("title", ANSWER, "A headline for the page.", metavar="TEXT")] = None,
 ) -> None:
     """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
-    from shuffledp.collection.release import stages
+    from shuffledp.release import stages
 
     keeping = Keeping(given["out"], given["force"], given["as_json"])
     settled = None if design is None else stages.read_design(design)

@@ -36,7 +36,7 @@ def studio(
     """Plan on a page: move users, categories, rounds and promise, and see noise, error and every
     published bound while you move.
     """
-    from shuffledp.studio.loopback import Studio
+    from shuffledp.studio.server import Studio
 
     if port is not None and not 1 <= port <= HIGHEST:
         raise InvalidInput(f"--port must lie in [1, {HIGHEST}], got {port}. Leave it out for a free one.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 from shuffledp.cli.sharing import argument, option
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.tables.cleaning import Cleaning
+    from shuffledp.tables.cleaning import Cleaning
 
 __all__ = ["COLUMNS", "MESSY", "MESSY_OPTIONS", "SOURCES", "TABLE", "TABLE_OPTIONS", "Reading"]
 
@@ -79,8 +79,8 @@ class Reading:
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
-        from shuffledp.collection.tables.cleaning import Cleaning, check_encoding
-        from shuffledp.collection.tables.persons import check_keep
+        from shuffledp.tables.cleaning import Cleaning, check_encoding
+        from shuffledp.tables.people import check_keep
 
         source, column, format, ids, keep, alone = (
             options.pop(name) for name in ("source", "column", "format", "ids", "keep", "one_row_per_person")

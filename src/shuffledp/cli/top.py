@@ -18,9 +18,9 @@ from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.collection.release.top_question import TopQuestion
-    from shuffledp.collection.release.top_release import TopRelease
-    from shuffledp.protocols.top_words.search import TopSearch
+    from shuffledp.release.top_question import TopQuestion
+    from shuffledp.release.top_release import TopRelease
+    from shuffledp.search.search import TopSearch
 
 __all__ = ["SEARCH_OPTIONS", "FoundTable", "expected", "given_terms", "show_expected", "top"]
 
@@ -60,7 +60,7 @@ SEARCH_OPTIONS = [
 
 def given_terms(options: dict[str, Any]) -> dict[str, Any]:
     """What was given of the terms of a search, read."""
-    from shuffledp.collection.release.top_question import read_tokens
+    from shuffledp.release.top_question import read_tokens
 
     given = {name: options[name] for name, _ in SEARCH_OPTIONS if options[name] is not None}
     return given | ({"tokens": read_tokens(given["tokens"])} if "tokens" in given else {})
@@ -98,9 +98,9 @@ def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     """Which words are most frequent, when nobody has listed them: beginnings that many people share
     are followed, symbol by symbol, each step with other people.
     """
-    from shuffledp.collection.release.top_question import TopQuestion
-    from shuffledp.collection.release.top_release import paying
-    from shuffledp.collection.release.write import check_folder
+    from shuffledp.release.top_question import TopQuestion
+    from shuffledp.release.top_release import paying
+    from shuffledp.release.write import check_folder
 
     asking, terms = asked
     keeping = asking.keeping
@@ -131,9 +131,9 @@ def _found(asking: Asking, question: "TopQuestion") -> AbstractContextManager[Fo
 def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterator[FoundTable]:
     """Tables that a session of Spark reads."""
     from shuffledp.cli.spark import reading_column, working
-    from shuffledp.collection.engines.spark_search import check_ids, release_search_column
-    from shuffledp.collection.release.question import Question
-    from shuffledp.collection.release.terms import Categories
+    from shuffledp.engines.spark_search import check_ids, release_search_column
+    from shuffledp.release.question import Question
+    from shuffledp.release.terms import Categories
 
     words = Question(task="top", title=asking.title, **asking.reading.fields(), categories=Categories((), "words"))
     with reading_column(asking, engine, words) as column:
@@ -161,7 +161,7 @@ def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterat
 @contextmanager
 def _in_file(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
     """A table that this process reads."""
-    from shuffledp.collection.release.top_release import release_search
+    from shuffledp.release.top_release import release_search
 
     keeping = asking.keeping
     with progress("reading") as watched:
@@ -203,8 +203,7 @@ def _plan(asking: Asking, question: "TopQuestion", search: "TopSearch") -> None:
 
 def expected(search: "TopSearch") -> dict[str, Any]:
     """What is certified of a search, who would be asked, and what could be found."""
-    from shuffledp.protocols.top_words.search import MISS
-    from shuffledp.protocols.top_words.search_plan import rarest_found
+    from shuffledp.search.search import MISS, rarest_found
 
     design, rarest, levels = search.first_design(), rarest_found(search), len(search.spans)
     assert rarest is not None  # else no search is planned

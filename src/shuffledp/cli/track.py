@@ -21,9 +21,9 @@ from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.collection.release.question import Question
-    from shuffledp.collection.series.pausing import Pace
-    from shuffledp.collection.series.weeks import Tracked, Week
+    from shuffledp.release.question import Question
+    from shuffledp.series.pausing import Pace
+    from shuffledp.series.weeks import Tracked, Week
 
 __all__ = ["SERIES", "refresh"]
 
@@ -75,9 +75,9 @@ def new(
     With --ledger, all weeks are paid for at once, and each of them is then released once, wherever
     the folder is copied. Without one, nothing keeps a copy of the folder from being used again.
     """
-    from shuffledp.collection.client import read_design
-    from shuffledp.collection.series.weeks import new_series
+    from shuffledp.client import read_design
     from shuffledp.protocols.settling import certify
+    from shuffledp.series.weeks import new_series
 
     folder: Path = given["folder"]
     budget = budget_of(*(given[each] for each, _ in BUDGET_OPTIONS))
@@ -166,7 +166,7 @@ def add(
     was killed before its folder stood. With --period, weeks that were left out show as gaps; a
     later week has a later period, and a week that was left out may be released late: --week.
     """
-    from shuffledp.collection.series.weeks import next_week
+    from shuffledp.series.weeks import next_week
 
     named = {each: given.pop(each) for each in ("week", "period", "ledger")}
     with next_week(given.pop("folder"), **named) as week:
@@ -180,8 +180,8 @@ def add(
 
 def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: bool) -> tuple[Asking, "Question"]:
     """A week as a question in one go, with the promise that was settled."""
-    from shuffledp.collection.client import column_for
-    from shuffledp.collection.series.asking_again import question_of
+    from shuffledp.client import column_for
+    from shuffledp.series.asking_again import question_of
 
     design = week.series.design
     assert design.epsilon is not None
@@ -197,8 +197,8 @@ def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: b
 
 def refresh(folder: Path, ledger: Path | None) -> None:
     """Make the page and the table of the trend again."""
-    from shuffledp.collection.series.trend_page import write_pages
-    from shuffledp.collection.series.weeks import tracked
+    from shuffledp.series.trend_page import write_pages
+    from shuffledp.series.weeks import tracked
 
     with patiently("drawing the trend"):
         write_pages(tracked(folder, ledger=ledger))
@@ -209,8 +209,8 @@ def status(folder: Folder, ledger: PaidIn = None, as_json: Json = False) -> None
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
     """
-    from shuffledp.collection.series.pausing import paces, spent_after
-    from shuffledp.collection.series.weeks import tracked
+    from shuffledp.series.pausing import paces, spent_after
+    from shuffledp.series.weeks import tracked
 
     state = tracked(folder, ledger=ledger)
     with patiently("composing the weeks"):
@@ -293,9 +293,9 @@ def plot(
     """Draw the trend: every week with its interval, the one that holds for all weeks at once, and
     gaps where there is none. The page and the table are made again, too.
     """
-    from shuffledp.collection.series.trend import trend_of
-    from shuffledp.collection.series.trend_page import PAGES, trend_svg, write_pages
-    from shuffledp.collection.series.weeks import tracked
+    from shuffledp.series.trend import trend_of
+    from shuffledp.series.trend_page import PAGES, trend_svg, write_pages
+    from shuffledp.series.weeks import tracked
 
     state = tracked(folder, ledger=ledger)
     trend = trend_of(state)
@@ -342,8 +342,8 @@ def verify(
     checked.
     """
     from shuffledp.cli.verify import CODES
-    from shuffledp.collection.series.checking import check_series
-    from shuffledp.collection.series.weeks import tracked
+    from shuffledp.series.checking import check_series
+    from shuffledp.series.weeks import tracked
 
     with patiently("verifying every week"):
         found = check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds)

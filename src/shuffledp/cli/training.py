@@ -13,7 +13,7 @@ from shuffledp.wording import rounded, statement
 
 if TYPE_CHECKING:
     from shuffledp.accounting.calibration import Calibration
-    from shuffledp.accounting.training.samplers import Sampler
+    from shuffledp.training.samplers import Sampler
 
 __all__: list[str] = []
 
@@ -58,11 +58,11 @@ def training(
     With --epsilon it answers for random allocation alone, and solves for the
     one of --sigma, --steps and --epochs that is left out.
     """
-    from shuffledp.accounting.training.allocation import check_epochs, check_steps
-    from shuffledp.accounting.training.samplers import samplers
-    from shuffledp.accounting.training.step_pairs import GaussianStep
-    from shuffledp.accounting.training_plan import calibrate_training
     from shuffledp.figures import check_figure, samplers_figure
+    from shuffledp.training.allocation import check_epochs, check_steps
+    from shuffledp.training.calibration import calibrate_training
+    from shuffledp.training.samplers import samplers
+    from shuffledp.training.step_pairs import GaussianStep
 
     check_delta(delta)
     if plot is not None:

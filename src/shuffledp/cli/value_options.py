@@ -6,7 +6,7 @@ from shuffledp.cli.numbers import read_count, read_number, read_numbers, read_ra
 from shuffledp.cli.options import QUESTION, flag, number
 from shuffledp.cli.sharing import option
 from shuffledp.cli.table_options import TABLE
-from shuffledp.collection.release.terms import Bins, given_bins
+from shuffledp.release.terms import Bins, given_bins
 
 __all__ = [
     "BINNED",

@@ -13,7 +13,7 @@ from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from shuffledp.collection.verify.outcomes import Check
+    from shuffledp.verify.outcomes import Check
 
 __all__: list[str] = []
 
@@ -55,8 +55,8 @@ def verify(
     means that all agree, 1 that something does not, 2 that the file is not
     a page, 3 that nothing disagrees, but not enough could be checked.
     """
-    from shuffledp.collection.verify import SECONDS
-    from shuffledp.collection.verify import verify as verified
+    from shuffledp.verify import SECONDS
+    from shuffledp.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")
     if "htm" in file.name.rpartition(".")[2].lower() and text.lstrip("\ufeff \t\r\n").startswith("{"):
@@ -73,7 +73,7 @@ def verify(
         )
     book = None
     if ledger is not None:  # which loads the accounting: a page by itself is judged without it
-        from shuffledp.collection.ledger import Ledger
+        from shuffledp.ledger import Ledger
 
         book = Ledger(ledger)
     with counted("summing the certificate again") as tick:

@@ -16,12 +16,11 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import FIGURE_GAP
 from shuffledp.accounting.curves import Band
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle, shuffled_parts
-from shuffledp.accounting.meeting_delta import meets
+from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.rounds import Rounds
+from shuffledp.accounting.shuffled import shuffle, shuffled_parts
 from shuffledp.errors import InvalidInput
-from shuffledp.figures.filetypes import check_figure
-from shuffledp.figures.style import BLUE, DARK, GREY, PALE, STYLE
+from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE, check_figure
 from shuffledp.storage.files import replace_file
 from shuffledp.wording import rounded
 
@@ -82,7 +81,7 @@ def draw_curve(
     """
     import matplotlib as mpl
 
-    from shuffledp.figures.drawing import Drawing
+    from shuffledp.figures.files import Drawing
 
     local = _without_shuffler(guarantee)
     floor = max(min(LOWEST, 1e-6 * guarantee.delta_at_most(epsilon=0.0)), 1e-200)

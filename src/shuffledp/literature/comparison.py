@@ -17,7 +17,7 @@ from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
 from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, check_finite
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_rounds
-from shuffledp.literature.bounds.certified import LOWER, slowness
+from shuffledp.literature.own_bounds import LOWER, slowness
 from shuffledp.wording import reserved
 
 __all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside", "rests_on", "weigh"]

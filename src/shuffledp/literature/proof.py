@@ -1,4 +1,4 @@
-"""The two ends of one round, proven in ball arithmetic: by the room ``exact.balls``, which shares
+"""The two ends of one round, proven in ball arithmetic: by ``judge.balls``, which shares
 no code with the accountant, from the law's own parameters wherever they say all.
 """
 
@@ -24,16 +24,16 @@ from shuffledp.accounting.haystack import (
     Slots,
     SwapFamily,
 )
-from shuffledp.accounting.mechanism import Shuffled
 from shuffledp.accounting.reductions import Curve, Theorem
 from shuffledp.accounting.rounds import Round
+from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from flint import arb
 
-    from shuffledp.literature.exact.balls import Needle, SwappedClone
+    from shuffledp.judge.balls import Needle, SwappedClone
 
 __all__ = ["prove"]
 
@@ -57,7 +57,7 @@ Enclosure = Callable[[float, float], "arb"]
 def prove(question: Question, bound: Bound) -> Proof:
     """The ends of ``bound``, or the nearest that can be proven."""
     try:
-        from shuffledp.literature.exact.balls.ball import precision
+        from shuffledp.judge.balls.arithmetic import precision
     except ImportError:
         raise InvalidInput(
             "python-flint must be installed to prove a bound in ball arithmetic, got no such package. Install the "
@@ -164,7 +164,7 @@ class _Prover:
         return [each for curve in curves for each in self._enclosures(curve, "upper", claim)]
 
     def _swaps(self) -> list[Enclosure]:
-        from shuffledp.literature.exact.balls import swaps_of
+        from shuffledp.judge.balls import swaps_of
 
         if not isinstance(self.mechanism, Shuffled) or self.mechanism.adversary != "shuffled":
             return []
@@ -175,7 +175,7 @@ class _Prover:
         """What a curve is made of, in balls: the laws that its parameters describe if they are its
         own, else its masses, taken as exact.
         """
-        from shuffledp.literature.exact.balls import TwoValues
+        from shuffledp.judge.balls import TwoValues
 
         basis, found = PARAMETERS, []
         if isinstance(curve, BinaryScan):
@@ -285,7 +285,7 @@ def _decided(enclosure: Enclosure, epsilon: float, claim: float) -> tuple[float,
 
 
 def _ends(number: arb) -> tuple[float, float]:
-    from shuffledp.literature.exact.balls.ball import ends
+    from shuffledp.judge.balls.arithmetic import ends
 
     return ends(number)
 
@@ -313,7 +313,7 @@ def _clone(curve: FirstClone) -> SwappedClone:
     """One of the accountant's own swaps, its masses taken as exact."""
     from flint import arb
 
-    from shuffledp.literature.exact.balls import Slot, SwappedClone
+    from shuffledp.judge.balls import Slot, SwappedClone
 
     def slots(table: Slots) -> list[Slot]:
         columns = [getattr(table, name) for name in ("needle0", "needle1", "hay", "taken")]
@@ -332,7 +332,7 @@ def _clone(curve: FirstClone) -> SwappedClone:
 
 def _laws(mechanism: Round) -> tuple[Needle, ...]:
     """All haystacks of a law that its parameters, or its table, describe."""
-    from shuffledp.literature.exact.balls import kinds_of, kinds_of_table
+    from shuffledp.judge.balls import kinds_of, kinds_of_table
 
     if not isinstance(mechanism, Shuffled):
         return ()
@@ -365,7 +365,7 @@ def _rank(row: tuple[float, ...]) -> tuple[float, ...]:
 
 def _haystack(curve: Haystack) -> Needle:
     """One of the accountant's own haystacks, its masses taken as exact."""
-    from shuffledp.literature.exact.balls import Needle
+    from shuffledp.judge.balls import Needle
 
     return Needle.of(
         curve.name,

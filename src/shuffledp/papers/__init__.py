@@ -6,16 +6,12 @@
 paper            ``Paper`` and ``Statement``
 statements       what each paper states, one file per paper
 experiments      every figure and table that is computed again
-experiment       ``Experiment``, a figure described, and ``Line``, one of its curves
-table            lines as a CSV file, and back
-looks            what tells one curve from another
-draw             lines as a figure
-heat             maps side by side
+experiment       ``Experiment``, a figure described; its lines as a CSV file, and back
+charts           lines and maps as figures
 boxes            box plots of runs
-make             the files of one experiment
-reproduction     many experiments, in a few processes
-balle_figures    Balle et al. 2019
-feldman_figures  Feldman et al. 2020
+files            the files of one experiment; many experiments, in a few processes
+balle            Balle et al. 2019
+feldman          Feldman et al. 2020
 koskela_figures  Koskela et al. 2021: koskela_krr, koskela_clones, and what both need
 koskela_krr      k-ary randomized response
 koskela_clones   any randomizer

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.accounting.mechanism import shuffle
-from shuffledp.literature.bounds.biswas import delta_corrected, delta_printed
+from shuffledp.accounting.shuffled import shuffle
+from shuffledp.literature.biswas import delta_corrected, delta_printed
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
 from shuffledp.randomizers import KRR
 

@@ -21,15 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri, ndtr
 
 from shuffledp._types import Floats
+from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import LEAST_DELTA, InvalidInput
-from shuffledp.literature.bounds import biswas
+from shuffledp.literature import biswas
 from shuffledp.papers.boxes import box_plots
+from shuffledp.papers.charts import heat_maps
 from shuffledp.papers.cities import CITIES, City, described
 from shuffledp.papers.experiment import Axis, Experiment, Line
-from shuffledp.papers.heat import heat_maps
-from shuffledp.protocols.baselines import analytic_gaussian as gaussian
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.histogram import check_held
 from shuffledp.randomizers import KRR

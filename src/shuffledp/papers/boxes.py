@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.papers.draw import figure
-from shuffledp.papers.experiment import Experiment, Line
-from shuffledp.papers.table import arranged
+from shuffledp.papers.charts import figure
+from shuffledp.papers.experiment import Experiment, Line, arranged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

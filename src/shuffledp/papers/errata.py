@@ -31,8 +31,9 @@ from math import exp, log, log1p, sqrt
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp.literature import exact
-from shuffledp.literature.bounds import LITERATURE, Setting, biswas
+from shuffledp import judge
+from shuffledp.literature.bounds import LITERATURE, Setting
+from shuffledp.literature import biswas
 
 
 def show(*values):

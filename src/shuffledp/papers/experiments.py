@@ -4,22 +4,14 @@
 ['Table 1: delta of shuffled k-RR, a misprint next to the certified delta']
 """
 
-from shuffledp.papers import (
-    balle_figures,
-    biswas_tables,
-    biswas_utility,
-    feldman_figures,
-    koskela_figures,
-    landscape,
-    swap_figures,
-)
+from shuffledp.papers import balle, biswas_tables, biswas_utility, feldman, koskela_figures, landscape, swap_figures
 from shuffledp.papers.experiment import Experiment
 
 __all__ = ["EXPERIMENTS"]
 
 EXPERIMENTS: tuple[Experiment, ...] = (
-    *balle_figures.EXPERIMENTS,
-    *feldman_figures.EXPERIMENTS,
+    *balle.EXPERIMENTS,
+    *feldman.EXPERIMENTS,
     *koskela_figures.EXPERIMENTS,
     *biswas_tables.EXPERIMENTS,
     *biswas_utility.EXPERIMENTS,

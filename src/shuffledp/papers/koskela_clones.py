@@ -16,8 +16,9 @@ from functools import partial
 import numpy as np
 
 import shuffledp as sdp
-from shuffledp.literature.bounds import composing, feldman
-from shuffledp.literature.bounds.koskela_pairs import clones_pair, feldman_pair
+from shuffledp.literature import composition as composing
+from shuffledp.literature import feldman
+from shuffledp.literature.koskela_pairs import clones_pair, feldman_pair
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
 from shuffledp.papers.koskela_curves import GRID, PAPER, certified_profile, deltas_of, keyed, parted, reaches, value
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.literature.bounds.fourier import Grid, Pair
+from shuffledp.literature.fourier import Grid, Pair
 from shuffledp.papers.experiment import Kind, Line, ends, find
 
 __all__ = [

@@ -18,8 +18,8 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp._types import Floats
-from shuffledp.literature.bounds.koskela import balle_epsilon
-from shuffledp.literature.bounds.koskela_pairs import clones_pair, krr_strong_pair, krr_weak_pair, one_count_pair
+from shuffledp.literature.koskela import balle_epsilon
+from shuffledp.literature.koskela_pairs import clones_pair, krr_strong_pair, krr_weak_pair, one_count_pair
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
 from shuffledp.papers.koskela_curves import GRID, PAPER, below, certified, epsilons_of, parted, value
 

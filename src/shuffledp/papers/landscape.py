@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import DoesNotApply
 from shuffledp.literature.bounds import LITERATURE, Published, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Line, find, kind_of

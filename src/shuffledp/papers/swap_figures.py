@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.literature.bounds import LITERATURE, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
 from shuffledp.randomizers import OUE, RAPPOR, AnyLDP, Hadamard, Laplace, LocalHash, Randomizer

@@ -1,40 +1,37 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-tasks         what can be asked: histogram, frequency, mean, quantile, and yours
-design        a question and its noise, written down: plain data that everybody agrees on
-lazily        a field that may be left out, and is then worked out once
-bag           ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
-protocol      ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran
-message_protocol  several messages of each person, or dummies of the shuffler
-settling      from a design to its protocol, and to what is certified of it
-categories    the answers that a question admits
-rounding      numbers as points of a grid
-estimate      ``Estimate``: values, standard errors, intervals
-estimators    from votes to counts
-exact_limits  intervals where votes are too few for a normal law
-histogram     counts of a few categories
-least_noise   the fewest fakes that keep a promise
-fake_votes    votes of fakes: their law, limits without them, and whether they are there
-faked_protocol  questions among fakes: the choice of their noise, and whether it is there
-dummy_histogram  counts from true values among fakes of users, or of the shuffler
-crosstab      counts of every combination of several columns' categories
-frequency     counts of very many
-sums          sums, means, statistical queries
+tasks                what can be asked: histogram, frequency, mean, quantile, and yours
+design               a question and its noise, written down: plain data that everybody agrees on
+lazily               a field that may be left out, and is then worked out once
+bag                  ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
+protocol             ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran
+message_protocol     several messages of each person, or dummies of the shuffler
+settling             from a design to its protocol, and to what is certified of it
+categories           the answers that a question admits
+rounding             numbers as points of a grid
+estimate             ``Estimate``: values, standard errors, intervals
+estimators           from votes to counts
+exact_limits         intervals where votes are too few for a normal law
+histogram            counts of a few categories
+least_noise          the fewest fakes that keep a promise
+fake_votes           votes of fakes: their law, limits without them, and whether they are there
+faked_protocol       questions among fakes: the choice of their noise, and whether it is there
+dummy_histogram      counts from true values among fakes of users, or of the shuffler
+crosstab             counts of every combination of several columns' categories
+frequency            counts of very many
+sums                 sums, means, statistical queries
 share_limits         the shares of a group that a test does not reject
 shared_noise_limits  intervals where everybody adds a share of the noise
-count         how many hold a value, by +1 and -1 messages
-split_and_mix  sums and means by shares that say nothing one by one
-binning       cut points, and the bins into which numbers fall
-below         how many people are in a group of bins, and the quantiles that follow
-levels        coarse and fine bins, brought together by least squares
-quantiles     distribution functions
-tree_squares  all levels of a tree of bins at once, brought together the same way
-faked_tables  crosstabs and distribution functions from true values among fakes
-top_words     which words are frequent, from no list at all
-baselines     the same by a trusted curator
-planning      every protocol that fits a task, side by side
-plan_options  which protocols are compared for a task
-sgd           noisy gradient descent over shuffled data
+count                how many hold a value, by +1 and -1 messages
+split_and_mix        sums and means by shares that say nothing one by one
+binning              cut points, and the bins into which numbers fall
+below                how many people are in a group of bins, and the quantiles that follow
+levels               coarse and fine bins, brought together by least squares
+quantiles            distribution functions
+tree_squares         all levels of a tree of bins at once, brought together the same way
+faked_tables         crosstabs and distribution functions from true values among fakes
+planning             every protocol that fits a task, side by side
+plan_options         which protocols are compared for a task
 
 A name is loaded when it is first asked for: a client who reads a design needs no accountant.
 """
@@ -46,8 +43,8 @@ from typing import TYPE_CHECKING
 from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
+    from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
     from shuffledp.protocols.bag import Bag, Reports
-    from shuffledp.protocols.baselines.curator import CentralHistogram, CentralMean, CentralSum
     from shuffledp.protocols.count import SignedCount
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
@@ -58,10 +55,9 @@ if TYPE_CHECKING:
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
     from shuffledp.protocols.quantiles import Quantiles
-    from shuffledp.protocols.sgd.batches import BallsAndBins
-    from shuffledp.protocols.sgd.descent import ShuffledSGD
     from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
     from shuffledp.protocols.sums import LocalMean, Mean, StatisticalQuery, Sum
+    from shuffledp.training.descent import BallsAndBins, ShuffledSGD
 
 __all__ = [
     "Bag",
@@ -97,7 +93,7 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "protocols.baselines.curator": "CentralHistogram CentralMean CentralSum",
+        "mechanisms.curator": "CentralHistogram CentralMean CentralSum",
         "protocols.crosstab": "Crosstab",
         "protocols.count": "SignedCount",
         "protocols.design": "Design",
@@ -109,8 +105,7 @@ __getattr__, __dir__ = lazy(
         "protocols.bag": "Bag Reports",
         "protocols.protocol": "Protocol",
         "protocols.quantiles": "Quantiles",
-        "protocols.sgd.batches": "BallsAndBins",
-        "protocols.sgd.descent": "ShuffledSGD",
+        "training.descent": "BallsAndBins ShuffledSGD",
         "protocols.split_and_mix": "SplitMean SplitSum",
         "protocols.sums": "LocalMean Mean StatisticalQuery Sum",
     },

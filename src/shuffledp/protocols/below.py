@@ -18,8 +18,8 @@ from shuffledp._types import Floats
 from shuffledp.protocols.estimate import Interval, Noise
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.fake_votes import from_votes
-from shuffledp.randomizers.messages.faked_values import FakedValues
-from shuffledp.randomizers.reporting import Ints, Reporting
+from shuffledp.randomizers.messages.message import FakedValues
+from shuffledp.randomizers.randomizer import Ints, Reporting
 
 __all__ = ["QuantileRow", "counted_group", "counted_groups", "quantile_rows", "quantiles_of"]
 

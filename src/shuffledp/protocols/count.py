@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import pdtr
 
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import InvalidInput, check_count, check_positive
 from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.categories import Categories
@@ -25,7 +25,7 @@ from shuffledp.protocols.shared_noise_limits import SharedNoise
 from shuffledp.protocols.tasks import CountTask
 from shuffledp.protocols.tasks.task import Label
 from shuffledp.randomizers.messages import MessageLaw, SignedUnits
-from shuffledp.randomizers.messages.shared_noise import LARGEST_DECAY
+from shuffledp.randomizers.messages.message import LARGEST_DECAY
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import rounded
 

@@ -29,8 +29,8 @@ from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.share_limits import ShareTest
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import kept_columns
-from shuffledp.randomizers.reporting import Reporting
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.randomizer import Reporting
+from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["Crossing", "Crosstab", "Shares", "crossed_estimate", "crossed_shares", "summed"]

@@ -16,7 +16,7 @@ from shuffledp.protocols.faked_protocol import DummiesOfShuffler, FakedProtocol,
 from shuffledp.protocols.histogram import Categorized
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import HistogramTask
-from shuffledp.randomizers.messages.faked_values import FakedValues
+from shuffledp.randomizers.messages.message import FakedValues
 
 __all__ = ["DummyHistogram", "FakedHistogram", "FakesHistogram"]
 

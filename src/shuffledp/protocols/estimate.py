@@ -18,7 +18,7 @@ from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.protocols.exact_limits import Law
 
 if TYPE_CHECKING:
-    from shuffledp.collection.page.svg_file import SvgFigure
+    from shuffledp.page.svg_file import SvgFigure
 
 __all__ = ["NOT_FOR_RELEASE", "Estimate", "Interval", "Noise", "check_estimates", "check_level", "combine"]
 
@@ -191,8 +191,8 @@ class Estimate:
         """The estimates as bars with their intervals, which a notebook shows; ``.save("x.svg")``
         writes them.
         """
-        from shuffledp.collection.page.svg_file import estimates_svg  # doors
-        from shuffledp.collection.record import Estimates
+        from shuffledp.page.svg_file import estimates_svg  # doors
+        from shuffledp.record import Estimates
 
         columns = (self.values, self.stderr, *self.interval(level), *self.simultaneous(level))
         value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)

@@ -13,8 +13,8 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.exact_limits import Bounded, Signed, Supports
-from shuffledp.randomizers.unmixing import Unmixed
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.matrix import Unmixed
+from shuffledp.randomizers.support import VotingRandomizer
 
 __all__ = ["debiased", "inversion", "likelihood", "opened", "signed", "simplex", "unmixed", "widest_gap"]
 

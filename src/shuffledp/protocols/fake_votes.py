@@ -16,8 +16,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.exact_limits import Ints, Supports, binomial_above, few_successes
 from shuffledp.randomizers.messages import UserFakes
-from shuffledp.randomizers.messages.added_dummies import AddedDummies
-from shuffledp.randomizers.messages.faked_values import FakedValues
+from shuffledp.randomizers.messages.dummies import AddedDummies
+from shuffledp.randomizers.messages.message import FakedValues
 from shuffledp.sampling import WORD
 
 __all__ = ["FakeVotes", "FakedSupports", "check_fakes", "fake_votes", "from_votes"]

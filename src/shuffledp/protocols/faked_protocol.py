@@ -19,9 +19,9 @@ from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.least_noise import fewest_dummies, fewest_fakes
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
-from shuffledp.randomizers.messages.added_dummies import AddedDummies, DummiesKind, check_dummies_kind, check_keep
-from shuffledp.randomizers.messages.faked_values import FakedValues, check_light
-from shuffledp.randomizers.messages.user_fakes import FakesKind, check_fakes_kind, check_slots
+from shuffledp.randomizers.messages.dummies import AddedDummies, DummiesKind, check_dummies_kind, check_keep
+from shuffledp.randomizers.messages.fakes import FakesKind, check_fakes_kind, check_slots
+from shuffledp.randomizers.messages.message import FakedValues, check_light
 
 __all__ = ["DummiesOfShuffler", "FakedProtocol", "FakesOfUsers"]
 

@@ -24,7 +24,7 @@ from shuffledp.protocols.least_noise import fewest_dummies
 from shuffledp.protocols.quantiles import Distribution, lower_bins
 from shuffledp.protocols.tree_squares import TreeSquares, tree_shapes
 from shuffledp.randomizers.messages import MessageLaw, TreeDummies
-from shuffledp.randomizers.messages.added_dummies import AddedDummies
+from shuffledp.randomizers.messages.dummies import AddedDummies
 
 __all__ = ["DummyCrosstab", "DummyQuantiles", "FakesCrosstab", "FakesQuantiles"]
 

@@ -23,9 +23,9 @@ from shuffledp.protocols.protocol import Family, ShuffledProtocol
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD, FrequencyTask
 from shuffledp.randomizers import OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
+from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
-from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.randomizers.wrappers.voting import answering
+from shuffledp.randomizers.wrappers.check_in import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["METHODS", "Frequency", "Method"]

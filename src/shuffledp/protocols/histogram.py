@@ -21,8 +21,8 @@ from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.votes import VotingRandomizer
-from shuffledp.randomizers.wrappers.voting import answering
+from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.randomizers.wrappers.check_in import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [

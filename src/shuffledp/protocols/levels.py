@@ -31,7 +31,7 @@ from shuffledp._types import Floats
 from shuffledp.protocols.estimate import Noise
 from shuffledp.protocols.estimators import widest_gap
 from shuffledp.protocols.exact_limits import Bounded
-from shuffledp.randomizers.wrappers.one_level import OneLevel
+from shuffledp.randomizers.wrappers.levels import OneLevel
 
 __all__ = ["BRANCHES", "LeastSquares", "level_sizes"]
 

@@ -16,7 +16,7 @@ from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.reporting import Opened
+from shuffledp.randomizers.randomizer import Opened
 from shuffledp.sampling import Rng
 
 __all__ = ["MessageProtocol"]

@@ -11,8 +11,8 @@ from math import prod
 from typing import Any
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.baselines.best_curator import Baseline, counts_by_curator, cuts_by_curator, number_by_curator
-from shuffledp.protocols.baselines.best_local import counts_alone, cuts_alone, number_alone
+from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, cuts_by_curator, number_by_curator
+from shuffledp.mechanisms.best_local import counts_alone, cuts_alone, number_alone
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab

@@ -13,7 +13,7 @@ import numpy as np
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_promised
-from shuffledp.protocols.baselines.best_curator import Baseline
+from shuffledp.mechanisms.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
 from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import RandomizedResponse

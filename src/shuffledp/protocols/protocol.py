@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import Floats, View
 from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.mechanism import shuffle
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import (
     Argument,
     CertificateError,
@@ -33,14 +33,13 @@ from shuffledp.protocols.design import Law
 from shuffledp.protocols.estimate import Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
+from shuffledp.randomizers.law_file import law_of
+from shuffledp.randomizers.matrix import Unmixed
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import check_epsilon0
-from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.reporting import Opened
-from shuffledp.randomizers.unmixing import Unmixed
-from shuffledp.randomizers.votes import VotingRandomizer, bits_for
+from shuffledp.randomizers.randomizer import Opened, Randomizer
+from shuffledp.randomizers.support import VotingRandomizer, bits_for
 from shuffledp.randomizers.wrappers import VotingCheckIn
-from shuffledp.randomizers.written_law import law_of
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
 

@@ -18,8 +18,8 @@ from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
 from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.protocols.tasks import REMEDY, Task
-from shuffledp.protocols.top_words.top_level import TopLevel
-from shuffledp.randomizers.written_law import from_law
+from shuffledp.randomizers.law_file import from_law
+from shuffledp.search.level import TopLevel
 
 if TYPE_CHECKING:
     from shuffledp.protocols.design import Design

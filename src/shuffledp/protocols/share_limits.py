@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from shuffledp._types import Floats
-from shuffledp.randomizers.reporting import GroupLaw
+from shuffledp.randomizers.randomizer import GroupLaw
 
 __all__ = ["ShareTest"]
 

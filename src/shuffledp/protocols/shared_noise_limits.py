@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.accounting.messages.noise_shares import reach
+from shuffledp.accounting.messages.sums import reach
 from shuffledp.protocols.exact_limits import Law
 
 __all__ = ["SharedNoise", "noise_above", "noise_reach"]

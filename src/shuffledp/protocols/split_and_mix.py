@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.mechanism import shuffle
-from shuffledp.accounting.messages.split_sums import least_messages
+from shuffledp.accounting.messages.sums import least_messages
+from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.estimate import Estimate, Noise
@@ -28,7 +28,7 @@ from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid
 from shuffledp.protocols.shared_noise_limits import SharedNoise, noise_reach
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
-from shuffledp.randomizers.messages.shared_noise import LARGEST_DECAY
+from shuffledp.randomizers.messages.message import LARGEST_DECAY
 from shuffledp.randomizers.messages.split_shares import MOST_BITS, bits_to_hold
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import rounded

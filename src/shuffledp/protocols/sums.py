@@ -30,7 +30,7 @@ from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, cal
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.votes import VotingRandomizer
+from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [

@@ -32,8 +32,8 @@ from scipy.special import ndtri
 from shuffledp._types import Floats
 from shuffledp.protocols.estimate import Interval, Noise
 from shuffledp.randomizers.messages import TreeDummies
-from shuffledp.randomizers.messages.tree_dummies import MOST_LEVELS
-from shuffledp.randomizers.reporting import Ints
+from shuffledp.randomizers.messages.dummies import MOST_LEVELS
+from shuffledp.randomizers.randomizer import Ints
 
 __all__ = ["DummyNoise", "TreeSquares", "tree_shapes"]
 

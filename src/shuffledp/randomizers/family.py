@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.randomizer import Randomizer
-from shuffledp.randomizers.reporting import Reporting
+from shuffledp.randomizers.randomizer import Randomizer, Reporting
 
 __all__ = [
     "EPSILON0",

@@ -15,9 +15,9 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_finite, check_positive
 from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
+from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import checked
-from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
-from shuffledp.randomizers.strength import Strength
+from shuffledp.randomizers.randomizer import Strength
 from shuffledp.sampling.noise_tables import discrete_gaussian
 from shuffledp.wording import statement
 

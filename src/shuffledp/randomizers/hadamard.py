@@ -15,10 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
 from shuffledp.randomizers.family import Family, over_domain, register
-from shuffledp.randomizers.mixing import MixingRandomizer, histogram
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
-from shuffledp.randomizers.support import Overlap
-from shuffledp.randomizers.votes import Form, Ints, bits_for
+from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["Hadamard"]

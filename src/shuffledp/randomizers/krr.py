@@ -13,10 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
-from shuffledp.randomizers.mixing import MixingRandomizer, histogram
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_domain, check_epsilon0, check_indices, checked
-from shuffledp.randomizers.support import Overlap, hypergeometric
-from shuffledp.randomizers.votes import Form, Ints, bits_for
+from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["KRR", "RR"]

@@ -11,8 +11,8 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.errors import check_positive
 from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
+from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import check_epsilon0, checked
-from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
 from shuffledp.sampling.noise_tables import discrete_laplace
 
 __all__ = ["Laplace"]

@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
-from shuffledp.randomizers.mixing import MixingRandomizer
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_table, checked
-from shuffledp.randomizers.support import Overlap, independent
-from shuffledp.randomizers.votes import Form, Ints, bits_for
+from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, independent
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
 from shuffledp.wording import statement
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers.family import Family, Parameter, over_domain, register
-from shuffledp.randomizers.mixing import MixingRandomizer, histogram
 from shuffledp.randomizers.parameters import (
     SMALLEST_EPSILON0,
     check_domain,
@@ -22,8 +21,7 @@ from shuffledp.randomizers.parameters import (
     check_table,
     checked,
 )
-from shuffledp.randomizers.support import Overlap, hypergeometric
-from shuffledp.randomizers.votes import Form, Ints, bits_for
+from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 __all__ = ["SubsetSelection"]

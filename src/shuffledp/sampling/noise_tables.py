@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
 
-from shuffledp.sampling.integers import exp_at_most
+from shuffledp.sampling.draws import exp_at_most
 
 __all__ = ["discrete_gaussian", "discrete_laplace", "rounded_gaussian"]
 

@@ -1,6 +1,5 @@
 """Whole files or none, and JSON in one spelling.
 
-files         a file or a folder is there whole, or not at all
-secret_files  what nobody but its owner may read
-canonical     JSON with one spelling, and its digest
+files      a file or a folder is there whole, or not at all; private files
+canonical  JSON with one spelling, and its digest
 """

@@ -15,7 +15,8 @@ from scipy.stats import binom
 
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import BinaryDataset, BinaryScan
-from shuffledp.literature.exact import enumeration, matrices
+from shuffledp.judge import enumeration
+from shuffledp.judge import enumeration as matrices
 from shuffledp.testing import assert_between
 
 

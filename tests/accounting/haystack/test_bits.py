@@ -15,8 +15,8 @@ from scipy.stats import binom
 
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import BinaryDataset, BitDataset, BitScan
-from shuffledp.literature.exact import hockey_stick
-from shuffledp.randomizers.bit_law import BitLaw
+from shuffledp.judge import hockey_stick
+from shuffledp.randomizers.unary import BitLaw
 from shuffledp.testing import assert_between
 
 FEW = st.integers(0, 9)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.accounting.haystack import Haystack, ramp
+from shuffledp.accounting.haystack import Haystack, score_sum
 from shuffledp.accounting.reductions import reduce
 from shuffledp.randomizers.randomizer import Atoms
 from tests.accounting.haystack.search import cases, numerical_gap
@@ -78,7 +78,7 @@ def test_a_probability_too_small_for_a_float_may_carry_a_score_that_is_large() -
 
 @pytest.mark.parametrize("gap", [1e-7, 1e-3])
 def test_an_upper_end_is_never_0_where_something_can_leak(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ramp, "MANY_VIEWS", -1)  # by the contour
+    monkeypatch.setattr(score_sum, "MANY_VIEWS", -1)  # by the contour
     for seed in range(0, 120, 6):
         atoms, n, epsilon = corner_atoms(seed)
         (lower,), (upper,) = Haystack.of(atoms, n).bounds(np.array([epsilon]), gap)

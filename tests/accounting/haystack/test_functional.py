@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import Haystack
-from shuffledp.literature.exact import enumeration, matrices
+from shuffledp.judge import enumeration
+from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import Atoms, Randomizer
 from shuffledp.testing import assert_between
 

@@ -13,7 +13,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.haystack import BinaryDataset, Haystack
-from shuffledp.accounting.meeting_delta import meets
+from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.reductions import Curve
 from tests.oracle import arb
 

@@ -15,8 +15,8 @@ from shuffledp import Gaussian, Laplace, shuffle
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.location_swap import LocationSwap
 from shuffledp.accounting.haystack.triples import Kinds, kinds_of_users
-from shuffledp.literature.exact import hockey_stick, shuffled_law
-from shuffledp.randomizers.scaled_noise import ScaledNoise
+from shuffledp.judge import hockey_stick, shuffled_law
+from shuffledp.randomizers.location import ScaledNoise
 
 NOISES = [Laplace(epsilon0=0.4), Laplace(epsilon0=3.0), Gaussian(sigma=1.0), Gaussian(sigma=4.0)]
 

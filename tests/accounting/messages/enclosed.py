@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from shuffledp.accounting.reductions import Curve
-from shuffledp.literature.exact import hockey_stick
-from shuffledp.literature.exact.message_views import View
+from shuffledp.judge import hockey_stick
+from shuffledp.judge.enumeration import View
 from tests.contracts.enclosure import COARSE
 
 ROUNDING = 1e-11

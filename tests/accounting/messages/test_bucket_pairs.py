@@ -10,10 +10,10 @@ import pytest
 from scipy.stats import binom, poisson
 
 from shuffledp import InvalidInput, ShufflerDummies, shuffle
-from shuffledp.accounting.messages.bucket_pairs import BucketDummies
+from shuffledp.accounting.messages.fakes import BucketDummies
 from shuffledp.errors import LARGEST_EPSILON
-from shuffledp.literature.exact import hockey_stick
-from shuffledp.literature.exact.message_views import dummies_view
+from shuffledp.judge import hockey_stick
+from shuffledp.judge.enumeration import dummies_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
 
 ONE = np.array([1.0])

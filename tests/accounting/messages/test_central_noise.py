@@ -8,8 +8,8 @@ from scipy.stats import nbinom
 
 from shuffledp import InvalidInput
 from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
-from shuffledp.accounting.messages.inexact import Inexact
-from shuffledp.literature.exact import hockey_stick
+from shuffledp.accounting.messages.levels import Inexact
+from shuffledp.judge import hockey_stick
 from tests.accounting.messages.enclosed import above_exact, below_exact
 
 

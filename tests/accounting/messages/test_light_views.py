@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from shuffledp import shuffle
-from shuffledp.accounting.messages.bucket_pairs import BucketDummies
-from shuffledp.accounting.messages.light_views import LightReport
+from shuffledp.accounting.messages.fakes import BucketDummies
+from shuffledp.accounting.messages.light_laws import LightReport
 from shuffledp.accounting.messages.user_hay import uniform_fakes_and_reports
-from shuffledp.literature.exact.message_views import View, dummies_view, fakes_view, rounds_of
+from shuffledp.judge.enumeration import View, dummies_view, fakes_view, rounds_of
 from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
-from shuffledp.randomizers.messages.faked_values import FakedValues
+from shuffledp.randomizers.messages.message import FakedValues
 from shuffledp.sampling import WORD
 from tests.accounting.messages.enclosed import both_orders
 from tests.contracts.enclosure import COARSE

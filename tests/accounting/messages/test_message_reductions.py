@@ -13,15 +13,7 @@ import pytest
 
 from shuffledp import Accountant, InvalidInput, shuffle
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.literature.exact.message_views import (
-    View,
-    added,
-    dummies_view,
-    fakes_view,
-    rounds_of,
-    shares_view,
-    signed_view,
-)
+from shuffledp.judge.enumeration import View, added, dummies_view, fakes_view, rounds_of, shares_view, signed_view
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.sampling import WORD
 from tests.accounting.messages.enclosed import both_orders

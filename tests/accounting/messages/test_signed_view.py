@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import nbinom, poisson
 
 from shuffledp import InvalidInput
-from shuffledp.accounting.messages.inexact import Inexact
-from shuffledp.accounting.messages.signed_view import Pairs, signed_pair
-from shuffledp.literature.exact.message_views import signed_share, signed_view
+from shuffledp.accounting.messages.levels import Inexact
+from shuffledp.accounting.messages.sums import Pairs, signed_pair
+from shuffledp.judge.enumeration import signed_share, signed_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
 
 ONE = np.array([1.0])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.accounting.messages.split_sums import _log_excess, _small, least_messages, mixing_distance
-from shuffledp.literature.exact import hockey_stick
-from shuffledp.literature.exact.message_views import shares_view, vectors_with_sum
+from shuffledp.accounting.messages.sums import _log_excess, _small, least_messages, mixing_distance
+from shuffledp.judge import hockey_stick
+from shuffledp.judge.enumeration import shares_view, vectors_with_sum
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from shuffledp import InvalidInput
 from shuffledp.accounting.messages import user_hay
 from shuffledp.accounting.messages.user_hay import fake_users, uniform_fakes, uniform_fakes_and_reports
-from shuffledp.literature.exact import hockey_stick
-from shuffledp.literature.exact.message_views import fakes_view
+from shuffledp.judge import hockey_stick
+from shuffledp.judge.enumeration import fakes_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
 from tests.contracts.enclosure import COARSE
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp._types import Floats
-from shuffledp.accounting.hulls import convex, lower_hull, minorant
+from shuffledp.accounting.curves import convex, lower_hull, minorant
 from shuffledp.accounting.pld import LossDistribution, optimistic, pessimistic
-from shuffledp.literature.exact.enumeration import hockey_stick
+from shuffledp.judge.enumeration import hockey_stick
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp import KRR, OUE, shuffle
-from shuffledp.accounting.mechanism import Shuffled
+from shuffledp import KRR, OUE, judge, shuffle
 from shuffledp.accounting.pld import Composition, Spread, common_spacing, own_multiple
 from shuffledp.accounting.rounds import Rounds
-from shuffledp.literature import exact
+from shuffledp.accounting.shuffled import Shuffled
 
 YES_NO, WEAK = (KRR(k=2, epsilon0=4.0), 1000), (KRR(k=256, epsilon0=1.0), 10**6)
 MIXED = {
@@ -69,9 +68,9 @@ def test_no_curve_is_evaluated_more_finely_than_its_own_mechanism_needs(
 
 
 def test_a_strong_and_a_weak_mechanism_contain_the_exact_answer() -> None:
-    strong, weak, epsilons = exact.krr(3, 2.0), exact.krr(3, 0.02), np.array([0.1, 0.5, 1.0, 1.9])
+    strong, weak, epsilons = judge.krr(3, 2.0), judge.krr(3, 0.02), np.array([0.1, 0.5, 1.0, 1.9])
     total = Rounds(parts((KRR(k=3, epsilon0=2.0), 4, 1), (KRR(k=3, epsilon0=0.02), 4, 2)))
-    for epsilon, truth in zip(epsilons, exact.rounds_delta([strong, weak, weak], 4, epsilons), strict=True):
+    for epsilon, truth in zip(epsilons, judge.rounds_delta([strong, weak, weak], 4, epsilons), strict=True):
         bound = total.delta(epsilon=float(epsilon))
         assert bound.lower <= truth * (1.0 + 1e-9)
         assert truth <= bound.upper * (1.0 + 1e-9)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import ShufflerDummies
-from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.sampling import WORD
 
 LAWS = {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import SignedUnits
-from shuffledp.randomizers.written_law import from_law, law_of
-from shuffledp.sampling.share_tables import FINE
+from shuffledp.sampling.tables import FINE
 
 LAW = SignedUnits(least=1_000, decay=0.9, pairs=500, messages=24)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.split_shares import LIMB, bits_to_hold
-from shuffledp.randomizers.written_law import from_law, law_of
-from shuffledp.sampling.share_tables import FINE
+from shuffledp.sampling.tables import FINE
 
 LAW = SplitShares(k=101, least=1_000, decay=0.01, share_bits=23, messages=8, reach=3_000)
 

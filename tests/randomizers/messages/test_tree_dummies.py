@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import ShufflerDummies, TreeDummies
-from shuffledp.randomizers.written_law import from_law, law_of
 
 NUMBERS = {"center": 3, "left": 0.5, "right": 0.4}
 

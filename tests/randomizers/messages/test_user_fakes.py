@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import UserFakes
-from shuffledp.randomizers.written_law import from_law, law_of
 from shuffledp.sampling import WORD
 
 LAWS = {

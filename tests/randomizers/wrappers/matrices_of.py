@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.literature import exact
+from shuffledp import judge
 from shuffledp.randomizers import KRR, AllOf, CheckIn, FromMatrix, Hadamard, LocalHash, OneOf
 from shuffledp.randomizers.unary import UnaryEncoding
 
@@ -24,12 +24,12 @@ def matrix_of(randomizer: Any) -> Any:
     if isinstance(randomizer, AllOf):
         return reduce(np.kron, [matrix_of(each) for each in randomizer.parts])
     if isinstance(randomizer, KRR):
-        return exact.krr(randomizer.k, randomizer.epsilon0)
+        return judge.krr(randomizer.k, randomizer.epsilon0)
     if isinstance(randomizer, Hadamard):
-        return exact.hadamard(randomizer.k, randomizer.epsilon0)
+        return judge.hadamard(randomizer.k, randomizer.epsilon0)
     if isinstance(randomizer, LocalHash):
-        return exact.local_hash(randomizer.k, randomizer.g, randomizer.epsilon0)
+        return judge.local_hash(randomizer.k, randomizer.g, randomizer.epsilon0)
     if isinstance(randomizer, UnaryEncoding):
-        return exact.unary(randomizer.k, randomizer.p, randomizer.q)  # type: ignore[attr-defined]
+        return judge.unary(randomizer.k, randomizer.p, randomizer.q)  # type: ignore[attr-defined]
     assert isinstance(randomizer, FromMatrix)
     return randomizer.table

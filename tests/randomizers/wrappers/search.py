@@ -16,7 +16,7 @@ from itertools import permutations
 import numpy as np
 
 import shuffledp as sdp
-from shuffledp.literature import exact
+from shuffledp import judge
 from shuffledp.randomizers import AllOf, CheckIn, OneOf, Randomizer
 from shuffledp.testing import assert_between, merged
 from tests.randomizers.wrappers.matrices_of import matrix_of
@@ -64,12 +64,12 @@ def compare(wrapper: Randomizer, rng: np.random.Generator) -> tuple[int, float]:
             if states * len(rows) ** 2 > MOST_STATES or len(rows) ** (n + 1) > MOST_STATES:
                 continue
             band = sdp.shuffle(wrapper, n=n).compose(rounds).profile(at, gap=2e-4)
-            truth = exact.rounds_delta([table] * rounds, n, at)
+            truth = judge.rounds_delta([table] * rounds, n, at)
             assert_between(band.lower, truth, band.upper, (wrapper, n, rounds))
             done += at.size
             if np.any(seen := truth > 1e-9):
                 closest = min(closest, float(np.min(band.upper[seen] / truth[seen])))
-    for view, slow in (("weak", exact.weak_delta), ("strong", exact.strong_delta)):
+    for view, slow in (("weak", judge.weak_delta), ("strong", judge.strong_delta)):
         if len(rows) <= 6 and rng.random() < 0.3:
             band = sdp.shuffle(wrapper, n=2, adversary=view).profile(at, gap=2e-4)  # type: ignore[arg-type]
             pairs = list(permutations(range(len(rows)), 2))

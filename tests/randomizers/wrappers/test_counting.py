@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.collection.client import Encoder
-from shuffledp.collection.ledger import Entry, Ledger
-from shuffledp.collection.release.facts import check_sayable
+from shuffledp.client import Encoder
+from shuffledp.ledger import Entry, Ledger
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers import BLH, KRR, OUE, RR, AllOf, CheckIn, FromMatrix, Hadamard, OneOf, SubsetSelection
+from shuffledp.randomizers.law_file import from_law, law_of, randomizer_of, scaled
 from shuffledp.randomizers.wrappers import VotingCheckIn
-from shuffledp.randomizers.written_law import from_law, law_of, randomizer_of, scaled
+from shuffledp.release.facts import check_sayable
 
 CATEGORIES = ["a", "b", "c"]
 HELD = np.repeat([0, 1, 2], [1200, 600, 200])

@@ -9,10 +9,10 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.exact import worst_delta
+from shuffledp.judge import worst_delta
 from shuffledp.randomizers import KRR, OneOf
+from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.wrappers import OneLevel
-from shuffledp.randomizers.written_law import from_law, law_of
 
 EPSILONS = np.array([0.0, 0.2, 0.5, 1.0, 1.5])
 

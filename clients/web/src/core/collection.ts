@@ -24,7 +24,7 @@ export interface Collection {
 const FIELDS = ["format", "version", "design", "key", "shuffler", "round", "question", "opens", "closes", "codes"];
 const FORMAT = "shuffledp-collection";
 const LONGEST_QUESTION = 500;
-// As shuffledp.collection.network.collection_file.
+// As shuffledp.survey.collection.
 const WEB_ADDRESS = /^https?:\/\/([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?(\/((?![?#@\\])[!-~])*)?$/;
 const LAST_SECOND = 253_402_300_799; // the end of the year 9999
 export const SKEW = 300; // seconds by which the clocks of people and shuffler may differ

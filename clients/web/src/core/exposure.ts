@@ -31,7 +31,7 @@ export interface Exposure {
   bytes: number;
 }
 
-const MUCH = 8; // as shuffledp.collection.client
+const MUCH = 8; // as shuffledp.client
 
 export function exposureOf({ design }: Collection): Exposure {
   const { law } = design;

@@ -1,7 +1,7 @@
 // Laws by which a person sends several messages, or the shuffler adds some of its own: what one person draws of them.
 //
 // Tables of noise follow from a few integers of the design by whole-number arithmetic, as in
-// shuffledp.sampling.share_tables: nothing is rounded that Python does not round alike.
+// shuffledp.sampling.tables: nothing is rounded that Python does not round alike.
 import { bitsFor, coins, fromTable, uniforms, WORD, type Table } from "./draws.ts";
 import { integersOf, krr, mixing, unlike, type Law } from "./laws.ts";
 import { optional, real, text, unsound, whole } from "./fields.ts";

@@ -1,5 +1,5 @@
 // Messages in envelopes that the analyst's key alone opens: HPKE (RFC 9180) in base mode, X25519, HKDF-SHA256,
-// AES-128-GCM, as shuffledp.collection.network.sealing. An envelope is the encapsulated key, the encrypted message and
+// AES-128-GCM, as shuffledp.survey.envelopes. An envelope is the encapsulated key, the encrypted message and
 // its tag.
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
 import { fromHex, type Collection } from "./collection.ts";

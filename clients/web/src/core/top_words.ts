@@ -1,5 +1,5 @@
 // One level of a search for frequent words: which word counts as which value, as
-// shuffledp.protocols.top_words.level_places has it.
+// shuffledp.search.level_places has it.
 import { unsound, whole } from "./fields.ts";
 import { type Fields } from "./strict_json.ts";
 

@@ -19,19 +19,36 @@ exp(-var_c (1 - cos theta)) makes all but some fifty frequencies negligible what
 users is. delta is increasing in A with x fixed, which is how A's own rounding gets to the safe
 side. If the target holds the value only in the *first* world, exchange 0 and 1 in all bits: p
 becomes 1 - q, q becomes 1 - p, and holders become the others.
+
+How often one bit was set, for one dataset and for all of them: which others hold its value.
+
+Binary randomized response on explicit datasets, and a certificate over all of them.
+
+The view is the number of ones: a bit of the target on top of everybody else's, as in ``bits``,
+where those who hold 1 send it with probability e^eps0 / (e^eps0 + 1) and the others with
+probability 1 / (e^eps0 + 1). The target's inputs are 0 and 1, in this order.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import End, Floats, Integers
-from shuffledp.randomizers.bit_law import BitLaw
+from shuffledp.accounting.accuracy import DEFAULT_GAP, FINE_GAP, ROUGH_GAP
+from shuffledp.randomizers.unary import BitLaw
 
-__all__ = ["bit_bounds", "bit_deltas"]
+__all__ = [
+    "BinaryDataset",
+    "BinaryScan",
+    "BitDataset",
+    "BitScan",
+    "bit_bounds",
+    "bit_deltas",
+]
 
 UNIT = 2.0**-52
 REACH = 12.0  # deviations of S inside the period
@@ -189,3 +206,196 @@ def _log_turn(one: Floats, zero: Floats, theta: Floats) -> NDArray[np.complex128
     near = np.log1p(np.maximum(-4.0 * zero * one * half, -0.75))
     size = np.where(square > 0.5, near, np.log(np.maximum(square, 1e-300)))
     return np.asarray(0.5 * size + 1j * np.arctan2(-one * np.sin(theta), 1.0 - 2.0 * one * half))
+
+
+MOST_PARTS = 16  # in which one block is divided at a time
+MOST_BLOCKS = 300  # in all
+SAMPLED = 16  # datasets tried for the lower end each time
+NOTHING = 1e-25  # no smaller delta is looked at more closely
+CLOSE, WIDE = 4e-4, 4e-3  # the relative width of epsilon: for answers, and for searches
+
+
+@dataclass(frozen=True, slots=True)
+class BitDataset:
+    """Besides the target, ``holders`` hold the bit's value and ``others`` do not; the target holds
+    it in the ``first`` world, or else in the second.
+    """
+
+    law: BitLaw
+    holders: int
+    others: int
+    first: bool
+
+    @property
+    def name(self) -> str:
+        """Which dataset this is, in words."""
+        return f"{self.holders} of the others hold the value"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Lower and upper ends of delta at every epsilon >= 0; ``gap`` makes no difference."""
+        del gap
+        holders, others = np.array([self.holders]), np.array([self.others])
+        lower, upper = (_ends(self.law, holders, others, self.first, epsilons, end)[0] for end in ("lower", "upper"))
+        return lower, upper
+
+    def mirrored(self) -> BitDataset:
+        """The same where 0 and 1 are treated alike, in the form that all such share."""
+        if not self.first or self.law != self.law.flipped():
+            return self
+        return BitDataset(self.law, self.others, self.holders, False)
+
+    def swapped(self) -> BitDataset:
+        """The same in the other order of the two worlds."""
+        return replace(self, first=not self.first)
+
+
+@dataclass(frozen=True, slots=True)
+class BitScan:
+    """All datasets at once in which ``least`` to ``most`` of the n - 1 others hold the value.
+
+    Removing a user from the view only helps the adversary, so with h in [h0, h0 + d) holders the
+    dataset is dominated by the one with h0 holders among n - d others. Blocks that may leak most
+    are divided until the ends are close, or there are too many of them.
+    """
+
+    law: BitLaw
+    n: int
+    least: int
+    most: int
+    first: bool
+
+    @property
+    def name(self) -> str:
+        """Which datasets these are, in words."""
+        return f"{self.least} to {self.most} of the others hold the value"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """The lower end is attained by a dataset, the upper end holds for every dataset."""
+        width = WIDE if gap >= ROUGH_GAP else CLOSE
+        start, stop = _divided(np.array([self.least]), np.array([self.most + 1]), np.array([MOST_PARTS]))
+        lower, upper = np.zeros(epsilons.size), np.zeros(epsilons.size)
+        worst, left = np.full(epsilons.size, self.least), MOST_BLOCKS
+        while start.size:
+            some = start[:: max(1, start.size // SAMPLED)]
+            lower = np.maximum(lower, self._attained(np.append(some, stop[-1] - 1), epsilons))
+            above = _ends(self.law, start, self.n - stop, self.first, epsilons, "upper")
+            parts = self._parts(above, lower, width)
+            parts = np.minimum(parts, stop - start)
+            worst_first = np.argsort(-parts, kind="stable")
+            parts[worst_first] = np.where(np.cumsum(parts[worst_first]) <= left, parts[worst_first], 1)
+            divided = parts > 1
+            left -= int(parts[divided].sum())
+            for begin, row in zip(start[~divided], above[~divided], strict=True):
+                worst = np.where(row > upper, begin, worst)
+                upper = np.maximum(upper, row)
+            start, stop = _divided(start[divided], stop[divided], parts[divided])
+        return np.maximum(lower, self._attained(np.unique(worst), epsilons)), upper
+
+    def _parts(self, above: Floats, lower: Floats, width: float) -> Integers:
+        """In how many parts each block should be divided. From its largest value delta falls as
+        e^(-z^2/2) where epsilon grows as z, so that a share of delta is a smaller one of epsilon.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            excess = np.log(above / lower) / (width * (1.0 + 2.0 * np.log(lower.max() / lower)))
+        excess = np.where(lower > NOTHING, excess, np.where(above > NOTHING, MOST_PARTS, 0.0))
+        parts: Integers = np.ceil(np.clip(excess.max(axis=1, initial=0.0), 1.0, MOST_PARTS)).astype(np.int64)
+        return parts
+
+    def _attained(self, holders: Integers, epsilons: Floats) -> Floats:
+        ends = _ends(self.law, holders, self.n - 1 - holders, self.first, epsilons, "lower")
+        return np.asarray(ends.max(axis=0))
+
+    def mirrored(self) -> BitScan:
+        """The same where 0 and 1 are treated alike, in the form that all such share."""
+        if not self.first or self.law != self.law.flipped():
+            return self
+        return BitScan(self.law, self.n, self.n - 1 - self.most, self.n - 1 - self.least, False)
+
+    def swapped(self) -> BitScan:
+        """The same datasets in the other order of the two worlds."""
+        return replace(self, first=not self.first)
+
+
+def _ends(law: BitLaw, holders: Integers, others: Integers, first: bool, epsilons: Floats, end: End) -> Floats:
+    if first:  # exchange 0 and 1 in all bits
+        return bit_deltas(law.flipped(), others, holders, epsilons, end)
+    return bit_deltas(law, holders, others, epsilons, end)
+
+
+def _divided(start: Integers, stop: Integers, parts: Integers) -> tuple[Integers, Integers]:
+    """Each block of [start, stop) in so many parts of about the same length, without empty ones."""
+    which = np.repeat(np.arange(start.size), parts)
+    place = np.arange(which.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    length, shares = (stop - start)[which], parts[which]
+    first, last = start[which] + length * place // shares, start[which] + length * (place + 1) // shares
+    kept = last > first
+    return first[kept], last[kept]
+
+
+# Blocks, and datasets tried for the lower end: for close answers, and for curves of many points.
+FINE, COARSE = (512, 64), (96, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryDataset:
+    """The target's inputs are 0 and 1; of the others, ``zeros`` hold 0 and ``ones`` hold 1."""
+
+    epsilon0: float
+    zeros: int
+    ones: int
+
+    @property
+    def name(self) -> str:
+        """Which dataset this is, in words."""
+        return f"of the others, {self.zeros} hold 0 and {self.ones} hold 1"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """Lower and upper ends of delta at every epsilon >= 0; ``gap`` makes no difference."""
+        del gap
+        lower, upper = bit_bounds(
+            BitLaw.symmetric(self.epsilon0), np.array([self.ones]), np.array([self.zeros]), epsilons
+        )
+        return lower[0], upper[0]
+
+    def swapped(self) -> BinaryDataset:
+        """The target's inputs exchanged: rename the values, and the others exchange theirs."""
+        return BinaryDataset(self.epsilon0, self.ones, self.zeros)
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryScan:
+    """All datasets of n users at once, for both orders of the target's inputs.
+
+    Removing a user from the view only helps the adversary, so for j in [j0, j0 + d) ones the
+    dataset is dominated by the one with j0 ones among n - d others. Exchanging 0 and 1 maps (j,
+    order) to (n-1-j, other order), so one order and all j suffice.
+    """
+
+    epsilon0: float
+    n: int
+    name: str = "scan over all datasets"
+
+    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
+        """The lower end is attained by a dataset, the upper end holds for every dataset."""
+        blocks, tries = FINE if gap <= FINE_GAP else COARSE
+        length = max(1, -(-self.n // blocks))
+        first = np.arange(0, self.n, length, dtype=np.int64)
+        ones = self._tries(tries)
+        law = BitLaw.symmetric(self.epsilon0)
+        lower, _ = bit_bounds(law, ones, self.n - 1 - ones, epsilons)
+        _, upper = bit_bounds(law, first, np.maximum(self.n - length - first, 0), epsilons)
+        return lower.max(axis=0), upper.max(axis=0)
+
+    def worst(self, epsilon: float) -> BinaryDataset:
+        """The dataset that gives the lower end at epsilon."""
+        ones = self._tries(FINE[1])
+        lower, _ = bit_bounds(BitLaw.symmetric(self.epsilon0), ones, self.n - 1 - ones, np.array([epsilon]))
+        most = int(ones[lower[:, 0].argmax()])
+        return BinaryDataset(self.epsilon0, self.n - 1 - most, most)
+
+    def swapped(self) -> BinaryScan:
+        """The same: both orders are covered."""
+        return self
+
+    def _tries(self, count: int) -> Integers:
+        return np.unique(np.linspace(0, self.n - 1, min(count, self.n)).astype(np.int64))

@@ -10,7 +10,7 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP
 from shuffledp.accounting.haystack.contour import UNIT, WHOLE
-from shuffledp.accounting.haystack.ramp import Scores, ramp_bounds
+from shuffledp.accounting.haystack.score_sum import Scores, ramp_bounds
 from shuffledp.randomizers.randomizer import Atoms
 
 __all__ = ["Haystack"]

@@ -40,10 +40,10 @@ from scipy.special import erfcx
 
 from shuffledp._types import Floats, Integers
 from shuffledp.accounting.accuracy import DEFAULT_GAP, MANY_POINTS_GAP
-from shuffledp.accounting.bisection import halve, whole
 from shuffledp.accounting.haystack.contour import UNIT, turned
 from shuffledp.accounting.haystack.triples import Kinds, SlotLaws, kinds_of_users
-from shuffledp.randomizers.scaled_noise import FirstScores, ScaledNoise
+from shuffledp.accounting.inversion import halve, whole
+from shuffledp.randomizers.location import FirstScores, ScaledNoise
 
 __all__ = ["LocationSwap"]
 

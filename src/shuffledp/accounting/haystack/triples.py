@@ -35,7 +35,7 @@ from scipy.special import erfcx
 
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack.contour import UNIT
-from shuffledp.randomizers.scaled_noise import ScaledNoise
+from shuffledp.randomizers.location import ScaledNoise
 
 __all__ = ["Kinds", "SlotLaws", "kinds_of_users"]
 

@@ -21,8 +21,8 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
-from shuffledp.accounting.messages.discrete_pair import DiscretePair
-from shuffledp.accounting.messages.noise_shares import OUTSIDE, negative_binomial, reach
+from shuffledp.accounting.messages.fakes import DiscretePair
+from shuffledp.accounting.messages.sums import OUTSIDE, negative_binomial, reach
 from shuffledp.errors import InvalidInput
 
 __all__ = ["CompleteNoise", "partial_noise"]

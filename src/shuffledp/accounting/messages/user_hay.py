@@ -25,7 +25,7 @@ from scipy.special import gammaln
 
 from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, Needle
 from shuffledp.accounting.haystack.contour import UNIT
-from shuffledp.accounting.messages.discrete_pair import DiscretePair
+from shuffledp.accounting.messages.fakes import DiscretePair
 from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput, check_count, check_probability
 from shuffledp.randomizers.randomizer import Atoms

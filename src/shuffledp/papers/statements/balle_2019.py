@@ -29,7 +29,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 1",
             says="With gamma = max(14 k log(2/delta) / ((n-1) epsilon^2), 27 k / ((n-1) epsilon)), Algorithm 1 is (epsilon, delta)-DP. Koskela et al. cite it as Theorem 3.1.",
-            where="shuffledp.literature.bounds.balle.THEOREM_1",
+            where="shuffledp.literature.balle.THEOREM_1",
             bounds=("balle-2019-thm-1",),
             run="shuffledp epsilon --bound balle-2019-thm-1 --randomizer krr --k 4 --gamma 0.25 --n 10000 --delta 1e-6",
             ours="0.5702, where 0.1591 is certified",
@@ -89,7 +89,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 4",
             says="Erlingsson et al.: epsilon = 12 epsilon0 sqrt(log(1/delta) / n) if epsilon0 < 1/2, n >= 1000 and delta < 1/100.",
-            where="shuffledp.literature.bounds.erlingsson.epsilon",
+            where="shuffledp.literature.erlingsson.epsilon",
             bounds=("erlingsson-2019",),
             run="shuffledp epsilon --bound erlingsson-2019 --randomizer any --epsilon0 0.4 --n 1e5 --delta 1e-6",
             ours="0.05642, where 0.003927 is certified",
@@ -113,7 +113,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 5",
             says="A mechanism is (epsilon, delta)-DP if and only if no hockey-stick divergence between neighbors exceeds delta.",
-            where="shuffledp.literature.exact.hockey_stick",
+            where="shuffledp.judge.hockey_stick",
             run=""">>> from shuffledp.literature import exact
 >>> P, Q = (exact.shuffled_law(exact.krr(3, 1.0), (x, 1, 2)) for x in (0, 1))
 >>> event = [bag for bag in P if P[bag] > 2 * Q[bag]]
@@ -135,15 +135,15 @@ PAPER = Paper(
         Statement(
             label="Lemma 9",
             says="E L = 1 - e^epsilon, and the range and the second moment of L are bounded for any randomizer.",
-            where="shuffledp.literature.bounds.balle.generic",
-            run=""">>> from shuffledp.literature.bounds.balle import generic, krr
+            where="shuffledp.literature.balle.generic",
+            run=""">>> from shuffledp.literature.balle import generic, krr
 >>> print(f"E L^2 = {krr(0.3, 2.0, 10).second:.3f} of 10-RR, at most {generic(0.3, 2.0).second:.3f} of any")""",
             ours="4.393 of 10-RR, at most 20.846 of any",
         ),
         Statement(
             label="Lemma 10",
             says="Hoeffding: E[L_1 + ... + L_m]_+ is at most b^2 / (4 a) exp(-2 m a^2 / b^2), where L has the mean -a and a range of width b.",
-            where="shuffledp.literature.bounds.balle.hoeffding",
+            where="shuffledp.literature.balle.hoeffding",
             bounds=("balle-2019-hoeffding",),
             run="shuffledp delta --bound balle-2019-hoeffding --randomizer any --epsilon0 1 --n 1000 --epsilon 0.3",
             ours="0.003118",
@@ -151,7 +151,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 6",
             says="Lemmas 8, 9 and 10 in closed form for any randomizer, equation (4).",
-            where="shuffledp.literature.bounds.balle.theorem_6",
+            where="shuffledp.literature.balle.theorem_6",
             bounds=("balle-2019-thm-6",),
             run="shuffledp delta --bound balle-2019-thm-6 --randomizer any --epsilon0 1 --n 1000 --epsilon 0.3",
             ours="0.0006787",
@@ -159,14 +159,14 @@ PAPER = Paper(
         Statement(
             label="Corollary 2",
             says="If epsilon0 <= log(n / log(1/delta)) / 2, then epsilon = O(min(1, epsilon0) e^epsilon0 sqrt(log(1/delta) / n)).",
-            where="shuffledp.literature.bounds.balle.theorem_6",
+            where="shuffledp.literature.balle.theorem_6",
             run="shuffledp epsilon --bound balle-2019-thm-6 --randomizer any --epsilon0 1 --n 1e8 --delta 1e-6",
             ours="0.001012",
         ),
         Statement(
             label="Lemma 11",
             says="Bennett: E[L_1 + ... + L_m]_+ is at most b / log(1 + ab/c) exp(-m c / b^2 phi(ab/c)), where L <= b and E L^2 <= c.",
-            where="shuffledp.literature.bounds.balle.bennett",
+            where="shuffledp.literature.balle.bennett",
             bounds=(
                 "balle-2019-bennett",
                 "balle-2019-bennett-krr",
@@ -182,7 +182,7 @@ PAPER = Paper(
         Statement(
             label="Lemma 12",
             says="The range and the second moment of L for k-RR.",
-            where="shuffledp.literature.bounds.balle.krr",
+            where="shuffledp.literature.balle.krr",
             bounds=("balle-2019-hoeffding-krr",),
             run="shuffledp delta --bound balle-2019-hoeffding-krr --randomizer krr --k 10 --epsilon0 2 --n 1000 --epsilon 0.3",
             ours="with Lemma 10, 0.01660",
@@ -190,7 +190,7 @@ PAPER = Paper(
         Statement(
             label="Lemma 13",
             says="The range of L for Laplace noise, and a bound on its second moment.",
-            where="shuffledp.literature.bounds.balle.laplace",
+            where="shuffledp.literature.balle.laplace",
             bounds=("balle-2019-hoeffding-laplace",),
             run="shuffledp delta --bound balle-2019-hoeffding-laplace --randomizer laplace --epsilon0 1 --n 1000 --epsilon 0.3",
             ours="with Lemma 10, 1.528e-13",

@@ -4,7 +4,7 @@ from shuffledp.papers.paper import Paper, Statement, Verdict
 
 __all__ = ["PAPER"]
 
-EXACT, BOUND = "shuffledp.literature.exact", "shuffledp.literature.bounds.biswas"
+EXACT, BOUND = "shuffledp.judge", "shuffledp.literature.biswas"
 UTILITY = "shuffledp.papers.biswas_utility"
 PLAIN: tuple[tuple[str, Verdict, str, str], ...] = (
     ("Definition 1", "definition", "(epsilon, delta)-differential privacy.", f"{EXACT}.worst_delta"),
@@ -49,8 +49,8 @@ PAPER = Paper(
             says="The chances of s, and delta from them.",
             where=f"{BOUND}.delta_corrected",
             run=""">>> from math import exp
->>> from shuffledp.literature import exact
->>> from shuffledp.literature.bounds.biswas import delta_corrected
+>>> from shuffledp import judge
+>>> from shuffledp.literature.biswas import delta_corrected
 >>> laws = [exact.shuffled_law(exact.krr(3, 1.0), [x, 0, 0, 1, 2]) for x in (0, 1)]
 >>> P, Q = ([sum(law[bag] for bag in law if bag[0] == s) for s in range(6)] for law in laws)
 >>> print(f"{sum(max(p - exp(0.3) * q, 0) for p, q in zip(P, Q)):.6f} {delta_corrected(5, 3, 1.0, 2, 0.3):.6f}")""",
@@ -60,7 +60,7 @@ PAPER = Paper(
         Statement(
             label="Result 1",
             says="Equation (2): delta sums 1 - e^(epsilon - loss) over the losses above epsilon, which is the hockey-stick divergence.",
-            where="shuffledp.literature.exact.hockey_stick",
+            where="shuffledp.judge.hockey_stick",
             run=">>> from math import exp\n>>> from shuffledp.literature import exact\n>>> P, Q = (exact.shuffled_law(exact.krr(3, 1.0), [x, 0, 2, 2]) for x in (0, 1))\n>>> print(f'{exact.hockey_stick(P, Q, 0.3):.6f} {sum(P[y] * max(1 - exp(0.3) * Q[y] / P[y], 0) for y in P):.6f}')",
             printed="equal",
             ours="0.114000 on both sides",
@@ -70,7 +70,7 @@ PAPER = Paper(
             says="With n_x0 of the others at x_0, the delta of equation (6) is tight for x_0 against x_1.",
             where=f"{BOUND}.delta_corrected",
             bounds=("biswas-2023-printed", "biswas-2023-one-bin"),
-            run=">>> from shuffledp.literature.bounds.biswas import delta_corrected, delta_printed\n>>> print(*(f'{delta(100, 10, 2.0, 80, 0.5):.3e}' for delta in (delta_printed, delta_corrected)))",
+            run=">>> from shuffledp.literature.biswas import delta_corrected, delta_printed\n>>> print(*(f'{delta(100, 10, 2.0, 80, 0.5):.3e}' for delta in (delta_printed, delta_corrected)))",
             printed="3.25E-22 in Table 3",
             ours="3.245e-22 as printed, 2.606e-08 corrected",
             verdict="paper errs",
@@ -93,7 +93,7 @@ PAPER = Paper(
             label="Equation (11)",
             says="The privacy loss v_s, with the misprint of Theorem 1.",
             where=f"{BOUND}.delta_printed",
-            run=""">>> from shuffledp.literature.bounds.biswas import delta_corrected, delta_printed
+            run=""">>> from shuffledp.literature.biswas import delta_corrected, delta_printed
 >>> print(*(f"{delta(5, 3, 1.0, 2, 0.3):.6f}" for delta in (delta_printed, delta_corrected)))""",
             ours="delta is 0.019315 with it, and 0.057760 without",
             verdict="paper errs",
@@ -125,7 +125,7 @@ PAPER = Paper(
             label="Equation (15)",
             says="Delta-hat of a dataset, the largest delta over the values in it, is said to make a guarantee.",
             where=f"{BOUND}.delta_of_dataset",
-            run=">>> from shuffledp.literature import exact\n>>> from shuffledp.literature.bounds.biswas import delta_of_dataset\n>>> print(f'{delta_of_dataset([3, 2, 1], 1.0, 0.5):.4f} {exact.worst_delta(exact.krr(3, 1.0), 6, [0.5])[0]:.4f}')",
+            run=">>> from shuffledp.literature import exact\n>>> from shuffledp.literature.biswas import delta_of_dataset\n>>> print(f'{delta_of_dataset([3, 2, 1], 1.0, 0.5):.4f} {exact.worst_delta(exact.krr(3, 1.0), 6, [0.5])[0]:.4f}')",
             printed="(epsilon, delta-hat)-DP",
             ours="0.0139 corrected, where the released histogram has 0.0388",
             verdict="paper errs",
@@ -135,8 +135,8 @@ PAPER = Paper(
         Statement(
             label="Gaussian mechanism",
             says="The central mechanism to compare with, calibrated as in Balle and Wang 2018.",
-            where="shuffledp.protocols.baselines.curator.CentralHistogram",
-            run=">>> from shuffledp.protocols.baselines import analytic_gaussian\n>>> print(f'{analytic_gaussian.sigma(epsilon=1.0, delta=1e-6, sensitivity=2**0.5):.2f}')",
+            where="shuffledp.mechanisms.curator.CentralHistogram",
+            run=">>> from shuffledp.mechanisms import analytic_gaussian\n>>> print(f'{analytic_gaussian.sigma(epsilon=1.0, delta=1e-6, sensitivity=2**0.5):.2f}')",
             ours="sigma 5.97",
         ),
         Statement(

@@ -22,7 +22,7 @@ PAPER = Paper(
         Statement(
             label="Table 1",
             says="In five settings, what was known before and the bound of this paper, up to constants.",
-            where="shuffledp.papers.feldman_figures.settings",
+            where="shuffledp.papers.feldman.settings",
             run="shuffledp papers reproduce feldman-table1",
             ours="in the adaptive setting EFMRTT'19 is 1.12 to 5.71 times Thm 3.1, where it applies",
             verdict="parameters lost",
@@ -37,9 +37,9 @@ PAPER = Paper(
         Statement(
             label="Lemma 2.3",
             says="Advanced joint convexity: if two distributions share a part 1 - q, their divergence is q times that of what is left, at a larger epsilon and against a mixture.",
-            where="shuffledp.literature.exact.hockey_stick",
+            where="shuffledp.judge.hockey_stick",
             run=""">>> from math import log
->>> from shuffledp.literature.exact import hockey_stick, krr
+>>> from shuffledp.judge import hockey_stick, krr
 >>> (P0, P1, Q1), q, a = krr(3, 1.0), 0.4, 2.0
 >>> b = 1 + q * (a - 1)
 >>> s = b / a
@@ -50,7 +50,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 3.1",
             says="Any epsilon0-LDP randomizers, also adaptive, on randomly permuted data are (epsilon, delta)-DP with equation (1), if epsilon0 <= log(n / (16 log(2/delta))).",
-            where="shuffledp.literature.bounds.feldman.closed_form",
+            where="shuffledp.literature.feldman.closed_form",
             bounds=("feldman-2020-thm-3.1",),
             run="shuffledp epsilon --bound feldman-2020-thm-3.1 --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
             ours="0.5347, where at most 0.1182 is needed, and at least 0.1170",
@@ -59,7 +59,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 3.2",
             says="Such a mechanism is a post-processing of counts: C ~ Bin(n-1, e^-epsilon0) clones, of which A ~ Bin(C, 1/2) are of one kind, and the target's own report.",
-            where="shuffledp.literature.bounds.certified.clones_curve",
+            where="shuffledp.literature.own_bounds.clones_curve",
             bounds=("feldman-2020-clones-exact",),
             run="shuffledp epsilon --bound feldman-2020-clones-exact --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
             printed="between 0.16754 and 0.17279, says the authors' code",
@@ -68,10 +68,10 @@ PAPER = Paper(
         Statement(
             label="Lemma 3.3",
             says="The same counts for reports that are clones with any probability p.",
-            where="shuffledp.literature.bounds.feldman_lemmas.lemma_3_3",
+            where="shuffledp.literature.feldman_lemmas.lemma_3_3",
             run=""">>> import numpy as np
 >>> from shuffledp.accounting.haystack import Haystack
->>> from shuffledp.literature.bounds.feldman_lemmas import lemma_3_3
+>>> from shuffledp.literature.feldman_lemmas import lemma_3_3
 >>> for p in (0.05, 0.1, 0.2):
 ...     lower, upper = Haystack.of(lemma_3_3(p), 10_000).bounds(np.array([0.2]))
 ...     print(f"p = {p}: {upper[0]:.3e}")""",
@@ -82,7 +82,7 @@ PAPER = Paper(
             says="Two epsilon0-close distributions are a post-processing of binary randomized response (Kairouz, Oh and Viswanath 2015).",
             where="shuffledp.randomizers.KRR",
             run=""">>> from math import exp
->>> from shuffledp.literature.exact import hadamard
+>>> from shuffledp.judge import hadamard
 >>> P0, P1 = hadamard(6, 1.0)[:2]
 >>> Q0, Q1 = ((exp(1.0) * P - Q) / (exp(1.0) - 1) for P, Q in ((P0, P1), (P1, P0)))
 >>> print(f"{Q0.sum():.6f} {abs((exp(1.0) * Q0 + Q1) / (exp(1.0) + 1) - P0).max():.1e}", min(Q0.min(), Q1.min()) > -1e-15)""",
@@ -91,8 +91,8 @@ PAPER = Paper(
         Statement(
             label="Lemma 3.5",
             says="The pair of Theorem 3.2 is (epsilon, delta)-close with equation (7). Lemma A.1 is the case in which the target's report shows its value. Both hold for any p with p n >= 16 log(2/delta).",
-            where="shuffledp.literature.bounds.feldman_lemmas.lemma_3_5",
-            run=""">>> from shuffledp.literature.bounds.feldman_lemmas import lemma_3_5
+            where="shuffledp.literature.feldman_lemmas.lemma_3_5",
+            run=""">>> from shuffledp.literature.feldman_lemmas import lemma_3_5
 >>> print(*(f"{lemma_3_5(10_000, p=0.1, delta=1e-6, q=q):.4f}" for q in (1.0, 0.5)))""",
             ours="0.6903, and 0.4036 if the report shows the target's value in half of all cases",
             why="Our copy has lost equation (7) and the formulas of Lemma A.1; both are proven again.",
@@ -125,7 +125,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 3.8",
             says="For (epsilon0, delta0)-LDP randomizers the epsilon of equation (1), and (e^epsilon + 1)(1 + e^-epsilon0 / 2) n delta0 more delta.",
-            where="shuffledp.literature.bounds.feldman.approximate_delta",
+            where="shuffledp.literature.feldman.approximate_delta",
             bounds=("feldman-2020-thm-3.8", "feldman-2020-thm-3.8-exact"),
             run="shuffledp epsilon --bound feldman-2020-thm-3.8 --randomizer any --epsilon0 2 --delta0 1e-12 --n 1e5 --delta 1e-6",
             ours="0.1877, and 0.04585 with counts of clones in place of the equation",
@@ -133,7 +133,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 4.1",
             says="A tighter analysis of specific randomizers: what part of every other report is drawn like the target's two reports, and like what they share. Equation (10), and a method to compute it.",
-            where="shuffledp.literature.bounds.feldman_lemmas.decomposition",
+            where="shuffledp.literature.feldman_lemmas.decomposition",
             bounds=("feldman-2020-thm-4.1-reconstructed", "feldman-2020-thm-4.1-exact"),
             run=""">>> import shuffledp as sdp
 >>> from shuffledp.literature.bounds import Setting, find
@@ -147,7 +147,7 @@ PAPER = Paper(
         Statement(
             label="Corollary 4.2",
             says="Equation (11) for k-RR, also of adaptive functions of the data.",
-            where="shuffledp.literature.bounds.feldman_lemmas.theorem_4_1",
+            where="shuffledp.literature.feldman_lemmas.theorem_4_1",
             bounds=("feldman-2020-cor-4.2",),
             run="shuffledp epsilon --bound feldman-2020-cor-4.2 --randomizer krr --k 16 --epsilon0 3 --n 10000 --delta 1e-5",
             ours="0.5206, where 0.1447 is certified",
@@ -184,9 +184,9 @@ PAPER = Paper(
         Statement(
             label="Algorithm 2",
             says="Noisy gradient descent: one pass in a random order, a clipped gradient plus Gaussian noise of every user.",
-            where="shuffledp.protocols.sgd.descent.ShuffledSGD",
+            where="shuffledp.training.descent.ShuffledSGD",
             run=""">>> import shuffledp as sdp, numpy as np
->>> from shuffledp.protocols.sgd.data import synthetic_clinic
+>>> from shuffledp.training.data import synthetic_clinic
 >>> rows, held_out = synthetic_clinic(20_000)
 >>> training = sdp.ShuffledSGD(n=20_000, dimension=10, noise=1.0, delta=1e-6, batch=50)
 >>> print(training.privacy.epsilon)
@@ -198,12 +198,12 @@ PAPER = Paper(
         Statement(
             label="Proposition 5.3",
             says="One pass is private by Theorem 3.8, at a point (epsilon0, delta0) of the Gaussian mechanism's curve.",
-            where="shuffledp.protocols.sgd.passes.permuted",
+            where="shuffledp.training.passes.permuted",
             run=""">>> import shuffledp as sdp
 >>> point = sdp.Gaussian(sigma=2.0).local_delta(epsilon=3.3)
 >>> survey = sdp.shuffle(sdp.AnyLDP(epsilon0=3.3, delta0=point), n=20_000)
 >>> print(survey.epsilon(delta=1e-6))
->>> from shuffledp.protocols.sgd.passes import permuted
+>>> from shuffledp.training.passes import permuted
 >>> print(permuted(noise=2.0, n=20_000, delta=1e-6).epsilon)""",
             printed="noise relative to the sensitivity, and n, give epsilon and delta",
             ours="0.2735 by that theorem, evaluated numerically; 0.02587 with clones of the noise alone (docs/theory.md)",
@@ -211,7 +211,7 @@ PAPER = Paper(
         Statement(
             label="Equation (12)",
             says="The epsilon of Proposition 5.3 in closed form.",
-            where="shuffledp.literature.bounds.gradient_descent.equation_12",
+            where="shuffledp.literature.gradient_descent.equation_12",
             bounds=("feldman-2020-prop-5.3-reconstructed",),
             run="shuffledp epsilon --bound feldman-2020-prop-5.3-reconstructed --randomizer gaussian --sigma 4 --n 1000000 --delta 1e-7",
             printed="lost in our text",
@@ -222,10 +222,10 @@ PAPER = Paper(
         Statement(
             label="Equation (13)",
             says="Sampling with replacement, by amplification by subsampling and advanced composition.",
-            where="shuffledp.literature.bounds.gradient_descent.equation_13",
-            run=""">>> from shuffledp.literature.bounds.gradient_descent import equation_13
+            where="shuffledp.literature.gradient_descent.equation_13",
+            run=""">>> from shuffledp.literature.gradient_descent import equation_13
 >>> print(equation_13(20_000, 2.0, 1e-6))
->>> from shuffledp.protocols.sgd.passes import sampled_epsilon
+>>> from shuffledp.training.passes import sampled_epsilon
 >>> print(sampled_epsilon(noise=2.0, n=20_000, delta=1e-6))""",
             printed="lost in our text",
             ours="0.5702 in closed form; 0.01398 composed numerically",
@@ -235,8 +235,8 @@ PAPER = Paper(
         Statement(
             label="Section 5.2, one pass",
             says="Proposition 5.3 is tighter than (13) for one pass, and improves on it by a factor for many users.",
-            where="shuffledp.literature.bounds.gradient_descent",
-            run=""">>> from shuffledp.literature.bounds.gradient_descent import equation_12, equation_13
+            where="shuffledp.literature.gradient_descent",
+            run=""">>> from shuffledp.literature.gradient_descent import equation_12, equation_13
 >>> print(*(f"{each(n, 2.0, 1e-6):.3g}" for n in (20_000, 10**5, 10**6, 10**8) for each in (equation_12, equation_13)))""",
             printed="tighter; the factor is lost in our text",
             ours="one pass 0.866, 0.501, 0.201 and 0.0256, sampling 0.57, 0.252, 0.0794 and 0.00792",
@@ -246,8 +246,8 @@ PAPER = Paper(
         Statement(
             label="Section 5.2, several passes",
             says="Passes over fresh permutations compose; sampling with replacement loses less by some factor.",
-            where="shuffledp.protocols.sgd.passes.permuted",
-            run=""">>> from shuffledp.protocols.sgd.passes import permuted, sampled_epsilon
+            where="shuffledp.training.passes.permuted",
+            run=""">>> from shuffledp.training.passes import permuted, sampled_epsilon
 >>> print(permuted(noise=2.0, n=20_000, delta=1e-6, epochs=4).epsilon)
 >>> print(sampled_epsilon(noise=2.0, n=20_000, delta=1e-6, epochs=4))""",
             printed="an extra factor against (13); lost in our text",
@@ -256,7 +256,7 @@ PAPER = Paper(
         Statement(
             label="Section 5.2, batches",
             says="A batch of b examples may be one element of D^b: noise once for its mean, and n/b elements permuted.",
-            where="shuffledp.protocols.sgd.descent.ShuffledSGD",
+            where="shuffledp.training.descent.ShuffledSGD",
             run=""">>> import shuffledp as sdp
 >>> elements = dict(n=20_000, dimension=10, noise=2.0, delta=1e-6, batch=50, noise_from='batch')
 >>> print(sdp.ShuffledSGD(**elements).elements, sdp.ShuffledSGD(**elements).privacy.epsilon)""",
@@ -266,7 +266,7 @@ PAPER = Paper(
         Statement(
             label="Figure 2",
             says="The bounds on any randomizer against epsilon0, and the lower bound of Appendix G.",
-            where="shuffledp.papers.feldman_figures.amplification",
+            where="shuffledp.papers.feldman.amplification",
             run="shuffledp papers reproduce feldman-fig2",
             printed="Clones are tighter than BBGN'19 and BKMTT'20 in all regimes",
             ours="true at every point here, by factors of 2.98 to 16.6 and 3.54 to 52.7",
@@ -278,14 +278,14 @@ PAPER = Paper(
             says="Renyi divergence and Renyi differential privacy.",
             where="shuffledp.accounting.guarantee.Guarantee.rdp",
             run=""">>> import shuffledp as sdp
->>> from shuffledp.literature.bounds import clones_renyi
+>>> from shuffledp.literature import clones_renyi
 >>> print(f"{clones_renyi.divergence(1000, 2.0, 2.0):.6f} {sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=1000).rdp(order=2).upper:.6f}")""",
             ours="at order two 0.017226 for the counts of clones, and 0.009759 by our theorem",
         ),
         Statement(
             label="Figure 3(a)",
             says="The Renyi divergence of the counts of Theorem 3.2 against its order.",
-            where="shuffledp.papers.feldman_figures.divergences",
+            where="shuffledp.papers.feldman.divergences",
             run="shuffledp papers reproduce feldman-fig3a",
             printed="amplification at small orders, none at large ones",
             ours="0.017 at order 2, and 97% of epsilon0 at order 1024",
@@ -295,7 +295,7 @@ PAPER = Paper(
         Statement(
             label="Figure 3(b)",
             says="Many rounds, composed through Renyi divergences and by advanced composition.",
-            where="shuffledp.papers.feldman_figures.rounds",
+            where="shuffledp.papers.feldman.rounds",
             run="shuffledp papers reproduce feldman-fig3b",
             printed="Renyi divergences give a significantly smaller epsilon",
             ours="by a factor of 13.9 at 1024 rounds",
@@ -305,7 +305,7 @@ PAPER = Paper(
         Statement(
             label="Section 6.1",
             says="Rounds through Renyi divergences, of any order, converted by Canonne, Kamath and Steinke's Proposition 12; or by Theorem 4.3 of Kairouz, Oh and Viswanath.",
-            where="shuffledp.literature.bounds.clones_renyi.divergence",
+            where="shuffledp.literature.clones_renyi.divergence",
             bounds=("feldman-2020-clones-renyi",),
             run="shuffledp epsilon --bound feldman-2020-clones-renyi --randomizer any --epsilon0 2 --n 1000 --rounds 16 --delta 1e-6",
             ours="2.559 for 16 rounds, where 1.745 is certified",
@@ -313,7 +313,7 @@ PAPER = Paper(
         Statement(
             label="Figure 4",
             says="The tail of the privacy loss: a sharp transition from amplification to none.",
-            where="shuffledp.papers.feldman_figures.tails",
+            where="shuffledp.papers.feldman.tails",
             run="shuffledp papers reproduce feldman-fig4",
             printed="the transition is close to marks that our copy has lost",
             ours="delta there falls like e^(-c n e^-epsilon0) with c = 0.68 for binary randomized response",
@@ -323,7 +323,7 @@ PAPER = Paper(
         Statement(
             label="Algorithms 4 to 6",
             says="The numerical bound: bisection over epsilon, blocks of C, and a threshold for A (Lemmas F.1 and F.2, Proposition F.3).",
-            where="shuffledp.literature.bounds.feldman.epsilon",
+            where="shuffledp.literature.feldman.epsilon",
             bounds=("feldman-2020-numerical",),
             run="shuffledp epsilon --bound feldman-2020-numerical --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
             printed="0.172790550755978, says the authors' code, with blocks of its own choice",

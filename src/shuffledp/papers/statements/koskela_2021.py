@@ -7,8 +7,8 @@ from shuffledp.papers.paper import FIRST, REVISION, Paper, Statement
 
 __all__ = ["PAPER"]
 
-PAIRS = "shuffledp.literature.bounds.koskela_pairs"
-FOURIER = "shuffledp.literature.bounds.fourier"
+PAIRS = "shuffledp.literature.koskela_pairs"
+FOURIER = "shuffledp.literature.fourier"
 EPSILON, DELTA = "shuffledp epsilon --bound koskela-2021-", "shuffledp delta --bound koskela-2021-"
 ORDERS = "By Definition 1 both orders count; which of them the figure shows, the text does not say."
 
@@ -88,7 +88,7 @@ PAPER = Paper(
             says="The Fourier accountant: m points from -L to L, one FFT, its power, one inverse FFT. The revision describes it in section 2.2.",
             where=f"{FOURIER}.FourierAccountant",
             run=""">>> from shuffledp.literature.bounds import FourierAccountant
->>> from shuffledp.literature.bounds.koskela_pairs import clones_pair
+>>> from shuffledp.literature.koskela_pairs import clones_pair
 >>> FourierAccountant(clones_pair(10_000, 4.0), L=20, m=10**6).delta(epsilon=0.5, rounds=4)""",
             ours="0.006512 to 0.006521",
             why="Mass that may leave the grid, and rounding, are counted against both ends.",
@@ -190,7 +190,7 @@ PAPER = Paper(
             says="The losses of that pair and their probabilities, with Lemmas B.1 to B.3: (5.5) to (5.9), in the first version (6.5) to (6.9).",
             where=f"{PAIRS}.clones_pair",
             run=""">>> from math import comb, exp, log
->>> from shuffledp.literature.bounds.koskela_pairs import clones_pair
+>>> from shuffledp.literature.koskela_pairs import clones_pair
 >>> n, a, b, p, q = 5, 2, 1, exp(-1), exp(1) / (exp(1) + 1)
 >>> rest = (1 - q) * p / (1 - p) * (n - a - b) / 2
 >>> mass = (q + rest / a) * comb(n - 1, a + b - 1) * comb(a + b - 1, a - 1) * (p / 2) ** (a + b - 1) * (1 - p) ** (n - a - b)
@@ -205,8 +205,8 @@ PAPER = Paper(
             says="The mass with an infinite loss is delta(infinity) = 2^-(n-1) e^-(n-2)epsilon0 / (e^epsilon0 + 1).",
             where=f"{FOURIER}.Grid",
             run=""">>> from math import exp
->>> from shuffledp.literature.bounds.fourier import Grid
->>> from shuffledp.literature.bounds.koskela_pairs import clones_pair
+>>> from shuffledp.literature.fourier import Grid
+>>> from shuffledp.literature.koskela_pairs import clones_pair
 >>> print(f"{2**-4 * exp(-3) / (exp(1) + 1):.8f} {Grid(clones_pair(5, 1.0), m=1000).infinite:.8f}")""",
             ours="0.00083686, both",
         ),
@@ -214,7 +214,7 @@ PAPER = Paper(
             "Section 5.2 / Section 6.2",
             says="Hoeffding's inequality cuts the sums to O(n log(2/tau)) terms, and the mass that is lost, such as tau = 1e-12, is added to delta.",
             where=f"{PAIRS}.hoeffding",
-            run=""">>> from shuffledp.literature.bounds.koskela_pairs import clones_pair
+            run=""">>> from shuffledp.literature.koskela_pairs import clones_pair
 >>> pair = clones_pair(10_000, 4.0)
 >>> print(sum(len(losses) for losses, _ in pair.terms()), pair.neglected)""",
             ours="68291 terms, and 2e-12 is added",
@@ -260,7 +260,7 @@ PAPER = Paper(
         _first(
             "Theorem C.1",
             says="Balle et al. 2019, Thm 3.1; (C.1) is it, solved for epsilon.",
-            where="shuffledp.literature.bounds.koskela.balle_epsilon",
+            where="shuffledp.literature.koskela.balle_epsilon",
             bounds=("koskela-2021-c1",),
             run=f"{EPSILON}c1 --randomizer krr --k 5 --gamma 0.1 --n 10000 --adversary strong --delta 1e-4",
             ours="0.8327",
@@ -269,7 +269,7 @@ PAPER = Paper(
             "Equation (C.2)",
             says="Feldman et al. 2020, Thm 3.1, without its factor; section C.3 adds advanced composition (Dwork and Roth 2014).",
             where="shuffledp.papers.koskela_clones.first_closed_form",
-            run=""">>> from shuffledp.literature.bounds.composing import advanced
+            run=""">>> from shuffledp.literature.composition import advanced
 >>> from shuffledp.papers.koskela_clones import first_closed_form
 >>> print(f"{first_closed_form(100_000, 4.0, 1e-6)[0]:.5f} {advanced(0.5, 1e-8, 16, 1e-6)[0]:.5f}")""",
             ours="0.54997 and 15.70281",

@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.task import MOST_LABELS, REMEDY, Task, register
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.top_words.level_places import LevelPlaces
+    from shuffledp.search.level_places import LevelPlaces
 
 __all__ = ["SEARCH", "TopTask"]
 
@@ -20,7 +20,7 @@ SEARCH = "shuffledp-search"  # the format of what is settled for all levels
 @register
 @dataclass(frozen=True)
 class TopTask(Task):
-    """One level of a search for frequent words (``protocols.top_words``): how many people's words
+    """One level of a search for frequent words (``search``): how many people's words
     are one of ``words``, or begin with one of ``prefixes`` and go on in which way for ``span``
     symbols; all others count as one value more.
 
@@ -42,7 +42,7 @@ class TopTask(Task):
     @cached_property
     def places(self) -> LevelPlaces:
         """Which word counts as which value."""
-        from shuffledp.protocols.top_words.level_places import LevelPlaces
+        from shuffledp.search.level_places import LevelPlaces
 
         return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.messages.message_law import MessageLaw
-from shuffledp.randomizers.messages.shared_noise import (
+from shuffledp.randomizers.messages.message import (
+    MessageLaw,
     check_decay,
     check_no_epsilon0,
     check_people,
@@ -24,9 +24,9 @@ from shuffledp.randomizers.messages.shared_noise import (
     words_of,
 )
 from shuffledp.randomizers.parameters import checked
-from shuffledp.randomizers.reporting import Form, Ints
+from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.sampling import WORD, Source, Table
-from shuffledp.sampling.share_tables import (
+from shuffledp.sampling.tables import (
     filled,
     geometric_none,
     geometric_share,

@@ -14,8 +14,7 @@ from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
-from shuffledp.randomizers.votes import Form
-from shuffledp.randomizers.wrappers.combining import joined, product_of
+from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers.wrapper import (
     LARGEST_SUM,
     MOST_OUTPUTS,
@@ -26,9 +25,11 @@ from shuffledp.randomizers.wrappers.wrapper import (
     columns_of,
     counted,
     every_choice,
+    joined,
     likely_choices,
     outputs_of,
     pairs_of,
+    product_of,
     reports_of,
     small_tables,
     words_of,

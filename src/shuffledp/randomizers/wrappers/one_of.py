@@ -15,9 +15,8 @@ from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.randomizers.parameters import check_values, checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
-from shuffledp.randomizers.votes import Form
+from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers.check_in import CheckIn
-from shuffledp.randomizers.wrappers.combining import joined, mixture
 from shuffledp.randomizers.wrappers.wrapper import (
     MOST_OUTPUTS,
     Wrapper,
@@ -27,7 +26,9 @@ from shuffledp.randomizers.wrappers.wrapper import (
     counted,
     every_choice,
     inputs_of,
+    joined,
     likely_choices,
+    mixture,
     outputs_of,
     pairs_of,
     reports_of,

@@ -1,0 +1,419 @@
+"""On the clients' side: a design is read, what it asks of people is said to them, and their values
+become reports.
+
+Law and sampler are all that is needed for that. No accountant is loaded here: that the noise of a
+design keeps its promise is certified where it was made, and again by shuffler and analyst
+(``protocols.settling``). A client checks that the integers are those of the law, and how much one
+report says by itself, which needs nobody's word.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_positive
+from shuffledp.protocols.binning import in_bins
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.protocols.tasks import CrosstabTask, TopTask
+from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
+from shuffledp.protocols.tasks.top_task import SEARCH
+from shuffledp.randomizers.law_file import from_law
+from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.sampling import Rng, source_of
+from shuffledp.wording import exactly, large_delta, rounded, shown_alone
+
+if TYPE_CHECKING:
+    from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, Reader, ReportsFile
+
+__all__ = [
+    "MUCH",
+    "Drawing",
+    "Drawn",
+    "Encoded",
+    "Encoder",
+    "cautions",
+    "check_client",
+    "check_sealed",
+    "column_for",
+    "encode",
+    "exposure",
+    "read_design",
+    "read_written",
+    "reader_of",
+    "sparse",
+]
+
+MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """The law of a design, ready to draw from.
+
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(categories=["bus", "car"], n=1000, epsilon=1.0, delta=1e-6)
+    >>> phone = Encoder.of(Design.from_json(Design.of(poll).as_json()))
+    >>> phone.encode([0, 1, 1]).shape
+    (3,)
+    """
+
+    design: Design
+    randomizer: VotingRandomizer | MessageLaw
+
+    @classmethod
+    def of(cls, design: Design) -> Encoder:
+        """Refuse a design whose law answers another question, or would run with other integers."""
+        design.check_law()
+        return cls(design, from_law(design.law.as_json()))
+
+    def encode(self, values: Any, *, rng: Rng = None) -> NDArray[Any]:
+        """A report for each value: a place in the list of categories, or a number; ``rng`` left out
+        is cryptographic.
+        """
+        bounds, source = self.design.task.bounds, source_of(rng)
+        if bounds is None:
+            return self.randomizer.randomize(values, rng=source)
+        if (edges := self.design.task.edges) is not None:
+            return self.randomizer.randomize(in_bins(values, edges), rng=source)
+        places = on_grid(check_numbers(values, *bounds), *bounds, self.randomizer.k - 1, source)
+        return self.randomizer.randomize(places, rng=source)
+
+    def expected_stderr(self) -> float:
+        """The standard error to expect if all n people report: of a mean for the worst data, of
+        counts the root mean square over values that are held equally often, of a distribution
+        function that at the median.
+        """
+        law, n, bounds = self.randomizer, self.design.n, self.design.task.bounds
+        k = law.k
+        if self.design.task.edges is not None:
+            return math.sqrt(law.group_law(k // 2, n).variance(n / 2, n))
+        if isinstance(law, MessageLaw):
+            error = law.expected_stderr(n)
+        elif bounds is None:
+            error = float(np.sqrt(np.mean(law.count_variance(np.full(k, n / k)))))
+        else:
+            error = worst_stderr(n, k - 1, k * law.miss, law.contrast)
+        return error if bounds is None else error * (bounds[1] - bounds[0]) / n
+
+
+def read_design(path: Path) -> Design:
+    """The design in a file, if it is one that runs; it is not certified here."""
+    written = read_written(path)
+    if isinstance(written, dict) and written.get("format") == SEARCH:
+        raise InvalidInput(
+            f"{str(path)!r} must be the design of a question that one report of each person answers, got a search for "
+            f"top words. Announce it: shuffledp collection search --design FILE."
+        )
+    return Encoder.of(Design.from_json(written)).design
+
+
+def read_written(path: Path) -> Any:
+    """What `shuffledp design` wrote, as JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+    except OSError as error:
+        raise InvalidInput(
+            f"--design must name a file that `shuffledp design` wrote, got {str(path)!r}: {error.strerror}. Check the "
+            f"name."
+        ) from None
+    except (ValueError, RecursionError):
+        raise InvalidInput(
+            f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
+        ) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Every name once: readers of JSON differ in which of two they take."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name twice")
+    return dict(pairs)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def check_client(design: Design, most_epsilon0: float | None = None) -> None:
+    """Refuse, on the client's side, a design without a promise, and one whose single report says
+    more than the client allows.
+    """
+    epsilon0 = design.law.epsilon0
+    if design.epsilon is None:
+        raise InvalidInput(
+            f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = "
+            f"{_worth(epsilon0)} would protect them. Ask for a design that `shuffledp design` wrote."
+        )
+    if most_epsilon0 is None:
+        return
+    most = check_positive(
+        "--most-epsilon0", most_epsilon0, remedy="It is what one report may say by itself; 0.5 to 8 is usual."
+    )
+    if epsilon0 > most:
+        raise InvalidInput(
+            f"epsilon0 of the design must be at most the {most:g} of --most-epsilon0, got {_worth(epsilon0)}. Ask for "
+            f"a design with more noise, or do not report."
+        )
+
+
+def exposure(design: Design, *, certified: bool = False) -> list[str]:
+    """What is promised to anyone who reports, what holds if the shuffler shares what it sees, and
+    what to think of that. A promise that nobody has ``certified`` here is the word of whoever made
+    the design, and is called that.
+    """
+    epsilon0 = design.law.epsilon0
+    assert design.epsilon is not None
+    promised = (
+        "Promised to you, and checked" if certified else "Promised by the design, not checked here (see --certify)"
+    )
+    rounds = "" if design.rounds == 1 else f", in each of {design.rounds:,} rounds"
+    said = [
+        f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
+        f"{design.least:,} honest reports are shuffled together.",
+        _alone(epsilon0, rounds, shown_alone(design.law.family, epsilon0, design.law.k)),
+    ]
+    if MUCH < epsilon0 < math.inf:
+        said.append(
+            f"Warning: an epsilon0 above {MUCH:g} leaves a report close to the truth, and all protection to the "
+            f"shuffler. "
+            f"--most-epsilon0 {MUCH:g} refuses such designs."
+        )
+    return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
+
+
+def _alone(epsilon0: float, rounds: str, shown: str) -> str:
+    """What holds without the shuffler."""
+    if epsilon0 == math.inf:
+        return (
+            f"Without that: nothing, as {shown}. Only the analyst can open them; if shuffler and analyst work "
+            f"together, they know your answer{rounds}."
+        )
+    return (
+        f"Without that: epsilon0 = {epsilon0:.4g}. If the shuffler shares what it sees, your report multiplies the "
+        f"odds of any guess about you"
+        f" by up to e^epsilon0 = {rounded(math.exp(epsilon0), up=True)}{rounds}: {shown}."
+    )
+
+
+def check_sealed(design: Design) -> None:
+    """Refuse to write reports that are the truth where anybody could read them."""
+    if design.law.epsilon0 == math.inf:
+        raise InvalidInput(
+            f"reports without noise of their own must be sealed to the analyst, got a design of {design.law.family} "
+            f"for a plain file. Collect them over the network (shuffledp collection new), or ask of the table itself "
+            f"(shuffledp {design.task.name})."
+        )
+
+
+def _worth(epsilon0: float) -> str:
+    return "infinity (a report is the truth)" if epsilon0 == math.inf else f"{epsilon0:.4g}"
+
+
+def cautions(design: Design, error: float) -> list[str]:
+    """What a careful colleague would say about a design with that standard error to expect."""
+    said = large_delta(design.delta, design.n) + sparse(design, error)
+    if error > design.task.scale(design.n):
+        said.append(
+            "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
+            "larger epsilon, or ask more people"
+        )
+    return said
+
+
+def sparse(design: Design, error: float) -> list[str]:
+    """What is to be said of a crosstab with more cells than its people fill."""
+    task, each = design.task, design.n / (design.law.k or 1)
+    if not isinstance(task, CrosstabTask) or (each >= SPARSE and each >= error):
+        return []
+    return [
+        f"the table is sparse: {design.n:,} people in {task.size:,} cells are about {each:,.0f} in each, with a "
+        f"standard error of about {error:,.0f}; merge rare categories, or leave a column out"
+    ]
+
+
+def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
+    """The column of a table to read for a design: the one that was named, or none; for a crosstab
+    as many as it has, or those of the same names.
+    """
+    task = design.task
+    wanted = len(task.columns) if isinstance(task, CrosstabTask) else 1
+    if given and len(given) != wanted:
+        rule = f"a {task.name} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}"
+        remedy = ("Repeat ", Argument("column"), " once for each, in the order of the question.")
+        raise InvalidInput(Refusal(rule, f"{len(given)}: {', '.join(given)}", remedy))
+    if isinstance(task, CrosstabTask):
+        return tuple(given) or task.columns
+    return given[0] if given else None
+
+
+def reader_of(design: Design, *, missing: Missing, clip: bool, cleaning: Cleaning) -> Reader:
+    """From what a table holds to what the encoder takes."""
+    from shuffledp.tables import JoinedPlaces, LevelWords, Numbers, Places
+
+    task = design.task
+    if isinstance(task, TopTask):
+        return LevelWords(task, cleaning)
+    if isinstance(task, CrosstabTask):
+        gaps = per_column("missing", missing, task.columns)
+        return JoinedPlaces(
+            tuple(
+                Places(part.labels, other=part.rest, missing=gap, cleaning=cleaning)
+                for part, gap in zip(task.parts, gaps, strict=True)
+            )
+        )
+    if task.bounds is not None:
+        return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
+    return Places(task.labels, other=task.rest, missing=one_name("missing", missing), cleaning=cleaning)
+
+
+class Drawn(NamedTuple):
+    """Some reports, the ids of their people, if the table has any, and their rows in the table."""
+
+    reports: NDArray[Any]
+    ids: Any
+    rows: NDArray[np.int64]
+
+
+class Drawing:
+    """A column on its way to reports: one for each person, drawn as they are asked for, once.
+
+    When all are drawn, ``missing`` says how many people had no value, and ``repeated`` how many
+    rows were left out since their person has another, if that was looked at.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        column: Column,
+        *,
+        missing: str | None = None,
+        clip: bool = False,
+        cleaning: Cleaning | None = None,
+        keep: Keep = "first",
+        rng: Rng = None,
+        tick: Callable[[int], object] | None = None,
+    ) -> None:
+        from shuffledp.tables import AS_WRITTEN
+
+        if column.ids is not None and column.once:
+            rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
+            raise InvalidInput(Refusal(rule, "standard input", "Save it first."))
+        cleaning = AS_WRITTEN if cleaning is None else cleaning
+        self.source, self.rows, self._absent = source_of(rng), 0, 0
+        self._encoder, self._column, self._keep, self._rng, self._tick = encoder, column, keep, rng, tick
+        self._reader = reader_of(encoder.design, missing=missing, clip=clip, cleaning=cleaning)
+        self._chosen: Chosen | None = None
+
+    def __iter__(self) -> Iterator[Drawn]:
+        from shuffledp.tables import batch_rows, prepared
+
+        self._choose()
+        chosen, step = self._chosen, batch_rows(self._encoder.randomizer.report_bytes)
+        for batch in prepared(self._column, self._reader, tick=self._tick):
+            values, ids, rows = batch.values, batch.ids, len(batch.values) + batch.missing
+            places = np.arange(rows) if batch.present is None else np.flatnonzero(batch.present)
+            if chosen is not None:
+                mine = chosen.kept[self.rows : self.rows + rows]
+                mine = mine if batch.present is None else mine[batch.present[: len(mine)]]
+                if self.rows + rows > len(chosen.kept) or len(mine) != len(values):
+                    raise _changed(self._column)
+                values, places, ids = values[mine], places[mine], None if ids is None else ids.filter(mine)
+            places += self.rows
+            self.rows, self._absent = self.rows + rows, self._absent + batch.missing
+            for start in range(0, len(values), step):
+                reports = self._encoder.encode(values[start : start + step], rng=self.source)
+                yield Drawn(reports, None if ids is None else ids.slice(start, step), places[start : start + step])
+        if chosen is not None and self.rows != len(chosen.kept):
+            raise _changed(self._column)
+
+    def look(self) -> None:
+        """Read all rows, and refuse what can not be reported; nothing is drawn."""
+        from shuffledp.tables import prepared
+
+        self._choose()
+        for batch in prepared(self._column, self._reader, tick=self._tick):
+            self.rows, self._absent = self.rows + len(batch.values) + batch.missing, self._absent + batch.missing
+
+    def _choose(self) -> None:
+        """Of each person, a row: the table is read for that."""
+        from shuffledp.tables import choose_rows
+
+        if self._column.ids is not None:
+            self._chosen = choose_rows(self._column, self._reader, keep=self._keep, rng=self._rng)
+
+    @property
+    def missing(self) -> int:
+        """How many people had no value."""
+        return self._absent if self._chosen is None else self._chosen.absent
+
+    @property
+    def repeated(self) -> int | None:
+        """How many rows were left out since their person has another."""
+        return None if self._chosen is None else self.rows - self._chosen.people
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """What clients wrote, and how many people had no value; ``repeated`` rows were left out since
+    their person has another, if that was looked at.
+    """
+
+    file: ReportsFile
+    missing: int
+    repeated: int | None
+
+
+def encode(
+    design: Design,
+    column: Column,
+    out: Path,
+    *,
+    missing: str | None = None,
+    clip: bool = False,
+    cleaning: Cleaning | None = None,
+    keep: Keep = "first",
+    most_epsilon0: float | None = None,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Callable[[int], object] | None = None,
+) -> Encoded:
+    """A column of a table to a file of reports. A design without a promise, or whose epsilon0
+    exceeds ``most_epsilon0``, is refused.
+
+    The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
+    """
+    from shuffledp.storage.files import check_new_file
+    from shuffledp.tables import Header, write_reports
+
+    check_client(design, most_epsilon0)
+    check_sealed(design)
+    if Encoder.of(design).randomizer.mixes:
+        raise InvalidInput(
+            f"the shuffler of plain files must have nothing to add, got a design of {design.law.family}. Collect over "
+            f"the network (shuffledp collection new), ask of the table itself (shuffledp {design.task.name}), or let "
+            f"people send fakes."
+        )
+    check_new_file(out, replace=force)
+    drawing = Drawing(
+        Encoder.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick
+    )
+    chunks = ((drawn.reports, drawn.ids) for drawn in drawing)
+    file = write_reports(out, Header.encoded(design.as_json(), secure=drawing.source.secure), chunks)
+    return Encoded(file, drawing.missing, drawing.repeated)
+
+
+def _changed(column: Column) -> InvalidInput:
+    return InvalidInput(
+        f"{column.table_title} must not change while it is read, got different rows at the second reading. Run it "
+        f"again "
+        f"when nobody is writing to it."
+    )

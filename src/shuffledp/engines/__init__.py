@@ -1,0 +1,26 @@
+"""Encode and count where the data are: on an engine that has them already. ``from
+shuffledp.engines import spark`` loads that engine, and no other.
+
+batch          an Arrow batch of values -> one of reports, or of sums; no engine is imported
+spark          Spark: encode, count, survey, release
+spark_commit   the work folder: a claim, what was drawn under it, and whether that was committed
+spark_search   a search for frequent words, level after level
+spark_column   a column of a frame: looked at, surveyed, one row chosen of each person
+spark_tasks    what runs on Spark's workers
+spark_session  a session, opened and looked over, and what it says when it fails
+beam           Apache Beam: transforms from batches of values to reports, and to their counts
+beam_tasks     what runs on Beam's workers
+beam_commit    what makes a drawing stand, however often a runner attempts it; no engine is imported
+repeated_ids   whether a person has two rows, in a table on many machines; no engine is imported
+"""
+
+from typing import TYPE_CHECKING
+
+from shuffledp._lazy import lazy
+
+if TYPE_CHECKING:
+    from shuffledp.engines import batch, beam, spark
+
+__all__ = ["batch", "beam", "spark"]
+
+__getattr__, __dir__ = lazy(__name__, {f"engines.{each}": each for each in __all__})

@@ -1,0 +1,229 @@
+"""Spark: everybody's report drawn where the data are, committed once, counted, released.
+
+``encode`` draws the reports of a column in one job, and commits them; ``count`` adds up what was
+committed; ``release`` does both and publishes the answer by the same record, ledger and page as on
+one machine. ``survey`` says how many people there are, which a design must know.
+
+A frame of reports that is computed when somebody looks at it would be drawn anew at every look, and
+show two reports of the same person; so none is handed out. Whoever operates the engine could see
+the values: inside one company that is a curator.
+
+Workers need shuffledp, too. The work folder must lie where all of them can write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp.engines.batch import design_of
+from shuffledp.engines.spark_column import SparkColumn, Surveyed
+from shuffledp.engines.spark_commit import EncodedFolder, count_folder, encode_column, release_column
+from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
+from shuffledp.errors import Argument, InvalidInput, Refusal, shown
+from shuffledp.protocols.categories import as_list
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks.crossing import Missing, one_name
+from shuffledp.release.budget import Budget
+from shuffledp.release.crossed import crossed_reader
+from shuffledp.release.question import Question
+from shuffledp.release.released import Release
+from shuffledp.release.settled_question import question_about
+from shuffledp.release.stages import seal_counts
+from shuffledp.release.terms import check_labels, check_words, given_categories
+from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
+from shuffledp.tables.values import Numbers, Places, Reader
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["EncodedFolder", "EngineFailed", "Surveyed", "count", "encode", "release", "survey"]
+
+PathLike = str | os.PathLike[str]
+
+
+def encode(
+    frame: DataFrame,
+    design: Any,
+    *,
+    column: str | Sequence[str],
+    out: PathLike | None = None,
+    tallied: bool = False,
+    missing: Missing = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    ids: str | None = None,
+    one_row_per_person: bool = False,
+    keep: str = "random",
+) -> EncodedFolder:
+    """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
+    or an address such as ``hdfs:///tmp/poll``, where all workers can write.
+
+    ``design`` is one, a protocol, or the file of a design. Values are read as on files: missing
+    ones count as ``missing`` or are left out, ``clip`` moves numbers to the nearest bound,
+    ``cleaning`` says what of messy texts is forgiven. With ``tallied``, each task keeps the sums of
+    its reports and no report; that is all that an estimate needs.
+
+    ``ids`` names the column that says whose row it is: of a person's rows that hold a value, any
+    one stands for them. An engine has no first row, so ``keep`` can only be "random". Without it,
+    the first 100,000 rows of other columns that are named like an id are looked at, and one that
+    repeats is refused, unless ``one_row_per_person`` is said.
+
+    Whatever fails, of one drawing only is ever read: tasks that run again commit once, and a folder
+    that was begun and never committed is refused by everybody. Speculation must be off.
+    """
+    if out is None:
+        raise InvalidInput(
+            Refusal(
+                (Argument("out"), " must be given"),
+                "none: reports that are not committed would be drawn anew at every look",
+                ("Add ", Argument("out", "work"), ", a new folder that all workers share."),
+            )
+        )
+    settled = design_of(design)
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+    return encode_column(asked, settled, out, tallied=tallied)
+
+
+def count(
+    session: SparkSession,
+    folder: EncodedFolder | PathLike,
+    *,
+    design: Any = None,
+    out: PathLike | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    force: bool = False,
+) -> CountedReports:
+    """Add up what was committed in a ``folder``; with ``design``, of no other one. Nothing is
+    drawn, so this can be asked again.
+
+    With ``out``, the counts are also written to that file, for ``shuffledp analyse``; fewer reports
+    than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
+    """
+    check_running(session)
+    settled = None if design is None else design_of(design)
+    path = folder.path if isinstance(folder, EncodedFolder) else folder
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    if budget is not None and out is None:
+        raise InvalidInput(
+            "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
+        )
+    counted = count_folder(session, path, design=settled)
+    if out is not None:
+        seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
+    return counted
+
+
+def survey(
+    frame: DataFrame,
+    *,
+    column: str | Sequence[str],
+    categories: Iterable[Any] | None = None,
+    other: Missing = None,
+    lower: float | None = None,
+    upper: float | None = None,
+    missing: Missing = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    ids: str | None = None,
+    one_row_per_person: bool = False,
+) -> Surveyed:
+    """How many people have a value, for the ``n`` of a design; nothing is drawn. Values outside
+    ``categories``, or outside ``lower`` to ``upper``, are refused as they would be later. Several
+    columns have a list of categories each.
+    """
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
+    if not isinstance(column, str) and categories is not None:
+        return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
+    return asked.survey(_reader(categories, other, lower, upper, asked))
+
+
+def release(
+    frame: DataFrame,
+    design: Any,
+    *,
+    column: str | Sequence[str],
+    work: PathLike,
+    out: PathLike | None = None,
+    title: str | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    missing: Missing = None,
+    clip: bool = False,
+    cleaning: Cleaning = AS_WRITTEN,
+    ids: str | None = None,
+    one_row_per_person: bool = False,
+    keep: str = "random",
+    force: bool = False,
+) -> Release:
+    """From a frame to a defended answer, in the folder ``out`` or in memory: ``encode`` with sums
+    into the folder ``work``, ``count``, and what ``sdp.histogram`` does with the counts.
+
+    Started again over a ``work`` folder that was committed for the same question about the same
+    table, it draws nothing and goes on; a table is the same if Spark computes it in the same way
+    from the same files. What it reads from elsewhere may have changed: name a new folder then. The
+    ledger is not charged twice for a run that was killed before its answer stood.
+    Delete ``work`` when it does.
+    """
+    check_words(Argument("title"), title)
+    settled = design_of(design)
+    rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
+    asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    words = _question(settled, asked, title).asked()
+    folder = None if out is None else Path(out)
+    return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
+
+
+def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> SparkColumn:
+    named = tuple(name) if isinstance(name, (list, tuple)) else name
+    if not (isinstance(named, str) or (isinstance(named, tuple) and all(isinstance(each, str) for each in named))):
+        raise InvalidInput(f"column must be the name of a column, got {shown(name)}. Pass a string.")
+    if isinstance(named, tuple) and len(set(named)) < max(len(named), 2):
+        raise InvalidInput(f"columns must be two or more, each once, got {', '.join(named) or 'none'}. Name them all.")
+    if keep != "random":
+        raise InvalidInput(
+            f"keep must be random on an engine, where no row is the first, got {keep!r}. Leave it out, or keep one row "
+            f"of each person before."
+        )
+    return SparkColumn.of(check_frame(frame), named, **rules)
+
+
+def _reader(
+    categories: Iterable[str] | None, other: Any, lower: float | None, upper: float | None, asked: SparkColumn
+) -> Reader:
+    if categories is None:
+        if lower is None or upper is None:
+            raise InvalidInput(
+                "categories, or lower and upper, must be given, got neither. Say which values are possible."
+            )
+        return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
+    listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
+    rest, gap = one_name("other", other), one_name("missing", asked.missing)
+    known = given_categories([str(each) for each in listed], other=rest, missing=gap)
+    labels = check_labels(known.of(known.labels or ()))
+    return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
+
+
+def _question(design: Design, asked: SparkColumn, title: str | None) -> Question:
+    """What is asked, for the record."""
+    return question_about(
+        design.task,
+        origin="a list",
+        missing=asked.missing,
+        clip=asked.clip,
+        source="a table in Spark",
+        column=asked.name,
+        cleaning=asked.cleaning,
+        ids=asked.ids,
+        title=title,
+    )

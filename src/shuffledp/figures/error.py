@@ -1,0 +1,84 @@
+"""Privacy against utility: the error of every protocol that fits a task, at several epsilons."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Hashable, Iterable, Sequence
+from pathlib import Path
+
+from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
+from shuffledp.protocols.planning import ADDING, SEALED, SUMMING, Task, error_of, plan
+from shuffledp.storage.files import replace_file
+
+__all__ = ["EPSILONS", "plan_figure"]
+
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
+COLOURS = {"curator": GREY, "shuffler": DARK, SUMMING: DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
+WHOM = {
+    "nobody": "trusts nobody",
+    SUMMING: "trusts a shuffler that adds up",
+    SEALED: "trusts a shuffler",
+    ADDING: "trusts a shuffler",
+}
+MARKERS = "osD^vPX*<>"
+
+
+def plan_figure(
+    task: Task,
+    path: str | os.PathLike[str],
+    *,
+    n: int,
+    delta: float,
+    domain: int | str | Iterable[Hashable] | None = None,
+    rounds: int = 1,
+    least: int | None = None,
+    epsilons: Sequence[float] = EPSILONS,
+) -> Path:
+    """Draw the predicted error of every protocol against epsilon, and return the file's path.
+    Darkness says whom to trust.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    path = check_figure(path)
+    domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
+    plans = [
+        plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, least=least) for epsilon in epsilons
+    ]
+    errors: dict[tuple[str, str], list[float]] = {}
+    for place, each in enumerate(plans):
+        for option in each.options:
+            errors.setdefault((option.name, option.trust), [math.nan] * len(plans))[place] = option.error
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        axes = figure.subplots()
+        for place, ((name, trust), values) in enumerate(errors.items()):
+            whom = WHOM.get(trust, f"trusts a {trust}")
+            axes.plot(
+                epsilons,
+                values,
+                color=COLOURS[trust],
+                marker=MARKERS[place % len(MARKERS)],
+                markersize=4.5,
+                linewidth=1.3,
+                label=f"{name}, {whom}",
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(list(epsilons), [f"{epsilon:g}" for epsilon in epsilons])
+        axes.minorticks_off()
+        axes.set_xlabel(f"ε at δ = {delta:g}")
+        axes.set_ylabel(error_of(task).replace(", ", ",\n"))
+        axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
+        figure.suptitle(
+            f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else ""),
+            x=0.01,
+            ha="left",
+            fontweight="bold",
+        )
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
+        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
+    return path

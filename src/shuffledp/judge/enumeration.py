@@ -1,0 +1,419 @@
+"""Exact laws of shuffled reports for a handful of users, by brute force.
+
+A randomizer is a row-stochastic matrix: `rows[x, y]` is the probability that input x sends report
+y. What the shuffler releases is the histogram of the reports, so a dataset's law is built by adding
+one user at a time: adding report y to histogram h gives h + e_y. All sums have positive terms, so
+every probability is good to about 1e-15 relative. Nothing here uses the haystack formula
+(docs/theory.md) or the rest of the package.
+
+What is seen of several messages of everybody, by listing what every person may send: for a
+handful of people, from the protocols' own words.
+
+A law is a dictionary from what is seen to its probability. ``added`` joins independent parts whose
+numbers add up; the rest says what one person, or the shuffler, contributes. Numbers may be floats
+or fractions.
+
+The matrices of the finite randomizers, built output by output from their descriptions in words.
+Slow and obvious.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import hadamard as sylvester
+
+__all__ = [
+    "View",
+    "added",
+    "dummies_view",
+    "fakes_view",
+    "rounds_of",
+    "shares_view",
+    "signed_share",
+    "signed_view",
+    "tree_view",
+    "vectors_with_sum",
+]
+
+Array = NDArray[np.float64]
+Law = Mapping[tuple[int, ...], float]
+
+
+@lru_cache(maxsize=8)
+def _histograms(outputs: int, n: int) -> tuple[list[NDArray[np.int64]], list[NDArray[np.intp]]]:
+    """For m = 0..n: the codes of all histograms with m reports, and where h + e_y sits among those
+    with m + 1.
+
+    The code of a histogram is its counts read as digits in base n + 1.
+    """
+    if (n + 1) ** outputs >= 2**63:
+        raise ValueError(f"{outputs} outputs and n = {n} do not fit a 64-bit code; use fewer of either")
+    unit = (n + 1) ** np.arange(outputs, dtype=np.int64)
+    codes, successor = [np.zeros(1, dtype=np.int64)], []
+    for _ in range(n):
+        bigger = codes[-1][:, None] + unit
+        codes.append(np.unique(bigger))
+        successor.append(np.searchsorted(codes[-1], bigger))
+    return codes, successor
+
+
+def _matrix(rows: ArrayLike) -> Array:
+    matrix = np.asarray(rows, dtype=np.float64)
+    if matrix.ndim != 2 or (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0, rtol=0, atol=1e-12):
+        raise ValueError("rows must be a matrix of probabilities, each row summing to one")
+    return matrix
+
+
+def _add_user(law: Array, row: Array, successor: NDArray[np.intp], size: int) -> Array:
+    out = np.zeros(size)
+    for y in np.flatnonzero(row):
+        out[successor[:, y]] += row[y] * law  # h -> h + e_y never sends two histograms to one
+    return out
+
+
+def _law(rows: Sequence[Array], n_max: int) -> Array:
+    """The law of the histogram of independent reports, one for each of these rows, as an array over
+    the codes of `_histograms`.
+    """
+    codes, successor = _histograms(len(rows[0]), n_max) if rows else ([], [])
+    law = np.ones(1)
+    for m, row in enumerate(rows):
+        law = _add_user(law, row, successor[m], len(codes[m + 1]))
+    return law
+
+
+def shuffled_law(rows: ArrayLike, dataset: Sequence[int]) -> dict[tuple[int, ...], float]:
+    """The law of the histogram (count of output 0, count of output 1, ...) when user i holds input
+    dataset[i].
+    """
+    matrix, n = _matrix(rows), len(dataset)
+    outputs = matrix.shape[1]
+    codes, _ = _histograms(outputs, n)
+    digits = codes[n][:, None] // (n + 1) ** np.arange(outputs, dtype=np.int64) % (n + 1)
+    return {tuple(h): float(p) for h, p in zip(digits.tolist(), _law([matrix[x] for x in dataset], n), strict=True)}
+
+
+def hockey_stick(P: ArrayLike | Law, Q: ArrayLike | Law, eps: float) -> float:
+    """sum_y max(P(y) - e^eps Q(y), 0). Two arrays over the same outcomes, or two dictionaries."""
+    if isinstance(P, Mapping) and isinstance(Q, Mapping):
+        outcomes = list({**P, **Q})
+        P, Q = [P.get(y, 0.0) for y in outcomes], [Q.get(y, 0.0) for y in outcomes]
+    p, q = np.asarray(P, dtype=np.float64), np.asarray(Q, dtype=np.float64)
+    if math.isinf(eps) and eps > 0:
+        return float(p[q == 0].sum())
+    return float(np.maximum(p - math.exp(eps) * q, 0.0).sum())
+
+
+def neighbouring_laws(rows: ArrayLike, n: int) -> Iterator[list[Array]]:
+    """For every multiset of inputs of the n-1 other users: the laws for each input of the target.
+    Any two of one list are neighbors.
+    """
+    matrix = _matrix(rows)
+    inputs = len(matrix)
+    codes, successor = _histograms(matrix.shape[1], n)
+
+    def others(law: Array, m: int, smallest: int) -> Iterator[Array]:
+        if m == n - 1:
+            yield law
+            return
+        for x in range(smallest, inputs):  # non-decreasing inputs: each multiset once
+            yield from others(_add_user(law, matrix[x], successor[m], len(codes[m + 1])), m + 1, x)
+
+    for law in others(np.ones(1), 0, 0):
+        yield [_add_user(law, row, successor[n - 1], len(codes[n])) for row in matrix]
+
+
+def worst_delta(rows: ArrayLike, n: int, epsilons: ArrayLike) -> Array:
+    """The largest hockey-stick divergence over all neighboring datasets of n users, both orders,
+    for each epsilon.
+    """
+    return rounds_delta([rows], n, epsilons)
+
+
+def worst_epsilon(rows: ArrayLike, n: int, delta: float) -> float:
+    """The smallest eps >= 0 with worst_delta <= delta (infinite when there is none). The curve is
+    bisected pair by pair, to 1e-13.
+    """
+    worst = 0.0
+    for laws in neighbouring_laws(rows, n):
+        for P, Q in permutations(laws, 2):
+            if hockey_stick(P, Q, worst) <= delta:
+                continue
+            if hockey_stick(P, Q, math.inf) > delta:
+                return math.inf
+            low, high = worst, worst + 1.0
+            while hockey_stick(P, Q, high) > delta:
+                low, high = high, 2 * high
+            while high - low > 1e-13 * max(1.0, high):
+                middle = (low + high) / 2
+                low, high = (middle, high) if hockey_stick(P, Q, middle) > delta else (low, middle)
+            worst = high
+    return worst
+
+
+def rounds_delta(rows_per_round: Sequence[ArrayLike], n: int, epsilons: ArrayLike) -> Array:
+    """One round per matrix, over the same users and data, with fresh randomness: the worst
+    divergence between product laws, both orders.
+
+    Rounds may use different randomizers of the same inputs. The outer product is formed in full, so
+    keep n and the number of rounds small.
+    """
+    grid = np.atleast_1d(np.asarray(epsilons, dtype=np.float64))
+    worst = np.zeros(len(grid))
+    for laws_per_round in zip(*(neighbouring_laws(rows, n) for rows in rows_per_round), strict=True):
+        products = [
+            reduce(lambda P, Q: np.multiply.outer(P, Q).ravel(), laws) for laws in zip(*laws_per_round, strict=True)
+        ]
+        for P, Q in permutations(products, 2):
+            worst = np.maximum(worst, [hockey_stick(P, Q, eps) for eps in grid])
+    return worst
+
+
+def two_round_delta(rows: ArrayLike, n: int, epsilons: ArrayLike, other: ArrayLike | None = None) -> Array:
+    """Two rounds over the same data: rows twice, or rows and then another randomizer of the same
+    inputs.
+    """
+    return rounds_delta([rows, rows if other is None else other], n, epsilons)
+
+
+def blanket(rows: ArrayLike) -> tuple[float, Array, Array]:
+    """gamma, omega and nu of mu_x = gamma omega + (1 - gamma) nu_x with the largest possible
+    gamma.
+    """
+    matrix = _matrix(rows)
+    common = matrix.min(axis=0)
+    gamma = math.fsum(common)
+    omega = common / gamma if gamma > 0 else common
+    nu = (matrix - common) / (1 - gamma) if gamma < 1 else np.zeros_like(matrix)
+    return gamma, omega, nu
+
+
+def _blanket_view(law0: Array, law1: Array, gamma: float, omega: Array, n: int, eps: float) -> float:
+    """The view (m, histogram of one report from law0 or law1 and m from omega), where m ~ Bin(n-1,
+    gamma) others took the blanket.
+    """
+    terms = []
+    for m in range(n):
+        weight = math.comb(n - 1, m) * gamma**m * (1 - gamma) ** (n - 1 - m)
+        if weight > 0:
+            P, Q = (_law([*[omega] * m, law], n) for law in (law0, law1))
+            terms.append(weight * hockey_stick(P, Q, eps))
+    return math.fsum(terms)
+
+
+def weak_delta(rows: ArrayLike, n: int, pair: tuple[int, int], eps: float) -> float:
+    """Koskela's weak adversary: knows which of the others took the blanket and removes the reports
+    of those who did not.
+    """
+    matrix = _matrix(rows)
+    gamma, omega, _ = blanket(matrix)
+    return _blanket_view(matrix[pair[0]], matrix[pair[1]], gamma, omega, n, eps)
+
+
+def strong_delta(rows: ArrayLike, n: int, pair: tuple[int, int], eps: float) -> float:
+    """The strong adversary also sees the target's own coin: blanket (both inputs give one law) or
+    the data-dependent part nu_x.
+    """
+    gamma, omega, nu = blanket(rows)
+    return gamma * max(1 - math.exp(eps), 0.0) + (1 - gamma) * _blanket_view(
+        nu[pair[0]], nu[pair[1]], gamma, omega, n, eps
+    )
+
+
+def haystack_delta(hay: ArrayLike, needle0: ArrayLike, needle1: ArrayLike, n: int, eps: float) -> float:
+    """One report from needle0 or needle1, hidden among n-1 users who each add one report from the
+    sub-probability `hay` or nothing.
+
+    An absent user counts as one more output, which the needle never takes: the histogram then has n
+    entries in every case.
+    """
+    hay_row = np.append(np.asarray(hay, dtype=np.float64), 0.0)
+    hay_row[-1] = max(1.0 - math.fsum(hay_row), 0.0)
+    P, Q = (
+        _law([*[hay_row] * (n - 1), np.append(np.asarray(needle, dtype=np.float64), 0.0)], n)
+        for needle in (needle0, needle1)
+    )
+    return hockey_stick(P, Q, eps)
+
+
+View = Mapping[tuple[int, ...], Any]
+
+
+def added(laws: Iterable[View]) -> dict[tuple[int, ...], Any]:
+    """The law of a sum of independent vectors."""
+    return reduce(_two, (dict(law) for law in laws))
+
+
+def _two(one: dict[tuple[int, ...], Any], two: View) -> dict[tuple[int, ...], Any]:
+    total: dict[tuple[int, ...], Any] = {}
+    for (a, p), (b, q) in product(one.items(), two.items()):
+        where = tuple(i + j for i, j in zip(a, b, strict=True))
+        total[where] = total.get(where, 0) + p * q
+    return total
+
+
+def rounds_of(law: View, rounds: int) -> dict[tuple[int, ...], Any]:
+    """Independent rounds side by side."""
+    total: dict[tuple[int, ...], Any] = {(): 1}
+    for _ in range(rounds):
+        total = {a + b: p * q for (a, p), (b, q) in product(total.items(), law.items())}
+    return total
+
+
+def _one(k: int, value: int) -> tuple[int, ...]:
+    return tuple(int(y == value) for y in range(k))
+
+
+def fakes_view(
+    values: Sequence[int], k: int, fakes: Sequence[Any], truth: Any = 1, honest: int | None = None
+) -> dict[tuple[int, ...], Any]:
+    """How often each of k values is named. A person names the own value with probability ``truth``
+    and every other value with the same probability; the first ``honest`` people, by default all,
+    also send j fakes with probability fakes[j], each a uniform value.
+    """
+    other = (1 - truth) / (k - 1)
+    parts: list[View] = [{_one(k, y): truth if y == value else other for y in range(k)} for value in values]
+    number: dict[tuple[int, ...], Any] = {}
+    for j, chance in enumerate(fakes):
+        for named in product(range(k), repeat=j):
+            where = tuple(named.count(y) for y in range(k))
+            number[where] = number.get(where, 0) + chance / k**j
+    return added([*parts, *[number] * (len(values) if honest is None else honest)])
+
+
+def dummies_view(
+    values: Sequence[int], k: int, dummies: Sequence[Any], keep: Any = 1, truth: Any = 1
+) -> dict[tuple[int, ...], Any]:
+    """How often each of k values is named if the shuffler keeps a message with probability ``keep``
+    and adds j dummies to each value with probability dummies[j].
+    """
+    other = (1 - truth) / (k - 1)
+    nothing = (0,) * k
+    parts: list[View] = []
+    for value in values:
+        kept = {_one(k, y): keep * (truth if y == value else other) for y in range(k)}
+        parts.append({**kept, nothing: 1 - keep})
+    parts += [
+        {tuple(j * int(y == value) for y in range(k)): chance for j, chance in enumerate(dummies)} for value in range(k)
+    ]
+    return added(parts)
+
+
+def tree_view(
+    values: Sequence[int], k: int, levels: int, branches: int, dummies: Sequence[Any]
+) -> dict[tuple[int, ...], Any]:
+    """How often each node of a tree over k values is named, level by level, coarse ones first: a
+    node holds as many nodes of the next level as there are ``branches``. Everybody names one node
+    of each level, and the shuffler adds j dummies to each node with probability dummies[j].
+    """
+    nodes = [(level, node) for level in range(levels) for node in range(-(-k // branches ** (levels - 1 - level)))]
+    parts: list[View] = [
+        {tuple(int(value // branches ** (levels - 1 - level) == node) for level, node in nodes): 1} for value in values
+    ]
+    parts += [
+        {tuple(j * int(other == own) for other in nodes): chance for j, chance in enumerate(dummies)} for own in nodes
+    ]
+    return added(parts)
+
+
+def signed_share(noise: Sequence[Any], pairs: Sequence[Any]) -> dict[tuple[int, ...], Any]:
+    """One person's +1 and -1 beside the own answer: i of one and j of the other with probability
+    noise[i] noise[j], and l of both with probability pairs[l].
+    """
+    share: dict[tuple[int, ...], Any] = {}
+    for (i, a), (j, b), (both, c) in product(enumerate(noise), enumerate(noise), enumerate(pairs)):
+        where = (i + both, j + both)
+        share[where] = share.get(where, 0) + a * b * c
+    return share
+
+
+def signed_view(values: Sequence[int], share: View, honest: int | None = None) -> dict[tuple[int, ...], Any]:
+    """How many +1 and how many -1 are seen; the first ``honest`` people add a share."""
+    holders: list[View] = [{(value, 0): 1} for value in values]
+    return added([*holders, *[share] * (len(values) if honest is None else honest)])
+
+
+def shares_view(values: Sequence[int], modulus: int, messages: int) -> dict[tuple[int, ...], Any]:
+    """The multiset of all shares, as how often each number below ``modulus`` occurs: each person's
+    are uniform but for their sum, the own value.
+    """
+    parts = []
+    for value in values:
+        part: dict[tuple[int, ...], Any] = {}
+        for shares in vectors_with_sum(messages, modulus, value):
+            where = tuple(shares.count(y) for y in range(modulus))
+            part[where] = part.get(where, 0) + 1 / modulus ** (messages - 1)
+        parts.append(part)
+    return added(parts)
+
+
+def vectors_with_sum(size: int, modulus: int, total: int) -> Iterator[tuple[int, ...]]:
+    """All vectors of numbers below ``modulus`` that add up to ``total``, modulo that."""
+    for first in product(range(modulus), repeat=size - 1):
+        yield (*first, (total - sum(first)) % modulus)
+
+
+Matrix = NDArray[np.float64]
+
+
+def _normalised(weights: Matrix) -> Matrix:
+    rows: Matrix = weights / weights.sum(axis=1, keepdims=True)
+    return rows
+
+
+def _favoured(k: int, outputs: Sequence[object], supports: Callable[[object, int], bool], e0: float) -> Matrix:
+    """Every row: outputs that support the input are e^e0 times as likely as the others."""
+    weights = np.array([[math.exp(e0) if supports(y, x) else 1.0 for y in outputs] for x in range(k)])
+    return _normalised(weights)
+
+
+def krr(k: int, e0: float) -> Matrix:
+    """The truth with probability E / (E + k - 1)."""
+    return _favoured(k, range(k), lambda y, x: y == x, e0)
+
+
+def unary(k: int, p: float, q: float) -> Matrix:
+    """All bit vectors; the user's own bit is Bernoulli(p), the others Bernoulli(q)."""
+    outputs = list(product((0, 1), repeat=k))
+
+    def bit(one: float, value: int) -> float:
+        return one if value else 1.0 - one
+
+    return np.array(
+        [[math.prod(bit(p if i == x else q, value) for i, value in enumerate(y)) for y in outputs] for x in range(k)]
+    )
+
+
+def local_hash(k: int, g: int, e0: float) -> Matrix:
+    """All g^k hash functions, drawn uniformly, each with g-RR of the hash of the input."""
+    truth, lie = math.exp(e0) / (math.exp(e0) + g - 1), 1.0 / (math.exp(e0) + g - 1)
+    functions = list(product(range(g), repeat=k))
+    return np.array(
+        [[(truth if h[x] == v else lie) / len(functions) for h in functions for v in range(g)] for x in range(k)]
+    )
+
+
+def subset(k: int, w: int, e0: float) -> Matrix:
+    """All w-subsets; those that hold the input are favored."""
+    return _favoured(k, list(combinations(range(k), w)), lambda y, x: x in y, e0)  # type: ignore[operator]
+
+
+def hadamard(k: int, e0: float) -> Matrix:
+    """B blocks of b columns, the +1 columns of the input's row of its block favored (Acharya, Sun
+    and Zhang 2019).
+    """
+    blocks = 2 ** (math.ceil(math.log2(min(math.exp(e0), 2 * k))) - 1)
+    b = 2 ** math.ceil(math.log2(k / blocks + 1))
+    signs = sylvester(b)
+    supported = np.zeros((k, blocks, b), dtype=bool)
+    for x in range(k):
+        supported[x, x // (b - 1)] = signs[1 + x % (b - 1)] == 1
+    weights = np.where(supported.reshape(k, -1), math.exp(e0), 1.0)
+    return _normalised(weights)

@@ -1,0 +1,564 @@
+"""A randomizer's law from the whole numbers in a record, by counting: fractions, not floats, and
+none of the code that drew the reports.
+
+A report is drawn from a base law, in which it *supports* some of the inputs, and is more likely by
+one factor if it supports the sender's:
+
+    P(report | input x) = base(report) * (high if it supports x else low).
+
+So what two inputs x0 and x1, and a third one x2 that others may hold, can be told apart by is the
+pattern of which of them a report supports.
+
+The law of one of several levels, by counting: that of each level, as often as the level is
+chosen.
+
+What a design says of a law of several messages, read and refused alike.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise, permutations, product
+from typing import Any, ClassVar, Self
+
+from shuffledp.errors import InvalidInput
+from shuffledp.judge.clone_sums import CloneSwap, Row
+from shuffledp.judge.effort import LARGEST_EPSILON, MOST_VALUES
+
+__all__ = [
+    "LEVELS",
+    "Classes",
+    "CountedLaw",
+    "CountedLevels",
+    "CountedMessages",
+    "counted_law",
+    "not_run",
+    "read_integers",
+]
+
+WORD = 2**64
+DIGITS = Context(prec=60)
+NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
+SIZES = {"krr": "", "hadamard": "", "hash": "g", "subset": "size", "oue": "", "rappor": ""}  # what a size is called
+NEAR_HAY = Fraction(6, 5)  # the clone's law over that of a third value, about, where a report tells the pair apart
+REMEDY = "Pass a page that shuffledp wrote, unchanged."
+
+Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
+Patterns = Mapping[tuple[int, ...], Fraction]
+
+
+def read_integers(law: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of words that a design says; none if they are not written as shuffledp writes
+    them, such as " 1_0", which int() would read.
+    """
+    integers = tuple(int(each) for each in law["integers"])
+    return integers if [str(each) for each in integers] == law["integers"] else ()
+
+
+def not_run(law: Mapping[str, Any]) -> InvalidInput:
+    """The refusal of a law that no design of shuffledp has."""
+    return InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}")
+
+
+@dataclass(frozen=True)
+class CountedLaw:
+    """The law of one report: ``family``, ``k`` inputs, the numbers of words out of 2^64, and
+    ``size``: g for hashing, w for subsets, else 0.
+    """
+
+    family: str
+    k: int
+    integers: tuple[int, ...]
+    size: int
+    epsilon0: float
+
+    @classmethod
+    def of(cls, law: Mapping[str, Any]) -> CountedLaw:
+        """Read what a design says."""
+        try:
+            family, k, epsilon0 = law["randomizer"], law["k"], float(law["epsilon0"])
+            integers = read_integers(law)
+            size: Any = law[SIZES[family]] if SIZES[family] else 0
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise InvalidInput(
+                f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}"
+            ) from None
+        unary = family in {"oue", "rappor"}
+        sound = (
+            type(k) is int
+            and type(size) is int
+            and 2 <= k <= MOST_VALUES
+            and 0.0 <= epsilon0 <= LARGEST_EPSILON
+            and len(integers) == 1 + unary
+        )
+        sound = (
+            sound
+            and all(0 < each < WORD for each in integers)
+            and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
+        )
+        if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
+            raise not_run(law)
+        return cls(family, k, integers, size, epsilon0)
+
+    @property
+    def names(self) -> set[str]:
+        """Of all that a design says of such a law."""
+        return {"randomizer", "k", "epsilon0", "integers"} | {SIZES[self.family]} - {""}
+
+    @property
+    def binary(self) -> bool:
+        """Whether this is randomized response with two values, whose datasets can be scanned."""
+        return self.family == "krr" and self.k == 2
+
+    @property
+    def unary(self) -> bool:
+        """Whether a report is one bit per input."""
+        return self.family in {"oue", "rappor"}
+
+    @property
+    def places(self) -> int:
+        """How many different votes there are."""
+        return self.k
+
+    @property
+    def messages(self) -> int:
+        """How many messages a person sends."""
+        return 1
+
+    @property
+    def shuffler(self) -> str:
+        """What is asked of the shuffler, by the name of the premise."""
+        return "shuffler"
+
+    @property
+    def cuts(self) -> bool:
+        """Whether the law is that of a longer table, and what was cut off is counted in delta."""
+        return False
+
+    @property
+    def lone(self) -> CountedLaw:
+        """The kind of randomizer that hides its sender without a shuffler."""
+        return self
+
+    @property
+    def alone(self) -> float | None:
+        """epsilon0, as a record has it: nothing where a message is the truth."""
+        return self.epsilon0 if self.epsilon0 < math.inf else None
+
+    @property
+    def support(self) -> int | None:
+        """How many values every report votes for; None if that differs from report to report."""
+        return {"krr": 1, "subset": self.size}.get(self.family)
+
+    @cached_property
+    def share(self) -> Fraction:
+        """The base probability that a report supports a given input."""
+        if self.unary:
+            return Fraction(self.integers[1], WORD)
+        whole = {
+            "krr": Fraction(1, self.k),
+            "subset": Fraction(self.size, self.k),
+            "hash": Fraction(1, max(self.size, 1)),
+        }
+        return whole[self.family] if self.family in whole else Fraction(1, 2 * self.blocks[0])
+
+    @cached_property
+    def factors(self) -> tuple[Fraction, Fraction]:
+        """high and low."""
+        if self.unary:
+            own, other = (Fraction(each, WORD) for each in self.integers)
+            return own / other, (1 - own) / (1 - other)
+        noise = Fraction(self.integers[0], WORD)
+        return noise + (1 - noise) / self.share, noise
+
+    @cached_property
+    def blocks(self) -> tuple[int, int]:
+        """For Hadamard response: B blocks of b columns, with 2 B the least power of two from
+        min(e^epsilon0, 2 k) on, and b the least above k / B.
+        """
+        smaller = min(DIGITS.exp(Decimal(self.epsilon0)), Decimal(2 * self.k))
+        double = 2
+        while double < smaller:
+            double *= 2
+        columns = 2
+        while columns * (double // 2) < self.k + double // 2:
+            columns *= 2
+        return double // 2, columns
+
+    @cached_property
+    def implied(self) -> Decimal:
+        """epsilon0 as the integers imply it, to 55 digits."""
+        ratio = self.factors[0] / self.factors[1]
+        return DIGITS.ln(DIGITS.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+
+    @cached_property
+    def least_integers(self) -> tuple[int, ...]:
+        """The integers with the least noise that keeps epsilon0: e^epsilon0 = 1 + (1 - t) / (t f)
+        for a share f and noise t, and of bits that are 1 with probability 1 - q and q, or 1/2 and
+        q, ((1 - q) / q)^2 or (1 - q) / q.
+        """
+        epsilon0 = Decimal(self.epsilon0)
+        if self.family == "oue":
+            return WORD // 2, _upwards(DIGITS.add(DIGITS.exp(epsilon0), Decimal(1)))
+        if self.family == "rappor":
+            other = _upwards(DIGITS.add(DIGITS.exp(DIGITS.divide(epsilon0, Decimal(2))), Decimal(1)))
+            return WORD - other, other
+        share = DIGITS.divide(Decimal(self.share.numerator), Decimal(self.share.denominator))
+        gain = DIGITS.subtract(DIGITS.exp(epsilon0), Decimal(1))
+        return (_upwards(DIGITS.add(Decimal(1), DIGITS.multiply(share, gain))),)
+
+    @cached_property
+    def hit(self) -> Fraction:
+        """How often a report supports its sender's value; for Hadamard response, its mean vote of
+        +1 or -1 for it.
+        """
+        if self.family == "hadamard":
+            return 1 - Fraction(self.integers[0], WORD)
+        return self.share * self.factors[0]
+
+    @cached_property
+    def miss(self) -> Fraction:
+        """How often a report supports a given other value; for Hadamard response, its mean vote."""
+        if self.family == "hadamard":
+            return Fraction(0)
+        both = sum(mass for pattern, mass in self._patterns((0, 1)).items() if pattern == (1, 1))
+        return both * self.factors[0] + (self.share - both) * self.factors[1]
+
+    @cached_property
+    def blankets(self) -> tuple[Classes, ...]:
+        """One haystack per kind of pair and order: every other user is absent unless they draw from
+        what all inputs have in common.
+        """
+        return self._distinct([self._classes(pair, None) for pair in permutations(self._candidates, 2)])
+
+    @cached_property
+    def datasets(self) -> tuple[Classes, ...]:
+        """One haystack per kind of pair, order and value that all others hold, be it one of the
+        pair or a third.
+        """
+        held = [self._classes(pair, place) for pair in permutations(self._candidates, 2) for place in (0, 1)]
+        return self._distinct(held + [self._classes(triple, 2) for triple in permutations(self._candidates, 3)])
+
+    @cached_property
+    def swaps(self) -> tuple[CloneSwap, ...]:
+        """The first-clone swap of every kind of pair, in both orders: the clone's law is the base
+        law, less by a factor theta where a report tells the pair apart, and more where it supports
+        every input.
+        """
+        pairs: defaultdict[tuple[tuple[tuple[int, ...], Fraction], ...], set[tuple[Row, ...]]] = defaultdict(set)
+        clones: dict[tuple[tuple[tuple[int, ...], Fraction], ...], tuple[Row, ...]] = {}
+        tested = min(self.k, 3)
+        for inputs in permutations(self._candidates, tested):
+            two = self._patterns(inputs[:2])
+            key = tuple(sorted(two.items()))
+            clone = self._clone(two)
+            kinds = [self._slots(two, place, clone) for place in (0, 1)]
+            if tested == 3:
+                kinds.append(self._slots(self._patterns(inputs), 2, clone))
+            pairs[key].update(kinds)
+            nothing = Fraction(0)
+            clones[key] = tuple((omega, there, back, nothing) for _, there, back, omega in kinds[0])
+        found = []
+        for key, kinds_of_pair in pairs.items():
+            kappa = min(hay / omega for kind in kinds_of_pair for hay, _, _, omega in kind)
+            found.append(CloneSwap(kappa, clones[key], tuple(sorted(kinds_of_pair))))
+        return tuple(found)
+
+    def _clone(self, two: Patterns) -> dict[tuple[int, ...] | None, Fraction]:
+        """The ratio of the clone's law to the base law, by pattern; None: a report that supports
+        every input.
+        """
+        high, low = self.factors
+        growth, universal = high / low, self._universal
+        split = two.get((0, 1), Fraction(0)) + two.get((1, 0), Fraction(0))
+        agreed = 1 - split - universal + universal * growth
+        room = max(1 / low - NEAR_HAY * split, NEAR_HAY * agreed)
+        theta = Fraction(float(NEAR_HAY * agreed / room)) if agreed > 0 else Fraction(1)
+        norm = agreed + theta * split
+        ratios: dict[tuple[int, ...] | None, Fraction] = {
+            pattern: (theta if pattern[0] != pattern[1] else Fraction(1)) / norm
+            for pattern in product((0, 1), repeat=2)
+        }
+        return ratios | {None: growth / norm}
+
+    def _slots(
+        self, patterns: Patterns, holder: int, clone: Mapping[tuple[int, ...] | None, Fraction]
+    ) -> tuple[Row, ...]:
+        """Hay, the target's two laws, and the clone's law, class by class."""
+        high, low = self.factors
+        rows = []
+        for pattern, base in patterns.items():
+            common = self._universal if all(pattern) else Fraction(0)
+            for part, ratio in ((base - common, clone[pattern[:2]]), (common, clone[None])):
+                if part > 0:
+                    own, there, back = (high if pattern[place] else low for place in (holder, 0, 1))
+                    rows.append((part * own, part * there, part * back, part * ratio))
+        return tuple(sorted(rows))
+
+    @property
+    def _candidates(self) -> tuple[int, ...]:
+        """Inputs among which every kind of triple occurs. All are alike, but for Hadamard response.
+
+        There, what counts is who shares a block and whether three rows of one block multiply to 1:
+        rows 1, 2, 3 do, rows 1, 2, 4 do not.
+        """
+        if self.family != "hadamard":
+            return tuple(range(min(self.k, 3)))
+        rows = self.blocks[1] - 1
+        return tuple(sorted({x for x in (0, 1, 2, 3, rows, rows + 1, 2 * rows) if x < self.k}))
+
+    def _distinct(self, found: list[dict[tuple[Fraction, Fraction], Fraction]]) -> tuple[Classes, ...]:
+        kinds = {tuple(sorted(each.items())) for each in found}
+        return tuple(tuple((hay, hay * u, hay * v) for (u, v), hay in kind) for kind in sorted(kinds))
+
+    def _classes(self, inputs: tuple[int, ...], holder: int | None) -> dict[tuple[Fraction, Fraction], Fraction]:
+        """Mass of the hay by likelihood ratios: the law of the input in place ``holder``, or what
+        all inputs have in common.
+        """
+        high, low = self.factors
+        mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
+        for pattern, base in self._patterns(inputs).items():
+            common = self._universal if all(pattern) else Fraction(0)
+            for part, factor in (
+                ((common, high), (base - common, low))
+                if holder is None
+                else ((base, high if pattern[holder] else low),)
+            ):
+                if part > 0:
+                    mass[tuple((high if supported else low) / factor for supported in pattern[:2])] += part * factor  # type: ignore[index]
+        return dict(mass)
+
+    @cached_property
+    def _universal(self) -> Fraction:
+        """The base probability of the reports that support every input."""
+        if self.family == "hadamard":
+            # Column 0 is +1 in every row. In any other column some row 1, 2, 4, ... is -1, and all
+            # of these below b are inputs once the block is half full.
+            blocks, columns = self.blocks
+            return Fraction(int(self.k < columns), blocks * columns)
+        if self.family in {"krr", "subset"}:
+            return Fraction(0)
+        return self.share**self.k if self.k * -math.log2(float(self.share)) < NEGLIGIBLE else Fraction(0)
+
+    def _patterns(self, inputs: tuple[int, ...]) -> Patterns:
+        """The base probability of every pattern of which ``inputs`` are supported."""
+        every = list(product((0, 1), repeat=len(inputs)))
+        if self.family == "hadamard":
+            blocks, columns = self.blocks
+            counts = dict.fromkeys(every, 0)
+            mine = [divmod(x, columns - 1) for x in inputs]
+            for block in {each for each, _ in mine}:
+                signs = self._signs([row + 1 if each == block else 0 for each, row in mine])
+                for pattern in signs:
+                    there = tuple(int(each == block and plus) for plus, (each, _) in zip(pattern, mine, strict=True))
+                    counts[there] += columns // len(signs)
+            counts[every[0]] += (blocks - len({each for each, _ in mine})) * columns
+            return {pattern: Fraction(count, blocks * columns) for pattern, count in counts.items()}
+        if self.unary or self.family == "hash":
+            return {
+                pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1))
+                for pattern in every
+            }
+        size, rest = (1 if self.family == "krr" else self.size), self.k - len(inputs)
+        # of all sets of ``size`` inputs, those that hold just these of the tested ones: falling
+        # factorials, as binomial coefficients would be long
+        return {
+            pattern: Fraction(
+                math.perm(size, sum(pattern)) * math.perm(self.k - size, len(pattern) - sum(pattern)),
+                math.perm(self.k, len(pattern)),
+            )
+            for pattern in every
+            if size - sum(pattern) <= rest
+        }
+
+    def _signs(self, rows: list[int]) -> list[tuple[bool, ...]]:
+        """Where these rows of a Sylvester matrix are +1, column by column: every pattern that
+        occurs, and all occur equally often.
+
+        Entry (row, column) is -1 to the number of binary digits that both have, which is linear in
+        the column's digits: so the patterns are all sums of the single digits' ones.
+        """
+        reached = {(0,) * len(rows)}
+        for digit in range(max(rows).bit_length()):
+            own = [row >> digit & 1 for row in rows]
+            reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
+        return [tuple(value == 0 for value in each) for each in sorted(reached)]
+
+
+def _upwards(divisor: Decimal) -> int:
+    """2^64 / divisor, rounded up."""
+    return math.ceil(DIGITS.divide(Decimal(WORD), divisor))
+
+
+LEVELS = "one of"
+GRID = 2**53  # of which weights are multiples
+FEWEST, MOST_LEVELS, MOST_BINS = 3, 16, 1024
+
+
+@dataclass(frozen=True)
+class CountedLevels(CountedLaw):
+    """``levels`` of k-ary randomized response about the same bins, coarse ones first; the words out
+    of 2^64 that mean each level are the ``integers``, of the ``weights`` that were written.
+    """
+
+    levels: tuple[CountedLaw, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, law: Mapping[str, Any]) -> CountedLevels:
+        """Read what a design says."""
+        try:
+            levels = tuple(CountedLaw.of(each) for each in law["questions"])
+            weights = tuple(Fraction(each) for each in law["weights"])
+            integers = read_integers(law)
+            epsilon0 = float(law["epsilon0"])
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise InvalidInput(
+                f"the law of levels must have questions, weights, epsilon0 and integers, got {str(law)[:60]!r}. "
+                f"{REMEDY}"
+            ) from None
+        sizes = [level.k for level in levels]
+        sound = (
+            0 < len(levels) <= MOST_LEVELS
+            and len(levels) == len(weights) == len(integers)
+            and all(level.family == "krr" for level in levels)
+            and all(coarse < fine for coarse, fine in pairwise(sizes))
+            and FEWEST <= min(sizes) <= max(sizes) <= MOST_BINS
+            and 0.0 <= epsilon0 <= LARGEST_EPSILON
+            and all(0 < each <= WORD for each in integers)
+            and sum(integers) == WORD
+        )
+        if not sound:
+            raise not_run(law)
+        return cls(LEVELS, sizes[-1], integers, 0, epsilon0, levels, tuple(map(float, weights)))
+
+    @property
+    def places(self) -> int:
+        return sum(level.k for level in self.levels)
+
+    @property
+    def names(self) -> set[str]:
+        return {"randomizer", "epsilon0", "weights", "questions", "integers"}
+
+    @property
+    def support(self) -> int | None:
+        return None
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """How likely each level is."""
+        return tuple(Fraction(each, WORD) for each in self.integers)
+
+    @cached_property
+    def implied(self) -> Decimal:
+        """The largest of the levels'."""
+        return max(level.implied for level in self.levels)
+
+    @cached_property
+    def least_integers(self) -> tuple[int, ...]:
+        """The weights in multiples of 2^-53; what rounding leaves over goes to the likeliest."""
+        rounded = [max(round(Fraction(each) * GRID), 1) for each in self.weights]
+        rounded[rounded.index(max(rounded))] += GRID - sum(rounded)
+        return tuple(each * (WORD // GRID) for each in rounded)
+
+    @cached_property
+    def rows(self) -> list[list[Fraction]]:
+        """For every bin x of k, the probability of each report: node floor(x m / k) of a level of m
+        nodes, or another.
+        """
+        chances = [
+            (level.k, share * level.hit, share * level.miss)
+            for level, share in zip(self.levels, self.shares, strict=True)
+        ]
+        made = []
+        for value in range(self.k):
+            row = []
+            for nodes, hit, miss in chances:
+                own = value * nodes // self.k
+                row += [*[miss] * own, hit, *[miss] * (nodes - 1 - own)]
+            made.append(row)
+        return made
+
+    @cached_property
+    def blankets(self) -> tuple[Classes, ...]:
+        """Two bins that no level has in one node."""
+        return self._mixtures([(pair, None) for pair in permutations((0, 1))])
+
+    @cached_property
+    def datasets(self) -> tuple[Classes, ...]:
+        """All others in the bin of one of the pair, or in a third that no level has in a node with
+        either: there is one, as every level has three nodes.
+        """
+        held: list[tuple[tuple[int, ...], int | None]] = [
+            (pair, place) for pair in permutations((0, 1)) for place in (0, 1)
+        ]
+        return self._mixtures([*held, ((0, 1, 2), 2), ((1, 0, 2), 2)])
+
+    def _mixtures(self, kinds: Sequence[tuple[tuple[int, ...], int | None]]) -> tuple[Classes, ...]:
+        found = []
+        for inputs, holder in kinds:
+            mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
+            for level, share in zip(self.levels, self.shares, strict=True):
+                for ratios, part in level._classes(inputs, holder).items():
+                    mass[ratios] += share * part
+            found.append(dict(mass))
+        return self._distinct(found)
+
+
+def counted_law(law: Mapping[str, Any]) -> CountedLaw:
+    """The law that a design says, whichever it is."""
+    return CountedLevels.of(law) if law.get("randomizer") == LEVELS else CountedLaw.of(law)
+
+
+@dataclass(frozen=True)
+class CountedMessages(CountedLaw):
+    """A law of several messages; ``own`` are its parameters beside k and epsilon0, which is
+    infinite where a message is the plain truth.
+    """
+
+    parameters: ClassVar[Mapping[str, tuple[str, ...]]]  # by family
+
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, law: Mapping[str, Any]) -> Self:
+        """Read what a design says."""
+        try:
+            family, k = law["randomizer"], law["k"]
+            own = {name: law[name] for name in cls.parameters[family]}
+            epsilon0 = math.inf if law["epsilon0"] is None else float(law["epsilon0"])
+            made = cls(family, k, read_integers(law), 0, epsilon0, own)
+            sound = type(k) is int and 2 <= k <= MOST_VALUES and made._sound()
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            sound = False
+        if not sound:
+            raise not_run(law)
+        return made
+
+    @abstractmethod
+    def _sound(self) -> bool:
+        """Whether its parameters and integers are such as shuffledp runs."""
+
+    @property
+    def names(self) -> set[str]:
+        return {"randomizer", "k", "epsilon0", "integers", *self.parameters[self.family]}
+
+    @property
+    def binary(self) -> bool:
+        return False
+
+    @property
+    def support(self) -> int | None:
+        return None
+
+    @property
+    def lone(self) -> CountedLaw:
+        """Randomized response with as many values: what a report without a shuffler would be."""
+        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)

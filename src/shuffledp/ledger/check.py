@@ -1,0 +1,213 @@
+"""Everything that can be checked about a ledger again, from the file alone.
+
+The ledger for other programs: strict JSON, and a table.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.ledger.book import Book, Release, parsed
+from shuffledp.ledger.chain import Population
+from shuffledp.ledger.entry import Entry
+from shuffledp.ledger.populations import lookalikes
+from shuffledp.ledger.remainder import more
+from shuffledp.ledger.series import series_faults
+from shuffledp.ledger.total import composed
+from shuffledp.storage.canonical import canonical
+from shuffledp.storage.files import write_table
+
+__all__ = [
+    "Check",
+    "checked",
+    "exported",
+    "total_facts",
+    "write_csv",
+    "write_json",
+]
+
+LISTED = 8  # ids in a remark
+SLACK = 1e-6  # relative: another machine's arithmetic may differ in the last digits
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``faults``: something is wrong; ``remarks``: something to know. Empty faults mean that every
+    record and every total was confirmed.
+    """
+
+    faults: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def checked(book: Book, last: str | None = None) -> Check:
+    """The file, the chain, every entry and every total, checked again, and whether the record
+    sealed ``last`` is part of it.
+    """
+    faults, releases, remarks = list(book.damage), [], []
+    if last is not None:
+        place = next((place for place, row in enumerate(book.rows, 1) if row.record == last), None)
+        if place is None:
+            faults.append(
+                f"the record with the seal {last} is not there: the ledger was cut short, or an older or a different "
+                f"one is in its place"
+            )
+        else:
+            since = len(book.rows) - place
+            remarks.append(
+                f"the record with the given seal is there: release {place}; {since or 'no'} more "
+                f"{'was' if since == 1 else 'were'} recorded after it"
+            )
+    for row in book.rows:
+        try:
+            releases.append(parsed(row))
+        except InvalidInput as error:
+            faults.append(str(error))
+    faults += _promises(releases)
+    for population in book.populations:
+        covered = book.covered(population.name)
+        some = [each for each in releases if each.population == population.name and each.id not in covered]
+        if not some:
+            continue
+        faults += [f"{population.name}: {each}" for each in series_faults(book.rows_of(population.name))]
+        try:
+            total = composed(part for release in some for part in release.entry.mechanisms).delta_at_most(
+                epsilon=population.limit_epsilon
+            )
+        except InvalidInput as error:  # a limit that is none, or more rounds than are counted
+            faults.append(f"{population.name} cannot be added up: {error}")
+            continue
+        if total > population.limit_delta * (1.0 + SLACK):
+            faults.append(
+                f"{population.name} is over its limit: at epsilon = {population.limit_epsilon:g} its releases have "
+                f"delta = {total:.4g},"
+                f" and {population.limit_delta:g} is allowed"
+            )
+    names = [each.name for each in book.populations]
+    for population in book.populations:
+        own = [each for each in releases if each.population == population.name and each.state == "recorded"]
+        for series in book.series(population.name).values():
+            remarks.append(f"{population.name}: {len(series.begun)} of the {series.turn} were released")
+        if waiting := [str(release.id) for release in own if release.begun is not None]:
+            remarks.append(
+                f"{population.name}: recorded and never published: {_listed(waiting)}. These count, because nobody can "
+                f"tell what was seen of them"
+            )
+        if unseen := [str(release.id) for release in own if release.begun is None]:
+            remarks.append(
+                f"{population.name}: recorded and never begun: {_listed(unseen)}. These count, until the same release "
+                f"is asked for again and uses them"
+            )
+        if similar := [name for name in lookalikes(population.name, names) if name > population.name]:
+            remarks.append(
+                f"{population.name!r} looks like {_listed([repr(name) for name in similar])}: if these are the same "
+                f"users, they should have one budget"
+            )
+    return Check(tuple(faults), tuple(remarks))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:LISTED]) + f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+
+
+def _promises(releases: list[Release]) -> list[str]:
+    """Releases whose own promise is not what their mechanisms keep; equal ones are computed
+    once.
+    """
+    kept: dict[str, bool] = {}
+    faults = []
+    for release in releases:
+        entry = release.entry
+        key = canonical({**entry.as_json(), "what": "", "design": "", "batches": []})
+        if key not in kept:
+            kept[key] = composed(entry.mechanisms).delta_at_most(
+                epsilon=entry.epsilon * (1.0 + SLACK)
+            ) <= entry.delta * (1.0 + SLACK)
+        if not kept[key]:
+            faults.append(
+                f"release {release.id} promises epsilon = {entry.epsilon:g} at delta = {entry.delta:g} by itself, and "
+                f"its mechanisms do not keep it"
+            )
+    return faults
+
+
+FORMAT = 1  # of the export; what is added to it later has a name of its own
+COLUMNS = (
+    *("population", "id", "state", "recorded", "published", "what", "n", "honest", "rounds", "randomizer", "epsilon0"),
+    *("epsilon", "delta", "design", "output", "version", "record", "series", "week"),
+)
+
+
+def exported(book: Book) -> dict[str, Any]:
+    """Every population with its limit, its certified total and its releases; an infinite number is
+    null.
+    """
+    populations = [
+        {
+            "name": each.name,
+            "created": each.created,
+            "limit_epsilon": each.limit_epsilon,
+            "limit_delta": each.limit_delta,
+            "total": total_facts(book.charged(each.name), each.limit_delta),
+            "more": _more(each, book.charged(each.name), releases[-1].entry),
+            "series": [series.as_json() for series in book.series(each.name).values()],
+            "releases": [_facts(release) for release in releases],
+        }
+        for each in book.populations
+        for releases in [book.releases(each.name)]
+    ]
+    return {"format": FORMAT, "last": book.last, "populations": populations}
+
+
+def total_facts(releases: tuple[Release, ...], delta: float) -> dict[str, Any]:
+    """The certified interval of epsilon of all ``releases`` at ``delta``."""
+    bound = composed(each for release in releases for each in release.entry.mechanisms).epsilon(delta=delta)
+    ends = {name: end if math.isfinite(end) else None for name, end in (("lower", bound.lower), ("upper", bound.upper))}
+    return {"epsilon": ends, "delta": delta, "method": bound.method, "assumptions": list(bound.assumptions)}
+
+
+def write_json(facts: dict[str, Any], path: Path) -> None:
+    """``exported`` facts, as text."""
+    path.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def write_csv(facts: dict[str, Any], path: Path) -> None:
+    """A line for every part of every release; text that a spreadsheet would take for a formula is
+    written as ``files.plain_cell`` says.
+    """
+
+    def lines() -> Iterator[list[object]]:
+        for population in facts["populations"]:
+            for release in population["releases"]:
+                turn = release["entry"].get("series", {})
+                for part in release["entry"]["parts"]:
+                    cells = {
+                        **population,
+                        **release,
+                        **release["entry"],
+                        **part,
+                        **part["law"],
+                        "population": population["name"],
+                        "series": turn.get("name"),
+                        "week": turn.get("week"),
+                    }
+                    yield [cells[name] for name in COLUMNS]
+
+    write_table(path, COLUMNS, lines())
+
+
+def _more(population: Population, releases: tuple[Release, ...], last: Entry) -> int:
+    """How many more releases like the last one fit."""
+    earlier = [each for release in releases for each in release.entry.mechanisms]
+    return more(earlier, last, limit_epsilon=population.limit_epsilon, limit_delta=population.limit_delta)
+
+
+def _facts(release: Release) -> dict[str, Any]:
+    names = ("id", "state", "recorded", "begun", "published", "version", "output", "record")
+    return {name: getattr(release, name) for name in names} | {"entry": release.entry.as_json()}

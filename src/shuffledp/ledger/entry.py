@@ -1,0 +1,288 @@
+"""What is to be released, as plain data that a later reader can certify again."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from shuffledp.accounting.accountant import Accountant
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.rounds import Rounds
+from shuffledp.accounting.shuffled import Shuffled, shuffle, shuffled_parts
+from shuffledp.errors import InvalidInput, check_count, check_delta, check_positive, check_rounds, check_users
+from shuffledp.ledger.total import AtMost
+from shuffledp.randomizers.law_file import law_of, randomizer_of
+from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.storage.canonical import canonical
+
+__all__ = ["Entry", "Part", "Turn", "check_digest", "check_text", "mechanism_of"]
+
+LONGEST = 500  # characters of a name or of a description
+FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
+SERIES = "series"  # stands in no entry but those of a series
+AT_MOST = "at_most"  # stands in no part but those of a search
+REMEDY = "Take it from what shuffledp wrote."
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
+
+
+class Part(NamedTuple):
+    """One mechanism: ``honest`` of ``n`` users report ``rounds`` times, by this law (``law_of``),
+    to an adversary who sees shuffled reports. What ran shows as much, or ``at_most`` as much, as a
+    search does; no lower end follows from that.
+    """
+
+    law: dict[str, Any]
+    n: int
+    honest: int
+    rounds: int
+    at_most: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data; a part that is known from both sides says nothing of it."""
+        facts = self._asdict()
+        return facts if self.at_most else {name: facts[name] for name in facts if name != AT_MOST}
+
+
+class Turn(NamedTuple):
+    """A place in the series ``name`` of so many ``weeks``: one of its weeks, or, without a
+    ``week``, the payment for all of them in advance.
+    """
+
+    name: str
+    weeks: int
+    week: int | None = None
+
+    def __str__(self) -> str:
+        if self.week is None:
+            return f"{self.weeks} weeks of series {self.name}"
+        return f"week {self.week} of {self.weeks} of series {self.name}"
+
+    @classmethod
+    def checked(cls, facts: object) -> Turn:
+        """A turn, or what JSON says of one, with every rule checked."""
+        if isinstance(facts, Mapping) and set(facts) == set(cls._fields):
+            facts = cls(**facts)
+        if not isinstance(facts, cls):
+            raise InvalidInput(f"a series must have {', '.join(cls._fields)} in an entry, got {facts!r}. {REMEDY}")
+        weeks = check_count("weeks", facts.weeks, least=2, remedy="A series has at least two.")
+        week = facts.week
+        if week is not None and check_count("week", week, least=1, remedy=REMEDY) > weeks:
+            raise InvalidInput(f"week must be at most the {weeks} that series {facts.name!r} has, got {week}. {REMEDY}")
+        return cls(unicodedata.normalize("NFC", check_text("series", facts.name)), weeks, week)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A release: its mechanisms, what it is, the digest of its design, and the (epsilon, delta)
+    that it promises by itself.
+
+    ``batches`` names the calls of ``encode`` whose reports it holds, where they were made apart: no
+    report may be in two different releases. ``series`` says that this pays for a series, or is a
+    week of one, which costs nothing more.
+    """
+
+    parts: tuple[Part, ...]
+    what: str
+    design: str
+    epsilon: float
+    delta: float
+    batches: tuple[str, ...] = ()
+    series: Turn | None = None
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise InvalidInput(
+                "an entry must have at least one part, got none. A release that uses no reports needs no budget."
+            )
+        object.__setattr__(self, "parts", tuple(_checked(part) for part in self.parts))
+        object.__setattr__(self, "what", check_text("what", self.what))
+        object.__setattr__(self, "design", check_digest("design", self.design))
+        object.__setattr__(
+            self,
+            "epsilon",
+            check_positive("epsilon", self.epsilon, remedy="It is what the release promises by itself."),
+        )
+        object.__setattr__(self, "delta", check_delta(self.delta))
+        if not all(re.fullmatch("[0-9a-f]{32}", str(batch)) for batch in self.batches):
+            raise InvalidInput(f"batches must be names of 32 digits 0-9 and a-f, got {self.batches!r}. {REMEDY}")
+        object.__setattr__(self, "batches", tuple(sorted(set(self.batches))))
+        if self.series is not None:
+            object.__setattr__(self, "series", Turn.checked(self.series))
+
+    @classmethod
+    def of(
+        cls,
+        guarantee: Guarantee,
+        *,
+        what: str,
+        design: str,
+        epsilon: float,
+        delta: float,
+        batches: tuple[str, ...] = (),
+        series: Turn | None = None,
+        at_most: bool = False,
+    ) -> Entry:
+        """The entry of a guarantee from ``shuffle``, ``compose`` or ``Accountant.total``; what runs
+        shows ``at_most`` that, or the same.
+        """
+        if not isinstance(guarantee, (Shuffled, Rounds)):
+            raise InvalidInput(
+                f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. For an Accountant, pass "
+                f"its "
+                f"total."
+            )
+        mechanisms = shuffled_parts(guarantee)
+        if others := sorted({each.adversary for each, _ in mechanisms} - {"shuffled"}):
+            raise InvalidInput(
+                f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '
+                f"comparison with other work."
+            )
+        if any(each.view != "reports" for each, _ in mechanisms):
+            raise InvalidInput(
+                'a recorded release must be of whole reports, got one of the view "sums". Record the same with '
+                'view="reports", which promises less and holds for sums, too.'
+            )
+        parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds, at_most) for each, rounds in mechanisms)
+        return cls(parts, what, design, epsilon, delta, batches, series)
+
+    @property
+    def mechanisms(self) -> tuple[tuple[Shuffled, int], ...]:
+        """The parts, ready to be composed."""
+        return tuple(
+            (mechanism_of(canonical(part.law), part.n, part.honest, part.at_most), part.rounds) for part in self.parts
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is certified about this release by itself."""
+        accountant = Accountant()
+        for mechanism, rounds in self.mechanisms:
+            accountant = accountant.add(mechanism, rounds=rounds)
+        return accountant.total
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, for ``from_json``."""
+        parts = [part.as_json() for part in self.parts]
+        return {
+            "parts": parts,
+            "what": self.what,
+            "design": self.design,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "batches": list(self.batches),
+            **({} if self.series is None else {SERIES: self.series._asdict()}),
+        }
+
+    @classmethod
+    def from_json(cls, facts: object) -> Entry:
+        """The entry of ``as_json``; every rule is checked again."""
+        if (
+            not isinstance(facts, Mapping)
+            or set(facts) - {SERIES} != FIELDS
+            or not all(isinstance(facts[name], list) for name in ("parts", "batches"))
+        ):
+            raise InvalidInput(f"an entry must have {', '.join(sorted(FIELDS))}, got something else. {REMEDY}")
+        for part in facts["parts"]:
+            if not isinstance(part, Mapping) or set(part) | {AT_MOST} != set(Part._fields):
+                raise InvalidInput(
+                    f"a part of an entry must have {', '.join(Part._fields[:-1])}, got something else. {REMEDY}"
+                )
+        if SERIES in facts:
+            facts = {**facts, SERIES: Turn.checked(facts[SERIES])}
+        return cls(
+            **{**facts, "parts": tuple(Part(**part) for part in facts["parts"]), "batches": tuple(facts["batches"])}
+        )
+
+
+def check_text(name: str, value: object) -> str:
+    """Return ``value`` as a short line of printable text.
+
+    >>> check_text("population", "app-users")
+    'app-users'
+    """
+    remedy = f"Use a short line of text, such as 'app-users', of at most {LONGEST} printable characters."
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, got {value!r}. {remedy}")
+    if not value.strip() or value != value.strip():
+        raise InvalidInput(f"{name} must be text without spaces around it, got {value!r}. {remedy}")
+    if len(value) > LONGEST or not value.isprintable():
+        raise InvalidInput(
+            f"{name} must be printable and short, got {value[:40]!r}{' ...' * (len(value) > 40)}. {remedy}"
+        )
+    return value
+
+
+def check_digest(name: str, value: object) -> str:
+    """Return ``value`` as a SHA-256 digest in hexadecimal digits."""
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        raise InvalidInput(
+            f"{name} must be a SHA-256 digest of 64 digits 0-9 and a-f, got {value!r}. Compute it with "
+            f"hashlib.sha256(...).hexdigest()."
+        )
+    return value
+
+
+def _checked(part: Part) -> Part:
+    users, some = check_users(part.n, part.honest)
+    if not isinstance(part.at_most, bool):
+        raise InvalidInput(f"at_most must be true or false in a part of an entry, got {part.at_most!r}. {REMEDY}")
+    return Part(json.loads(_normal(_text(part.law))), users, some, check_rounds(part.rounds), part.at_most)
+
+
+def _text(law: object) -> str:
+    """A law as canonical JSON; what is no JSON is no law."""
+    try:
+        return canonical(law)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"the law of a part must be what `law_of` says of a randomizer, got {law!r}. {REMEDY}"
+        ) from None
+
+
+# Ten thousand releases have few laws and mechanisms between them; each is kept once, with what was
+# solved for it.
+_randomizers: dict[str, Randomizer] = {}
+_mechanisms: dict[tuple[str, int, int, bool], Shuffled] = {}
+MOST_KEPT = 1 << 16
+
+
+def mechanism_of(law: str, n: int, honest: int, at_most: bool = False) -> Shuffled:
+    """The mechanism of a part, its law given as canonical JSON."""
+    key = (law, n, honest, at_most)
+    if key not in _mechanisms:
+        randomizer = _randomizers.get(law) or randomizer_of(json.loads(law))
+        made = shuffle(randomizer, n=n, honest=honest)
+        _keep(_mechanisms, key, AtMost(randomizer, n, made.adversary, honest) if at_most else made)
+    return _mechanisms[key]
+
+
+def _law_kept(mechanism: Shuffled) -> dict[str, Any]:
+    """The law of a mechanism, which is remembered: it need not be built again from what is written
+    of it.
+    """
+    law = law_of(mechanism.randomizer)
+    text = canonical(law)
+    _keep(_randomizers, text, mechanism.randomizer)
+    _keep(_mechanisms, (text, mechanism.n, mechanism.honest, False), mechanism)
+    return law
+
+
+def _normal(law: str) -> str:
+    """The same law as this version writes it; refused if this version would run another."""
+    if law in _randomizers:
+        return law
+    randomizer = randomizer_of(json.loads(law))
+    normal = canonical(law_of(randomizer))
+    _keep(_randomizers, normal, randomizer)
+    return normal
+
+
+def _keep(kept: dict[Key, Kept], key: Key, value: Kept) -> None:
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    kept.setdefault(key, value)

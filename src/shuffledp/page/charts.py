@@ -1,0 +1,263 @@
+"""The figures of a page. Colours come from the style sheet, so that they follow light, dark and
+print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shuffledp.page.markup import Markup, element, join
+from shuffledp.page.numerals import decimals_for, fixed, power, scientific, tied
+from shuffledp.page.svg import (
+    Chart,
+    Scale,
+    chart,
+    decades,
+    disc,
+    line,
+    linear_ticks,
+    log_ticks,
+    rect,
+    ribbon,
+    shortened,
+    text,
+    window,
+)
+
+__all__ = ["CURVE", "Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
+
+ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
+FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
+LABEL = "58%"  # of the width; what is longer is cut off
+CURVE = 300.0
+CELL, NAMES, DARKEST = 34.0, 0.26, 0.6  # of a map: height of a row, width of its names, and the largest cell
+CLOSE = 6  # columns of a map whose numbers do not touch on a phone
+LOWEST = 1e-16  # deltas below are not drawn
+WIDE_ENOUGH = 0.04  # of the scale: a narrower interval is enlarged
+AROUND = 4.0  # half-widths shown on either side, enlarged
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One row: a bar from 0 to ``value``, an error bar from ``low`` to ``high``, and the value in
+    words.
+    """
+
+    label: str
+    words: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    class_: str = "bar"
+
+
+def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Chart:
+    """Horizontal bars to one scale, each below its label."""
+    ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
+    scale = Scale(min([0.0, *ends]), most if most is not None else max([0.0, *ends]))
+    height, zero = ROW * len(rows), scale(0.0)
+    drawn = [_row(row, scale, ROW * place) for place, row in enumerate(rows)]
+    return chart(
+        title,
+        height,
+        drawn,
+        line(zero, 0.0, zero, height - 6.0, class_="zero") if scale.low < 0.0 else None,
+        kind="bars",
+    )
+
+
+def _row(row: Bar, scale: Scale, top: float) -> Markup:
+    y, zero, value = top + TEXT + 7.0, scale(0.0), scale(row.value)
+    parts = [
+        element("svg", _label(row.label), y=top, width=LABEL, height=TEXT + 6.0),
+        text(1.0, top + TEXT, row.words, anchor="end", class_="value"),
+        rect(0.0, y, 1.0, BAR, class_="track"),
+        rect(min(zero, value), y, max(zero, value), BAR, class_=row.class_),
+    ]
+    if row.low is not None and row.high is not None:
+        parts.append(_error(scale(row.low), scale(row.high), y + BAR / 2.0, BAR / 2.0 + 2.0))
+    return join(parts)
+
+
+def _label(words: str) -> Markup:
+    full, brief = (shortened(words, columns) for columns in (FULL, BRIEF))
+    if full == brief:
+        return text(0.0, TEXT, full)
+    return join([text(0.0, TEXT, full, class_="full"), text(0.0, TEXT, brief, class_="brief")])
+
+
+def _error(low: float, high: float, y: float, reach: float) -> Markup:
+    caps = [line(end, y - reach, end, y + reach, class_="error") for end in (low, high)]
+    return join([line(low, y, high, y, class_="error"), *caps])
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A row of a map: its name, its numbers in words, and as numbers; the last is their sum."""
+
+    label: str
+    words: Sequence[str]
+    values: Sequence[float]
+
+
+def cell_map(title: str, names: Sequence[str], rows: Sequence[MapRow]) -> Chart:
+    """Cells in rows, the darker the larger, each with its number; the last row and the last column
+    are sums, and are outlined only.
+    """
+    most = max((value for row in rows[:-1] for value in row.values[:-1]), default=0.0)
+    width = (1.0 - NAMES) / len(names)
+    heads = [
+        text(
+            NAMES + width * (at + 0.5),
+            TEXT,
+            shortened(name, BRIEF // max(2, len(names) - 3)),
+            anchor="middle",
+            class_="tick",
+        )
+        for at, name in enumerate(names)
+    ]
+    drawn: list[Markup | None] = []
+    for down, row in enumerate(rows):
+        y = TEXT + 8.0 + CELL * down
+        drawn.append(element("svg", _label(row.label), y=y + CELL / 2.0 - TEXT + 4.0, width=f"{100.0 * NAMES:g}%"))
+        for at, (words, value) in enumerate(zip(row.words, row.values, strict=True)):
+            left = NAMES + width * at
+            inner = down < len(rows) - 1 and at < len(names) - 1
+            share = max(value, 0.0) / most if inner and most > 0.0 else 0.0
+            shown = "value" if len(names) <= CLOSE else "value full"  # on a phone, the table alone has the numbers
+            drawn += [
+                rect(left, y, left + width, CELL, class_="track"),
+                rect(left, y, left + width, CELL, class_="bar", strength=DARKEST * share) if inner else None,
+                text(left + width / 2.0, y + CELL / 2.0 + 5.0, words, anchor="middle", class_=shown),
+            ]
+    lines = [line(NAMES, TEXT + 8.0 + CELL * (len(rows) - 1), 1.0, TEXT + 8.0 + CELL * (len(rows) - 1), class_="axis")]
+    lines.append(line(1.0 - width, TEXT + 8.0, 1.0 - width, TEXT + 8.0 + CELL * len(rows), class_="axis"))
+    return chart(title, TEXT + 10.0 + CELL * len(rows), heads, drawn, lines, kind="bars")
+
+
+def interval(title: str, value: float, low: float, high: float, lower: float, upper: float) -> Chart:
+    """A number with its interval on the scale of what was possible; enlarged beneath, if the
+    interval is too narrow to be seen.
+    """
+    whole = Scale(lower, upper)
+    parts = [_axis(whole, 16.0), _estimate(whole, value, low, high, 16.0)]
+    half = max(high - value, value - low)
+    if not narrow(low, high, lower, upper):
+        return chart(title, 56.0, parts, kind="scale")
+    near = Scale(value - AROUND * half, value + AROUND * half)
+    lens = [(whole(near.low), 16.0), (whole(near.high), 16.0)], [(0.0, 108.0), (1.0, 108.0)]
+    enlarged = [
+        window(108.0, ribbon(*lens, class_="lens")),
+        _axis(near, 108.0),
+        _estimate(near, value, low, high, 108.0),
+    ]
+    return chart(title, 148.0, enlarged[0], parts, enlarged[1:], kind="scale")
+
+
+def narrow(low: float, high: float, lower: float, upper: float) -> bool:
+    """Whether an interval is too narrow to be seen on the whole scale."""
+    return 0.0 < high - low < WIDE_ENOUGH * (upper - lower)
+
+
+def fixed_ticks(low: float, high: float, most: int = 4) -> list[tuple[float, str]]:
+    """Round numbers from ``low`` to ``high``, with as many decimals as tell them apart.
+
+    >>> fixed_ticks(0.21, 0.42, 3)
+    [(0.3, '0.3'), (0.4, '0.4')]
+    """
+    ticks = linear_ticks(low, high, most)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 2
+    return [(tick, fixed(tick, decimals)) for tick in ticks]
+
+
+def _axis(scale: Scale, y: float) -> Markup:
+    ticks = linear_ticks(scale.low, scale.high, 4)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 2
+    marks = [line(scale(tick), y, scale(tick), y + 6.0, class_="axis") for tick in ticks]
+    anchors = ["start" if scale(tick) < 0.04 else "end" if scale(tick) > 0.96 else "middle" for tick in ticks]
+    names = [
+        text(scale(tick), y + 24.0, fixed(tick, decimals), anchor=anchor, class_="tick")
+        for tick, anchor in zip(ticks, anchors, strict=True)
+    ]
+    return join([line(0.0, y, 1.0, y, class_="axis"), *marks, *names])
+
+
+def _estimate(scale: Scale, value: float, low: float, high: float, y: float) -> Markup:
+    return join(
+        [
+            rect(scale(low), y - 5.0, scale(high), 10.0, class_="band"),
+            _error(scale(low), scale(high), y, 7.0),
+            disc(scale(value), y, 5.0, class_="dot"),
+        ]
+    )
+
+
+def curve(
+    title: str,
+    epsilons: Sequence[float],
+    lower: Sequence[float] | None,
+    upper: Sequence[float],
+    *,
+    promise: tuple[float, float],
+    alone: float | None,
+    alone_label: str = "one report alone",
+) -> Chart:
+    """Delta against epsilon, on a logarithmic axis: the band that encloses it, or its upper end
+    alone, a point that is certified, and what a report guarantees alone.
+    """
+    x = Scale(0.0, epsilons[-1] if epsilons[-1] > 0.0 else 1.0)
+    lowest, highest = decades([*upper, promise[1]], LOWEST)
+    floor, y = 10.0**lowest, Scale(highest, lowest)
+
+    def place(epsilon: float, delta: float) -> tuple[float, float]:
+        return x(epsilon), CURVE * y(math.log10(max(delta, floor)))
+
+    above, below = (
+        [place(*point) for point in zip(epsilons, deltas, strict=True)] for deltas in (upper, lower or upper)
+    )
+    band = [] if lower is None else [ribbon(above, below, class_="band"), ribbon(below, class_="lower")]
+    shapes = window(CURVE, *band, ribbon(above, class_="upper"))
+    grid, names = [], []
+    for exponent in log_ticks(lowest, highest):
+        level = CURVE * y(exponent)
+        grid.append(line(0.0, level, 1.0, level, class_="grid"))
+        names.append(
+            text(0.0, level + 4.0, power(f"1e{exponent}") if exponent else "1", anchor="end", class_="tick", dx=-8.0)
+        )
+    ticks = linear_ticks(x.low, x.high, 5)
+    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 0
+    for tick in ticks:
+        grid.append(line(x(tick), CURVE, x(tick), CURVE + 5.0, class_="axis"))
+        names.append(text(x(tick), CURVE + 21.0, fixed(tick, decimals), anchor="middle", class_="tick"))
+    names += [
+        text(0.0, -14.0, "δ", anchor="end", class_="axis-name", dx=-8.0),
+        text(1.0, CURVE + 40.0, "ε", anchor="end", class_="axis-name"),
+    ]
+    marks = [_alone(x, alone, alone_label), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
+    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
+
+
+def _alone(x: Scale, alone: float | None, words: str) -> Markup | None:
+    if alone is None or alone > x.high:
+        return None
+    at = x(alone)
+    return join(
+        [
+            line(at, 0.0, at, CURVE, class_="alone"),
+            text(at, 14.0, words, anchor="end", class_="note", dx=-8.0),
+        ]
+    )
+
+
+def _mark(x: float, y: float, epsilon: float) -> Markup:
+    side, dx = ("start", 8.0) if x < 0.6 else ("end", -8.0)
+    guides = [line(0.0, y, x, y, class_="guide"), line(x, y, x, CURVE, class_="guide")]
+    return join(
+        [
+            *guides,
+            disc(x, y, 5.0, class_="dot"),
+            text(x, y - 10.0, tied(f"ε ≤ {scientific(epsilon, up=True)}"), anchor=side, class_="mark", dx=dx),
+        ]
+    )

@@ -1,0 +1,173 @@
+"""Axes, ticks and shapes. Across, places are shares of the width and texts keep their size: the
+same drawing fits a phone, a desk and a sheet of paper.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shuffledp.page.markup import Markup, element
+
+__all__ = [
+    "Chart",
+    "Scale",
+    "chart",
+    "decades",
+    "disc",
+    "line",
+    "linear_ticks",
+    "log_ticks",
+    "rect",
+    "ribbon",
+    "shortened",
+    "text",
+    "window",
+]
+
+ACROSS = 1000.0  # units of a window's width
+WIDE = {"W", "F"}  # East Asian letters, twice as wide as others
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where values stand between two ends, in either direction, as a share; beyond an end they
+    stand at that end.
+    """
+
+    low: float
+    high: float
+
+    def __call__(self, value: float) -> float:
+        span = self.high - self.low
+        return min(max((value - self.low) / span, 0.0), 1.0) if span else 0.5
+
+
+def linear_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Round numbers from ``low`` to ``high``, at most so many.
+
+    >>> linear_ticks(0.0, 1.7), linear_ticks(0.0, 0.0)
+    ([0.0, 0.5, 1.0, 1.5], [0.0])
+    """
+    if not low < high:
+        return [low]
+    rough = (high - low) / most
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * each for each in (1.0, 2.0, 5.0, 10.0) if unit * each >= rough)
+    return [each * step for each in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
+def log_ticks(low: int, high: int, most: int = 8) -> list[int]:
+    """Exponents from ``low`` to ``high``, evenly spaced down from the top.
+
+    >>> log_ticks(-15, 0), log_ticks(-2, 0)
+    ([0, -2, -4, -6, -8, -10, -12, -14], [0, -1, -2])
+    """
+    step = max(1, math.ceil((high - low + 1) / most))
+    return list(range(high, low - 1, -step))
+
+
+def decades(values: Sequence[float], least: float) -> tuple[int, int]:
+    """Exponents of ten that enclose the positive values not below ``least``; two different ones.
+
+    >>> decades([0.0, 3e-9, 0.07], 1e-16), decades([0.0], 1e-16), decades([1.0], 1e-16)
+    ((-9, -1), (-16, 0), (-1, 0))
+    """
+    seen = [value for value in values if value >= least]
+    if not seen:
+        return math.floor(math.log10(least)), 0
+    high = math.ceil(math.log10(max(seen)))
+    return min(math.floor(math.log10(min(seen))), high - 1), high
+
+
+class Chart(Markup):
+    """A drawing of one ``kind``, as high as it says and as wide as the place where it stands."""
+
+    height: float
+    kind: str
+
+
+def chart(title: str, height: float, *content: object, kind: str) -> Chart:
+    """A drawing with its meaning in words for those who do not see it."""
+    inside = (element("title", title), *content)
+    drawn = Chart(element("svg", *inside, role="img", width="100%", height=_short(height), class_=f"chart {kind}"))
+    drawn.height, drawn.kind = height, kind
+    return drawn
+
+
+def window(height: float, *content: object) -> Markup:
+    """Inside, places across are numbers and not shares, as the shapes of ``ribbon`` need them;
+    lines keep their thickness nevertheless.
+    """
+    box = {"viewBox": f"0 0 {_short(ACROSS)} {_short(height)}", "preserveAspectRatio": "none"}
+    return element("svg", *content, width="100%", height=_short(height), **box)
+
+
+def ribbon(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]] = (), *, class_: str) -> Markup:
+    """A line through points, or the area between two."""
+    points = [*upper, *reversed(lower)]
+    path = "M" + "L".join(f"{_short(ACROSS * x)} {_short(y)}" for x, y in points) + ("Z" if lower else "")
+    return element("path", d=path, class_=class_, vector_effect="non-scaling-stroke")
+
+
+def line(x1: float, y1: float, x2: float, y2: float, *, class_: str) -> Markup:
+    """A straight line."""
+    return element("line", x1=_share(x1), y1=_short(y1), x2=_share(x2), y2=_short(y2), class_=class_)
+
+
+def rect(x1: float, y: float, x2: float, height: float, *, class_: str, strength: float | None = None) -> Markup:
+    """A bar from ``x1`` to ``x2``, in full color or some of it."""
+    return element(
+        "rect",
+        x=_share(x1),
+        y=_short(y),
+        width=_share(max(x2 - x1, 0.0)),
+        height=_short(height),
+        class_=class_,
+        fill_opacity=None if strength is None else _short(strength),
+    )
+
+
+def disc(x: float, y: float, radius: float, *, class_: str) -> Markup:
+    """A dot."""
+    return element("circle", cx=_share(x), cy=_short(y), r=_short(radius), class_=class_)
+
+
+def text(
+    x: float, y: float, words: object, *, anchor: str = "start", class_: str | None = None, dx: float | None = None
+) -> Markup:
+    """Words, ``dx`` pixels beside a place."""
+    return element(
+        "text",
+        words,
+        x=_share(x),
+        y=_short(y),
+        dx=None if dx is None else _short(dx),
+        text_anchor=anchor,
+        class_=class_,
+    )
+
+
+def shortened(words: str, columns: int) -> str:
+    """``words`` if they fit into so many columns, else their beginning. The table beside the
+    drawing has them in full.
+
+    >>> shortened("Lisbon", 10), shortened("Llanfairpwllgwyngyll", 10)
+    ('Lisbon', 'Llanfairp…')
+    """
+    words, used = " ".join(words.split()), 0
+    for place, each in enumerate(words):
+        used += 2 if unicodedata.east_asian_width(each) in WIDE else 1
+        if used > columns or (used == columns and place + 1 < len(words)):
+            return words[:place].rstrip() + "…"
+    return words
+
+
+def _share(value: float) -> str:
+    return f"{_short(100.0 * value)}%"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,174 @@
+"""A randomizer as JSON, with the integers that it runs on: what two machines must agree on,
+exactly, before one reads the other's reports.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP, AnyRandomizer
+from shuffledp.randomizers.family import FAMILIES, family_of
+from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneLevel, OneOf, VotingCheckIn
+
+__all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
+
+REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
+MOST_NESTED = 32  # a file may say anything
+WRAPPERS = ("check-in", "one of", "all of")
+ANY: Mapping[str, type[AnyRandomizer]] = {  # nobody draws by them: they stand for what a ledger knows no more of
+    "any": AnyLDP,
+    "deletion": AnyDeletionLDP,
+}
+
+
+def law_of(randomizer: Randomizer) -> dict[str, Any]:
+    """The family, its parameters, and its probabilities as whole numbers out of 2^64, written as
+    text: many readers of JSON round large numbers.
+
+    >>> from shuffledp.randomizers import KRR
+    >>> law_of(KRR(k=2, epsilon0=1.0))
+    {'randomizer': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
+    """
+    if isinstance(randomizer, VotingCheckIn):
+        return law_of(randomizer.check_in)
+    if isinstance(randomizer, OneLevel):
+        return law_of(randomizer.one_of)
+    if isinstance(randomizer, CheckIn):
+        own = {"probability": randomizer.probability, "of": law_of(randomizer.randomizer)}
+        return _wrapped("check-in", randomizer, own)
+    if isinstance(randomizer, OneOf):
+        questions = [law_of(each) for each in randomizer.parts]
+        return _wrapped("one of", randomizer, {"weights": list(randomizer.shares), "questions": questions})
+    if isinstance(randomizer, AllOf):
+        return _wrapped("all of", randomizer, {"questions": [law_of(each) for each in randomizer.parts]})
+    if isinstance(randomizer, AnyRandomizer) and randomizer.describe()["randomizer"] in ANY:
+        return {**randomizer.describe(), "integers": []}
+    family = family_of(randomizer)
+    if family is None or family.law is None:
+        raise InvalidInput(
+            f"the randomizer must be one of {', '.join(FAMILIES)} to be written down, got "
+            f"{type(randomizer).__name__}. Use one of those."
+        )
+    settled = randomizer.settled
+    parameters = {each: _plain(getattr(settled, each)) for each in family.parameters}
+    return {"randomizer": family.law, **parameters, "integers": [str(each) for each in settled.integers]}
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it: there is no infinity."""
+    return None if value == math.inf else value
+
+
+def _wrapped(name: str, randomizer: Randomizer, own: dict[str, Any]) -> dict[str, Any]:
+    """The law of a wrapper; epsilon0 follows from its parts, and is there for those who read."""
+    integers = [str(each) for each in randomizer.integers]
+    return {"randomizer": name, "epsilon0": randomizer.epsilon0, **own, "integers": integers}
+
+
+def randomizer_of(law: object) -> Randomizer:
+    """The randomizer of ``law_of``, a wrapper included; refused if this version would run other
+    integers, anywhere in it.
+
+    >>> from shuffledp.randomizers import KRR, CheckIn
+    >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
+    CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
+    """
+    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    if isinstance(law, Mapping) and isinstance(name, str) and name in ANY:
+        made = ANY[name](epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
+        if law_of(made) != law:
+            raise InvalidInput(f"the law of {name} must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")
+        return made
+    return _read(law, 0) if name in WRAPPERS else from_law(law)
+
+
+def _read(law: object, depth: int) -> Randomizer:
+    """``randomizer_of``, for a law inside so many others, of one message."""
+    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    if not isinstance(law, Mapping) or name not in WRAPPERS:
+        inside = from_law(law)
+        if isinstance(inside, MessageLaw):
+            raise InvalidInput(f"a law inside another must be of one message, got {name}. {REMEDY}")
+        return inside
+    if depth >= MOST_NESTED:
+        raise InvalidInput(f"a law must hold at most {MOST_NESTED} others in each other, got more. {REMEDY}")
+    made: Randomizer
+    try:
+        if name == "check-in":
+            made = CheckIn(_read(law["of"], depth + 1), probability=law["probability"])
+        elif name == "one of":
+            made = OneOf([_read(each, depth + 1) for each in law["questions"]], weights=law["weights"])
+        else:
+            made = AllOf([_read(each, depth + 1) for each in law["questions"]])
+    except (KeyError, TypeError):
+        raise InvalidInput(f"the law of {name} must name its randomizers, got {str(law)[:80]!r}. {REMEDY}") from None
+    if (mine := law_of(made)) != law:
+        wrong = sorted(key for key in {*mine, *law} if mine.get(key) != law.get(key))
+        raise InvalidInput(
+            f"the law of {name} must be what this version runs, got a difference in {', '.join(wrong)}. {REMEDY}"
+        )
+    return made
+
+
+def scaled(randomizer: Randomizer, factor: float) -> Randomizer:
+    """The same with every epsilon0 in it times ``factor``.
+
+    >>> from shuffledp.randomizers import RR, OneOf
+    >>> scaled(OneOf([RR(epsilon0=1.0), RR(epsilon0=2.0)]), 0.5).epsilon0
+    1.0
+    """
+    if isinstance(randomizer, VotingCheckIn):
+        return scaled(randomizer.check_in, factor)
+    if isinstance(randomizer, OneLevel):
+        return scaled(randomizer.one_of, factor)
+    if isinstance(randomizer, CheckIn):
+        return CheckIn(scaled(randomizer.randomizer, factor), probability=randomizer.probability)
+    if isinstance(randomizer, OneOf):
+        return OneOf([scaled(each, factor) for each in randomizer.parts], weights=randomizer.shares)
+    if isinstance(randomizer, AllOf):
+        return AllOf([scaled(each, factor) for each in randomizer.parts])
+    changed: Randomizer = dataclasses.replace(randomizer, epsilon0=randomizer.epsilon0 * factor)  # type: ignore[type-var]
+    return changed
+
+
+def from_law(law: object) -> VotingRandomizer | MessageLaw:
+    """The randomizer of ``law_of``, if it reports; refused if this version would run other
+    integers.
+
+    >>> from shuffledp.randomizers import Hadamard
+    >>> from_law(law_of(Hadamard(k=10, epsilon0=2.0)))
+    Hadamard(k=10, epsilon0=2.0)
+    """
+    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    if name == "check-in" and (voting := VotingCheckIn.of(randomizer_of(law))) is not None:
+        return voting
+    if name == "one of" and (levels := OneLevel.of(randomizer_of(law))) is not None:
+        return levels
+    if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
+        raise InvalidInput(
+            f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY} A family from elsewhere "
+            f"must be imported first."
+        )
+    family = FAMILIES[name]
+    if wrong := {*family.parameters, "integers", "randomizer"} ^ set(law):
+        raise InvalidInput(
+            f"the law of {name} must have {', '.join(family.parameters)} and integers, got a difference in "
+            f"{', '.join(sorted(wrong))}. {REMEDY}"
+        )
+    randomizer = family.make(**{each: math.inf if law[each] is None else law[each] for each in family.parameters})
+    assert isinstance(randomizer, (VotingRandomizer, MessageLaw))  # ``register`` sees to it
+    for each in family.parameters:
+        if type(mine := _plain(getattr(randomizer, each))) is not type(law[each]) or mine != law[each]:
+            raise InvalidInput(f"{each} of {name} must be written as {mine!r}, got {law[each]!r}. {REMEDY}")
+    if law["integers"] != (mine := [str(each) for each in randomizer.integers]):
+        raise InvalidInput(
+            f"the integers of {name} must be {', '.join(mine)} out of 2^64, got {law['integers']!r}. {REMEDY}"
+        )
+    return randomizer

@@ -1,0 +1,198 @@
+"""One of several levels of bins: everybody reports, by k-ary randomized response, the node that
+holds their bin in one level, chosen at random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shuffledp._types import End, Floats
+from shuffledp.errors import InvalidInput
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Opened, Randomizer
+from shuffledp.randomizers.support import VotingRandomizer, bits_for, histogram
+from shuffledp.randomizers.wrappers.one_of import OneOf
+from shuffledp.randomizers.wrappers.wrapper import check_rows
+from shuffledp.sampling import Source
+
+__all__ = ["OneLevel"]
+
+FEWEST = 3  # nodes of a level: two for a pair of people, and one for all others
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OneLevel(VotingRandomizer):
+    """``one_of``, whose questions are about the levels of the same bins, coarse ones first: the bin
+    x of k is in node floor(x m / k) of a level of m nodes, and the last level is the bins.
+
+    A report is the number of a node, counted through all levels. One of the last level votes for
+    its bin, all others vote for none; a ``tally`` counts the reports of every node, and
+    ``protocols.levels`` makes the best of them.
+
+    >>> law = OneLevel.of_sizes(sizes=(4, 16), epsilon0=4.0)
+    >>> law.k, law.form.outputs, law.nodes(np.array([0, 7, 15])).tolist()
+    (16, 20, [[0, 0], [1, 7], [3, 15]])
+    """
+
+    one_of: OneOf
+
+    @classmethod
+    def of(cls, given: Randomizer) -> OneLevel | None:
+        """``given``, if it is one of several levels."""
+        if isinstance(given, OneLevel) or not isinstance(given, OneOf):
+            return given if isinstance(given, OneLevel) else None
+        sizes = [part.k if isinstance(part, KRR) else 0 for part in given.parts]
+        falling = any(coarse >= fine for coarse, fine in pairwise(sizes))
+        if min(sizes) < FEWEST or falling or given.form.outputs is None:
+            raise InvalidInput(
+                f"one of several levels must be of k-ary randomized response, each level finer than the one before and "
+                f"the first of at least {FEWEST} nodes, got {given.describe()}. List them from coarse to fine."
+            )
+        return cls(given)
+
+    @classmethod
+    def of_sizes(cls, *, sizes: tuple[int, ...], epsilon0: float) -> OneLevel:
+        """Levels of so many nodes, each as likely as the others, with the same epsilon0."""
+        made = cls.of(OneOf([KRR(k=size, epsilon0=epsilon0) for size in sizes]))
+        assert made is not None
+        return made
+
+    def __repr__(self) -> str:
+        return f"OneLevel({self.one_of!r})"
+
+    @property
+    def levels(self) -> tuple[KRR, ...]:
+        """How each level is reported."""
+        return tuple(part for part in self.one_of.parts if isinstance(part, KRR))
+
+    @property
+    def k(self) -> int:  # type: ignore[override]
+        """How many bins there are."""
+        return self.levels[-1].k
+
+    def nodes(self, values: NDArray[Any]) -> Ints:
+        """The node of each bin in each level: a row per value."""
+        return np.stack([values.astype(np.int64) * level.k // self.k for level in self.levels], axis=1)
+
+    @property
+    def rows(self) -> Floats:
+        """The law that runs: for each bin, the probability of each report."""
+        nodes, laws = self.nodes(np.arange(self.k)), []
+        for place, (level, share) in enumerate(zip(self.levels, self.one_of.realised.shares, strict=True)):
+            law = np.full((self.k, level.k), share * level.miss)
+            law[np.arange(self.k), nodes[:, place]] += share * level.contrast
+            laws.append(law)
+        return np.concatenate(laws, axis=1)
+
+    @property
+    def form(self) -> Form:
+        return self.one_of.form
+
+    @property
+    def bits(self) -> int:
+        """A report names one node."""
+        return bits_for(self.tally_size)
+
+    @property
+    def hit(self) -> float:
+        return self._last * self.levels[-1].hit
+
+    @property
+    def miss(self) -> float:
+        return self._last * self.levels[-1].miss
+
+    @property
+    def contrast(self) -> float:
+        return self._last * self.levels[-1].contrast
+
+    @property
+    def _last(self) -> float:
+        """How likely the last level is."""
+        return self.one_of.realised.shares[-1]
+
+    def group_law(self, size: int, people: int) -> GroupLaw:
+        """What the last level alone says."""
+        return GroupLaw(self.hit + (size - 1) * self.miss, size * self.miss, self.contrast)
+
+    def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
+        return check_rows(reports, self.form)
+
+    @property
+    def _words(self) -> int:
+        return len(self.levels)
+
+    def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
+        return self.one_of.randomize(self.nodes(values), rng=source)
+
+    def _tally(self, reports: NDArray[Any]) -> Ints:
+        return self.tally(reports)[-self.k :]
+
+    def tally(self, reports: ArrayLike) -> Ints:
+        return histogram(self.check_reports(reports), self.tally_size)
+
+    @property
+    def tally_size(self) -> int:
+        return sum(level.k for level in self.levels)
+
+    def adds_up(self, tally: Ints, reports: int) -> bool:
+        return bool(tally.min() >= 0) and sum(tally.tolist()) == reports
+
+    def opened(self, tally: Ints) -> Opened:
+        return Opened(int(tally.sum()), tally[:0], tally)
+
+    def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether the node that was reported holds the value."""
+        ends = np.cumsum([level.k for level in self.levels])
+        level = np.searchsorted(ends, reports, side="right")
+        held = self.nodes(values)[np.arange(len(values)), level]
+        return np.asarray(reports - (ends - [each.k for each in self.levels])[level] == held)
+
+    @property
+    def realised(self) -> OneLevel:
+        return OneLevel(self.one_of.realised)
+
+    @property
+    def integers(self) -> tuple[int, ...]:
+        return self.one_of.integers
+
+    @property
+    def epsilon0(self) -> float:
+        return self.one_of.epsilon0
+
+    @property
+    def gamma(self) -> float:
+        return self.one_of.gamma
+
+    @property
+    def worst_pair(self) -> tuple[object, object]:
+        """The first bin and the last, which no level has in one node."""
+        return 0, self.k - 1
+
+    def blankets(self, end: End) -> tuple[Atoms, ...]:
+        """Two bins that no level has in one node; no pair leaks more (docs/theory.md,
+        "Wrappers").
+        """
+        return self.one_of.blankets(end)
+
+    def datasets(self) -> tuple[Atoms, ...]:
+        """All others are in the bin of one of the pair, or in a third that no level has in a node
+        with either.
+        """
+        kinds = zip(*(level.datasets() for level in self.levels), strict=True)
+        return tuple(self.one_of._mixed(kind, "lower") for kind in kinds)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return self.one_of.assumptions
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.one_of.sizes
+
+    def describe(self) -> dict[str, object]:
+        return self.one_of.describe()

@@ -1,0 +1,48 @@
+"""The mean or the sum of a number that people hold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.record import Asked, Ends
+from shuffledp.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
+from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
+
+__all__ = ["ReleasedMean", "ReleasedSum"]
+
+
+class ReleasedMean(ReleasedAnswer):
+    """The mean of a number."""
+
+    clipped: ClassVar[str] = CLIPPED_MEAN  # what is estimated where values were moved to the ends
+
+    def labels(self, estimate: Estimate, *, clipped: bool) -> tuple[Hashable, ...]:
+        return (self.clipped,) if clipped else estimate.labels
+
+    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+        """How many people's numbers were rounded to either end of the range, where some may have
+        been clipped.
+
+        The exact number of clipped values is as private as the values are, and nothing keeps it.
+        """
+        protocol = design.protocol
+        if not asked.may_be_clipped or not isinstance(protocol, (Mean, Sum)):
+            return {}
+        assert protocol.k is not None
+        at_ends = protocol.at_ends(tally)
+        value, lower, upper = (tuple(column.tolist()) for column in (at_ends.values, *at_ends.simultaneous(LEVEL)))
+        step = (protocol.upper - protocol.lower) / protocol.k
+        return {"ends": Ends(step=step, value=value, lower=lower, upper=upper)}
+
+
+class ReleasedSum(ReleasedMean):
+    """The sum of a number."""
+
+    clipped = CLIPPED_SUM

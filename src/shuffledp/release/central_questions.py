@@ -1,0 +1,154 @@
+"""Questions that several protocols answer, some with the accuracy of a trusted curator: the asked
+error and the allowed messages choose.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
+from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.settling import answering
+from shuffledp.protocols.split_and_mix import reachable
+from shuffledp.protocols.tasks import CountTask
+from shuffledp.record import Asked
+from shuffledp.release.question import Question
+from shuffledp.release.terms import Categories, Promise, check_labels, check_words, listed
+from shuffledp.sampling import Rng
+from shuffledp.tables import Column, OneValue, Places, Values, read
+
+__all__ = ["CountQuestion", "SumQuestion", "count_categories"]
+
+REST = "anything else"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumQuestion(Question):
+    """A mean or a sum: of one message of each person, or of several, where more accuracy is asked
+    for or more ``messages`` are allowed.
+    """
+
+    messages: int | None = None
+    error: float | None = None
+
+    def check(self, promise: Promise) -> None:
+        """Refuse noise that is not all that Algorithms 2 and 3 of Balle et al. 2019 take."""
+        if promise.epsilon is not None:
+            return
+        if promise.k is None:
+            raise InvalidInput(
+                *(f"a {self.task} with ", Argument("gamma"), " or ", Argument("epsilon0"), " needs ", Argument("k")),
+                *(": the steps of the grid that numbers are rounded to. Add it, such as ", Argument("k", 6), "."),
+            )
+        remedy = "It counts the steps of the grid that numbers are rounded to."
+        check_count(Argument("k"), promise.k, least=1, remedy=remedy)
+        if reaching := [Argument(name) for name in ("messages", "error") if getattr(self, name) is not None]:
+            raise InvalidInput(
+                *(
+                    Argument("gamma"),
+                    " and ",
+                    Argument("epsilon0"),
+                    " are the noise of a single message, and must come ",
+                ),
+                *("without ", listed(reaching), ". Leave one or the other out."),
+            )
+
+    def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
+        """The one with the fewest messages that reaches the error; without one, that errs least
+        with as many messages.
+        """
+        messages, error = check_most_messages(self.messages), check_most_error(self.error)
+        task, terms = self._task(), promise.terms(n)
+        one = answering(task, **terms)
+        if messages in (None, 1) and error is None:
+            return one
+        if error is not None and one.settle().predicted_stderr() <= error:
+            return one
+        fitting, refused = [one], tuple[Words, ...]()
+        if messages is None or messages > 1:
+            try:
+                fitting.append(answering(task, "split", **terms).settle())
+            except InvalidInput as why:
+                refused = (" ", *why.args)
+        try:
+            chosen: ReportingProtocol = reachable(fitting, most_messages=messages, most_error=error)
+        except InvalidInput as why:
+            raise InvalidInput(*why.args, *refused) from None
+        return chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountQuestion(Question):
+    """How many people hold ``value``, one of the ``listed`` categories if there are any: values
+    outside them are refused, or count as their ``other``.
+    """
+
+    task: str = "count"
+    value: str
+    listed: Categories | None = None
+    messages: int | None = None
+    error: float | None = None
+
+    def settled(self) -> Question:
+        check_words(Argument("value"), self.value)
+        known = count_categories(self.value, None if self.categories is None else self.categories.missing)
+        if self.listed is not None:
+            labels = self.listed.of(self.listed.labels or ())
+            if self.value not in labels:
+                near = difflib.get_close_matches(self.value, labels, n=1)
+                remedy = f"Did you mean {near[0]!r}?" if near else ("Add it to ", Argument("categories"), ".")
+                raise InvalidInput(
+                    Refusal((Argument("value"), " must be one of the categories"), repr(self.value), remedy)
+                )
+        return Question.settled(replace(self, categories=known))
+
+    def reader(self) -> OneValue:
+        known, given = self.categories, self.listed
+        assert known is not None
+        assert known.labels is not None
+        places = None
+        if given is not None:
+            places = Places(check_labels(given.of(given.labels or ())), other=given.other, cleaning=self.cleaning)
+        rules = {"other": known.other, "missing": known.missing, "cleaning": self.cleaning}
+        return OneValue(labels=known.labels, listed=places, **rules)  # type: ignore[arg-type]
+
+    def values(self, column: Column, *, rng: Rng = None, tick: Callable[[int], object] | None = None) -> Values:
+        """The same; a value that no row holds is refused, where none are listed."""
+        reader = self.reader()
+        values = read(column, reader, keep=self.keep, rng=rng, tick=tick)
+        if self.listed is None and not reader.held[self.value]:
+            values.close()
+            raise self.unheld(column.title, reader.remarks())
+        values.remarks = reader.remarks()
+        return values
+
+    def unheld(self, title: str, instead: list[Words]) -> InvalidInput:
+        """What to say where no row holds the value, but perhaps others like it."""
+        all_there_are = ("If that may be, list all values there can be: ", Argument("categories", "FILE"))
+        rule, got = (Argument("value"), f" must be a value of {title}"), f"{self.value!r}, which no row holds"
+        return InvalidInput(Refusal(rule, got, (listed(instead, "; ") or all_there_are, ".")))
+
+    def asked(self) -> Asked:
+        if self.listed is None:
+            return Question.asked(self)
+        other = self.listed.other
+        return replace(Question.asked(self), outside="refused" if other is None else f"counted as {other}")
+
+    def _task(self) -> CountTask:
+        return CountTask(self.value)
+
+    def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
+        terms: dict[str, Any] = promise.terms(n)
+        return SignedCount(value=self.value, most_messages=self.messages, most_error=self.error, **terms)
+
+
+def count_categories(value: str, missing: str | None = None) -> Categories:
+    """A value, and everything else."""
+    if value == REST:
+        rule = (Argument("value"), " must be a value that people hold")
+        raise InvalidInput(Refusal(rule, repr(value), "That is what all others are."))
+    return Categories((REST, value), "one value", other=REST, missing=missing)

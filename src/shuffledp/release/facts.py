@@ -1,0 +1,178 @@
+"""The record of a new release: written beside the estimates, embedded in the page, and checked by
+``shuffledp verify``.
+
+Nothing in here is computed from the private values except through the shuffled reports, and the two
+counts that are public. In particular there is no hash and no size of the input: whoever knows all
+rows but one could test guesses of the last one against it.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp import __version__
+from shuffledp.client import cautions
+from shuffledp.errors import InvalidInput
+from shuffledp.page.clipping import perhaps_clipped
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.estimate import Estimate
+from shuffledp.protocols.tasks import TopTask
+from shuffledp.record import Asked, Collected, Counted, Designed, Estimates, LedgerEntry, Made, Record, Tally
+from shuffledp.release.by_task import LEVEL, released_by
+from shuffledp.release.certificate import certificate, comparison
+from shuffledp.storage.canonical import digest_of_votes
+
+__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
+
+LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
+SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
+
+
+def estimate_of(
+    design: Design, tally: NDArray[np.int64], *, secure: bool = True, clipped: bool = False, invalid: bool = False
+) -> Estimate:
+    """What the analyst concludes from the tally of all reports; ``clipped`` says that values
+    outside the range were moved to its ends, ``invalid`` that reports were left out.
+    """
+    came = "arrived and were valid" if invalid else "arrived"
+    reports, n = check_reports(design, _reports(design, tally)), design.n
+    notes = (
+        ()
+        if reports == n
+        else (f"{reports} of {n} reports {came}; the certificate holds for any {design.least} or more honest ones",)
+    )
+    protocol = design.protocol
+    said = cautions(design, protocol.predicted_stderr())
+    estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
+    labels = released_by(design.task.name).labels(estimate, clipped=clipped)
+    return replace(estimate, labels=labels)
+
+
+def check_reports(design: Design, reports: int) -> int:
+    """Refuse to certify fewer reports than the certificate is about."""
+    if reports < design.least:
+        raise InvalidInput(
+            f"reports must number at least the {design.least} that the design promises, got {reports}. Wait for "
+            f"more, or design for fewer."
+        )
+    return reports
+
+
+def check_sayable(design: Design) -> None:
+    """Refuse a design whose law has no place in a record: nobody could verify its page; and one
+    level of a search, which says nothing by itself.
+    """
+    if isinstance(design.task, TopTask):
+        raise InvalidInput(
+            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
+        )
+    if (law := design.law) is not law.inside:
+        raise InvalidInput(
+            f"a release must be of a law that its page can state and `verify` can count again, got a {law.family}. "
+            f"Analyze the shuffled reports in Python: protocol = design.protocol; "
+            f"protocol.analyse(protocol.shuffle(reports))."
+        )
+
+
+def record_of(
+    design: Design,
+    tally: NDArray[np.int64],
+    estimate: Estimate,
+    *,
+    asked: Asked,
+    missing: int | None,
+    repeated: int | None = None,
+    collected: Collected | None = None,
+    ledger: LedgerEntry | None = None,
+) -> Record:
+    """The record of one release. ``asked`` says what was asked in the user's words; ``missing``
+    counts the rows that were left out, if that is public.
+
+    ``repeated`` counts the rows that were left out since their person has another one; it is None,
+    and stands nowhere, if every row was taken for a person.
+    """
+    certified = certificate(design, collected=collected is not None)
+    kept = _largest(estimate)
+    record = Record(
+        made=made_now(),
+        asked=asked,
+        design=Designed.from_json(design.as_json()),
+        counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
+        certificate=certified,
+        comparison=comparison(design, certified),
+        tally=_tally(design, tally, kept),
+        estimates=_estimates(design, tally, estimate, kept, asked),
+        secure=estimate.secure,
+        notes=tuple(estimate.notes),
+        ledger=ledger,
+    )
+    return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
+
+
+def made_now() -> Made:
+    """When, and with which versions."""
+    return Made(
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        shuffledp=__version__,
+        python=platform.python_version(),
+        numpy=version("numpy"),
+        scipy=version("scipy"),
+        cryptography=version("cryptography"),
+        pyarrow=version("pyarrow"),
+    )
+
+
+def _reports(design: Design, tally: NDArray[np.int64]) -> int:
+    return design.protocol.randomizer.opened(tally).people
+
+
+def _largest(estimate: Estimate) -> NDArray[np.intp]:
+    """The places of the estimates that are listed: all in their order, or the largest."""
+    if len(estimate.values) <= LISTED:
+        return np.arange(len(estimate.values))
+    return np.sort(np.argpartition(-estimate.values, LISTED - 1)[:LISTED])
+
+
+def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> Tally:
+    """What the shuffler released, as far as the listed estimates depend on it."""
+    reports, blocks, votes = design.protocol.randomizer.opened(tally)
+    if not design.task.counts:
+        return Tally(reports=reports, votes=tuple(votes.tolist()))
+    cut = LISTED <= len(kept) < len(votes)
+    return Tally(
+        reports=reports,
+        blocks=tuple(blocks.tolist()),
+        votes=tuple((votes[kept] if cut else votes).tolist()),
+        digest=digest_of_votes(votes) if cut else None,
+    )
+
+
+def _estimates(
+    design: Design, tally: NDArray[np.int64], estimate: Estimate, kept: NDArray[np.intp], asked: Asked
+) -> Estimates:
+    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
+    return Estimates(
+        unit=design.task.unit,
+        level=LEVEL,
+        of=len(estimate.values),
+        label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
+        value=value,
+        stderr=stderr,
+        lower=lower,
+        upper=upper,
+        all_lower=all_lower,
+        all_upper=all_upper,
+        # A long list is shown with the largest first, and cut. Those are large by luck as well, so
+        # that intervals for each by itself would miss them.
+        together=design.task.counts and len(estimate.values) > SHORT,
+        sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
+        **released_by(design.task.name).beside(design, tally, estimate, asked),
+    )

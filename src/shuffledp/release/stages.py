@@ -1,0 +1,345 @@
+"""From a table to a folder with a defended answer: in one process, or stage by stage as in a
+deployment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shuffledp.client import Encoder, read_design
+from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
+from shuffledp.record import Asked, Collected
+from shuffledp.release.budget import Budget, Spent
+from shuffledp.release.facts import check_reports, check_sayable
+from shuffledp.release.finishing import charged, finished, standing
+from shuffledp.release.question import Question
+from shuffledp.release.released import Release
+from shuffledp.release.terms import check_words, name_of
+from shuffledp.release.write import check_folder
+from shuffledp.sampling import Rng, source_of
+from shuffledp.storage.canonical import digest_of
+from shuffledp.storage.files import check_apart, check_new_file
+from shuffledp.tables import (
+    CountedReports,
+    ReportsFile,
+    Tally,
+    Values,
+    holds_counts,
+    open_reports,
+    read_counted,
+    shuffle_files,
+    tally,
+    tally_file,
+    write_counted,
+)
+from shuffledp.tables.permutation import check_crowd, differences
+
+__all__ = [
+    "Mixed",
+    "Release",
+    "analyse",
+    "read_design",
+    "release",
+    "release_counts",
+    "seal_counts",
+    "shuffle",
+]
+
+Tick = Callable[[int], object] | None
+
+
+def release(
+    question: Question,
+    values: Values,
+    design: Design,
+    folder: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Tick = None,
+) -> Release:
+    """Randomize, count and analyze ``values``, and write the result into ``folder``, if there is
+    one. The budget is spent before anything is written or returned.
+
+    In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
+    nothing else of them is kept.
+    """
+    check_sayable(design)
+    check_reports(design, values.count)
+    notes: tuple[str, ...] = ()
+    if folder is not None:
+        check_folder(folder, replace=force)
+        check_apart(folder, *(() if budget is None else (budget.path,)))
+        notes = standing(folder, charging=budget is not None)
+    encoder, source = Encoder(design, design.protocol.randomizer), None if rng is None else source_of(rng)
+    # The week of a series is held back until its folder stands, so that a killed run loses no week.
+    held_back = budget is not None and budget.turn is not None and folder is not None
+    spent = None if budget is None else budget.spend(design, question.what, held_back=held_back)
+    with charged(spent):
+        counted = tally(
+            values.chunks(),
+            lambda chunk, words: encoder.encode(chunk, rng=words),
+            design.protocol.tally,
+            row_bytes=encoder.randomizer.report_bytes,
+            source=source,
+            tick=tick,
+        )
+        votes = encoder.randomizer.mixed(counted.votes, rng=source)
+        counted = Tally(votes, counted.reports, counted.secure)
+        missing = values.missing if question.leaves_out else None
+        asked = question.asked()
+        return finished(
+            design,
+            counted,
+            folder,
+            asked=asked,
+            missing=missing,
+            repeated=values.repeated,
+            spent=spent,
+            force=force,
+            notes=notes,
+            held_back=held_back,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixed:
+    """What a shuffler wrote, of how many people, what it dropped of each file, and what it
+    spent.
+    """
+
+    file: ReportsFile
+    people: int
+    dropped: Mapping[Path, int]
+    spent: Spent | None
+
+
+def shuffle(
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    design: Design | None = None,
+    budget: Budget | None = None,
+    drop: bool = False,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Tick = None,
+) -> Mixed:
+    """Between clients and analyst: all reports in a uniformly random order, without ids; fewer than
+    were promised are refused.
+
+    Whatever can be wrong is looked for first: only when every report has been read and kept is the
+    budget spent, and only then is anything written. Should the writing fail nevertheless, nothing
+    has been seen: the same files may be shuffled again, and are not paid for twice. With a
+    ``design``, every file must be of that one; else of the one that they name themselves.
+    """
+    if not paths:
+        raise InvalidInput("reports must come in at least one file, got none. Give what `shuffledp encode` wrote.")
+    check_apart(check_new_file(out, replace=force), *paths, *(() if budget is None else (budget.path,)))
+    files = [open_reports(path, stage="encoded") for path in paths]
+    if design is not None:
+        for file in files:
+            check_design(repr(str(file.path)), file.header.design, design)
+    settled, spent = certify(design or Design.from_json(files[0].header.design)).design, None
+
+    def spend() -> None:
+        nonlocal spent
+        batches = tuple(str(file.header.batch) for file in files)
+        spent = (
+            None
+            if budget is None
+            else budget.spend(settled, f"{settled.task}, shuffled", batches=batches, held_back=True)
+        )
+
+    def begin() -> None:
+        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
+        if spent is not None:
+            spent.begin()
+
+    source, law = None if rng is None else source_of(rng), settled.protocol.randomizer
+    for file in files:
+        if file.header.width != law.form.width:
+            raise InvalidInput(
+                f"{str(file.path)!r} must hold the {law.messages} messages of each person in a row, got others. Leave "
+                f"the file out."
+            )
+    least, most = settled.least, settled.n
+    done = shuffle_files(
+        files,
+        out,
+        least=least,
+        most=most,
+        check=law.check_reports,
+        apart=law.messages > 1,
+        drop=drop,
+        source=source,
+        before=spend,
+        last=begin,
+        tick=tick,
+    )
+    if spent is not None:
+        spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}), out)
+    return Mixed(done.file, done.file.count // law.messages, done.dropped, spent)
+
+
+def analyse(
+    path: Path,
+    folder: Path,
+    *,
+    design: Design | None = None,
+    title: str | None = None,
+    force: bool = False,
+    tick: Tick = None,
+) -> Release:
+    """For the analyst: from shuffled reports to estimates; with a ``design``, of no other one."""
+    check_folder(folder, replace=force)
+    check_words(Argument("title"), title)
+    if holds_counts(path):
+        return _analyse_counts(path, folder, design=design, title=title, force=force)
+    file = open_reports(path, stage="shuffled")
+    if design is not None:
+        check_design(repr(str(path)), file.header.design, design)
+    settled = certify(design or Design.from_json(file.header.design)).design
+    check_sayable(settled)
+    counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
+    asked = _asked(settled, "shuffled", path, title)
+    return finished(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
+
+
+def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: str | None, force: bool) -> Release:
+    """The same from a file of counted reports."""
+    counted = read_counted(path)
+    settled = check_counts(counted, repr(str(path)), design)
+    check_sayable(settled)
+    asked = _asked(settled, "counted", path, title)
+    tallied = Tally(counted.votes, counted.reports, counted.secure)
+    return finished(
+        settled,
+        tallied,
+        folder,
+        asked=asked,
+        missing=counted.missing,
+        repeated=counted.repeated,
+        spent=None,
+        force=force,
+        notes=operated(counted),
+    )
+
+
+def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
+    """What is known of a question whose reports came in a file."""
+    what = f"{design.task} of {made} reports"
+    return Asked(task=design.task.name, what=what, title=title, source=name_of(path))
+
+
+def seal_counts(
+    counted: CountedReports,
+    out: Path,
+    *,
+    design: Design | None = None,
+    budget: Budget | None = None,
+    force: bool = False,
+) -> Spent | None:
+    """Between an engine and the analyst: what the engine counted, in a file for ``analyse``. As in
+    ``shuffle``, all is checked before the budget is spent, and only then is anything written. The
+    ledger notes the seal of the file, by which it can be known from another.
+    """
+    check_apart(check_new_file(out, replace=force), *(() if budget is None else (budget.path,)))
+    settled, spent = check_counts(counted, "what was counted", design), None
+    if budget is not None:
+        spent = budget.spend(settled, f"{settled.task}, counted", batches=counted.batches, held_back=True)
+
+    def begin() -> None:
+        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
+        if spent is not None:
+            spent.begin()
+
+    write_counted(out, counted, last=begin)
+    if spent is not None:
+        spent.publish(counted.as_json()["sha256"], out)
+    return spent
+
+
+def release_counts(
+    counted: CountedReports,
+    design: Design,
+    asked: Asked,
+    folder: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    force: bool = False,
+    collected: Collected | None = None,
+    notes: tuple[str, ...] = (),
+    last: Callable[[], object] | None = None,
+) -> Release:
+    """``release`` of what an engine counted, or of what was ``collected`` over the network. The
+    budget is spent once for its batches: a run that is killed before anything can be seen, and
+    started again, takes its record over. ``last`` is called when nothing but that is left.
+    """
+    check_sayable(check_counts(counted, "what was counted", design))
+    notes += operated(counted)
+    if folder is not None:
+        check_folder(folder, replace=force)
+        check_apart(folder, *(() if budget is None else (budget.path,)))
+        notes += standing(folder, charging=budget is not None, drawn=collected is None)
+    spent = None
+    if budget is not None:
+        what = asked.what or asked.task
+        spent = budget.spend(design, what, batches=counted.batches, held_back=True)
+    with charged(spent):
+        return finished(
+            design,
+            Tally(counted.votes, counted.reports, counted.secure),
+            folder,
+            asked=asked,
+            missing=counted.missing,
+            repeated=counted.repeated,
+            spent=spent,
+            force=force,
+            notes=notes,
+            held_back=True,
+            collected=collected,
+            last=last,
+        )
+
+
+def check_counts(counted: CountedReports, title: str, design: Design | None) -> Design:
+    """The design of counted reports, certified; counts of another one, too few for its promise, or
+    that its reports cannot add up to, are refused.
+    """
+    if design is not None:
+        check_design(title, counted.design, design)
+    settled = certify(design or Design.from_json(counted.design)).design
+    check_crowd(counted.reports, settled.least, settled.n)
+    law = settled.protocol.randomizer
+    if len(counted.votes) != law.tally_size or not law.adds_up(counted.votes, counted.reports):
+        raise InvalidInput(
+            f"the votes of {title} must be what {counted.reports:,} reports of its design add up to, got others. Count "
+            f"the reports again."
+        )
+    settled.protocol.check_noise(counted.votes)
+    return settled
+
+
+def operated(counted: CountedReports) -> tuple[str, ...]:
+    """What a reader must know of reports that an engine drew."""
+    if counted.engine is None:
+        return ()
+    return (
+        f"the reports were drawn and counted by {counted.engine}, where the values lay: whoever operates it could see "
+        f"them, and is trusted as a curator is",
+    )
+
+
+def check_design(title: str, written: Mapping[str, Any], design: Design) -> None:
+    """Refuse reports of another design than the one that was settled."""
+    if digest_of(dict(written)) != design.digest:
+        wrong = ", ".join(differences(design.as_json(), written))
+        rule = (f"{title} must be of the design in ", Argument("design"))
+        raise InvalidInput(Refusal(rule, f"another, with a difference in {wrong}", "Leave it out, or encode again."))

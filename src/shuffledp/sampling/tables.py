@@ -1,0 +1,260 @@
+"""Integer tables of counts, for fakes and dummies: a first count, and weights out of 2^64.
+
+Terms are computed as whole multiples of 2^-BITS, from the likeliest count outwards, so that every
+machine finds the same table. What a table gives no weight has a probability of about 2^-64; what is
+accounted is the table itself.
+
+Integer tables of one person's share of noise that many people add up: each adds little, mostly
+nothing, and together they add a geometric or a Poisson variable.
+
+A table begins with the probability of nothing, as a multiple of 2^-128 rounded down, and goes on by
+whole-number arithmetic alone, rounding down: whoever has the few integers has the table. What is
+missing to 1 then goes to nothing, so the distance (total variation) between a table and the ideal
+law is at most what nothing has gained: ``gained``. How much that is at most, ``geometric_cut`` and
+``joined_cut`` say without the table, of which a fine grid has a million entries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from shuffledp._types import Floats
+from shuffledp.errors import InvalidInput
+from shuffledp.sampling.draws import WORD, Table, exp_at_most, log_at_least
+
+__all__ = [
+    "FINE",
+    "MOST_COUNTS",
+    "CountTable",
+    "filled",
+    "geometric_cut",
+    "geometric_none",
+    "geometric_share",
+    "geometric_table",
+    "joined",
+    "joined_cut",
+    "poisson_none",
+    "poisson_share",
+    "poisson_table",
+    "ratio_of",
+]
+
+BITS = 256  # of a term; those below 2^-BITS of the likeliest are nothing
+MOST_COUNTS = 1 << 13  # a table is written down with its law
+
+
+class CountTable(NamedTuple):
+    """``first + i`` has probability weights[i] / 2^64."""
+
+    first: int
+    weights: tuple[int, ...]
+
+    @property
+    def last(self) -> int:
+        """The largest count."""
+        return self.first + len(self.weights) - 1
+
+    @property
+    def chances(self) -> Floats:
+        """The probabilities, as floats."""
+        return np.array([weight / WORD for weight in self.weights])
+
+    @property
+    def mean(self) -> Fraction:
+        """Exactly."""
+        return self.first + Fraction(sum(i * weight for i, weight in enumerate(self.weights)), WORD)
+
+    @property
+    def variance(self) -> Fraction:
+        """Exactly."""
+        square = Fraction(sum(i * i * weight for i, weight in enumerate(self.weights)), WORD)
+        return square - (self.mean - self.first) ** 2
+
+    @property
+    def sampler(self) -> Table:
+        """What draws from it, less ``first``."""
+        return _sampler(self.weights)
+
+
+@lru_cache(maxsize=64)
+def _sampler(weights: tuple[int, ...]) -> Table:
+    return Table(weights)
+
+
+@lru_cache(maxsize=64)
+def poisson_table(mean: float, most: int | None = None) -> CountTable:
+    """A Poisson number; what lies above ``most`` counts as ``most``.
+
+    >>> table = poisson_table(0.5, 2)
+    >>> table.first, [round(float(chance), 4) for chance in table.chances]
+    (0, [0.6065, 0.3033, 0.0902])
+    """
+    _check_size(18.0 * math.sqrt(mean) + 60.0)
+    mode = math.floor(mean)
+    rate, unit = mean.as_integer_ratio()
+    below = _terms(lambda step: ((mode + 1 - step) * unit, rate), mode)
+    above = _terms(lambda step: (rate, (mode + step) * unit))
+    return _table(mode, below, above, most)
+
+
+@lru_cache(maxsize=64)
+def geometric_table(center: int, left: float, right: float) -> CountTable:
+    """Two-sided geometric: ``center`` is the likeliest count, and the probability falls by the
+    factor ``left`` with every step below it, to 0 at the least, and by ``right`` above.
+
+    >>> table = geometric_table(1, 0.5, 0.25)
+    >>> table.first, [round(float(chance), 4) for chance in table.chances[:4]]
+    (0, [0.2727, 0.5455, 0.1364, 0.0341])
+    """
+    _check_size(sum(64.0 * math.log(2.0) / -math.log(each) for each in (left, right) if each))
+    lower, upper = left.as_integer_ratio(), right.as_integer_ratio()
+    return _table(center, _terms(lambda _: lower, center), _terms(lambda _: upper), None)
+
+
+def _terms(ratio: Callable[[int], tuple[int, int]], most: int | None = None) -> list[int]:
+    """What follows 1, as multiples of 2^-BITS: the i-th is ``ratio(i)``, a numerator over a
+    denominator, times the one before.
+    """
+    terms: list[int] = []
+    term = 1 << BITS
+    while most is None or len(terms) < most:
+        above, below = ratio(len(terms) + 1)
+        term = term * above // below
+        if not term:
+            break
+        terms.append(term)
+    return terms
+
+
+def _table(likeliest: int, below: list[int], above: list[int], most: int | None) -> CountTable:
+    """The terms as weights; what rounding leaves over goes to the likeliest count."""
+    terms = [*reversed(below), 1 << BITS, *above]
+    first = likeliest - len(below)
+    if most is not None and most < first + len(terms) - 1:
+        place = max(most - first, 0)
+        first, terms = min(first, most), [*terms[:place], sum(terms[place:])]
+    whole = sum(terms)
+    weights = [term * WORD // whole for term in terms]
+    weights[weights.index(max(weights))] += WORD - sum(weights)
+    empty = next(place for place, weight in enumerate(weights) if weight)
+    while not weights[-1]:
+        weights.pop()
+    return CountTable(first + empty, tuple(weights[empty:]))
+
+
+def _check_size(size: float) -> None:
+    if size > MOST_COUNTS:
+        raise InvalidInput(
+            f"the fakes of one value must range over at most {MOST_COUNTS:,} counts, got about {size:,.0f}. Allow a "
+            f"larger epsilon, and fewer will do."
+        )
+
+
+FINE = 1 << 128  # what a table sums to: for a billion people rounding adds up to less than 1e-16
+BLOCK, BLOCKS = 0.01, 4096  # of a tail, in units of 1 / (1 - q): the last block is e^-40 of it
+ROUNDED = 1e-6  # more than floats lose of e^-1e8, relatively
+DIGITS = Context(prec=80)
+
+
+def ratio_of(decay: float) -> int:
+    """The least Q above 2^64 e^-decay: a geometric variable with ratio Q / 2^64 hides at least as
+    much as one with ratio e^-decay.
+
+    >>> ratio_of(1.0) / WORD
+    0.36787944117144233
+    """
+    return math.floor(exp_at_most(-Fraction(decay)) * WORD) + 1
+
+
+def geometric_none(ratio: int, people: int) -> int:
+    """(1 - q)^(1 / people) for q = ratio / 2^64: the chance that a share of a geometric variable is
+    0, out of 2^128, rounded down.
+    """
+    log = DIGITS.ln(DIGITS.divide(Decimal(WORD - ratio), Decimal(WORD)))
+    # Right to 1e-77 or so absolutely: log is below 45, and 1e-70 is more than all roundings.
+    return math.floor(exp_at_most(Fraction(log) / people - Fraction(1, 10**70)) * FINE)
+
+
+def geometric_share(none: int, ratio: int, people: int, reach: int) -> list[int]:
+    """The chances of 0, ..., reach in a share: negative binomial with shape 1 / people, so that the
+    shares of as many people add up to a geometric variable.
+
+    P(j) = P(j - 1) q (j - 1 + 1/people) / j.
+    """
+    chances = [none]
+    for j in range(1, reach + 1):
+        chances.append(chances[-1] * ratio * (1 + (j - 1) * people) // (WORD * j * people))
+    return chances
+
+
+def geometric_cut(none: int, ratio: int, people: int, reach: int) -> Fraction:
+    """At least what ``geometric_share`` leaves out of 1, and little more.
+
+    With t = 1/people, P(j) = P(0) q^j Gamma(j + t) / (Gamma(t) j!) <= P(0) q^j t / Gamma(1 + t)
+    j^(t-1), for 0 < t <= 1 (Wendel 1948): beyond the reach this is added up block by block, each
+    with the power of j at its beginning. An entry that is rounded down misses 1 of 2^128 and q
+    times what the one before it does: 1 / (1 - q) at most, but for the first one's 2.
+    """
+    t, fall = 1.0 / people, (WORD - ratio) / WORD  # 1 - q
+    log = -log_at_least(Fraction(WORD, ratio))
+    length = math.ceil(BLOCK / fall)
+    begin = reach + 1.0 + length * np.arange(BLOCKS)
+    share = np.append(np.full(BLOCKS - 1, -math.expm1(length * log)), 1.0)  # the last block has no end
+    beyond = float(np.sum(begin ** (t - 1.0) * np.exp(begin * log) * share)) / fall
+    tail = none / FINE * t / math.gamma(1.0 + t) * beyond * (1.0 + ROUNDED)
+    rounded = (reach + 1) * (min(reach, math.ceil(1.0 / fall) + 1) + 2)
+    return Fraction(tail) + Fraction(rounded, FINE)
+
+
+def poisson_none(mean: int, people: int) -> int:
+    """e^(-mean / people): the chance that a share of a Poisson variable is 0, out of 2^128, rounded
+    down.
+    """
+    return math.floor(exp_at_most(Fraction(-mean, people)) * FINE)
+
+
+def poisson_share(none: int, mean: int, people: int, reach: int) -> list[int]:
+    """The chances of 0, ..., reach in a share: Poisson, with P(j) = P(j - 1) mean / (people j)."""
+    chances = [none]
+    for j in range(1, reach + 1):
+        chances.append(chances[-1] * mean // (people * j))
+    return chances
+
+
+def joined(single: Sequence[int], both: Sequence[int], cells: Sequence[tuple[int, int]]) -> list[int]:
+    """The chances of (A + C, B + C), cell by cell, where A and B have the chances ``single`` and C
+    has ``both``: out of 2^128, rounded down.
+    """
+    most = max((c for c, chance in enumerate(both) if chance), default=0)  # of many people, few draw more
+    return [
+        sum(both[c] * single[a - c] * single[b - c] for c in range(min(a, b, most) + 1)) // FINE**2 for a, b in cells
+    ]
+
+
+def joined_cut(single: Sequence[int], both: Sequence[int], most: int) -> Fraction:
+    """At least what ``joined`` leaves out of 1 where the cells are all that hold ``most`` messages:
+    the chance that A + B + 2C is more, and what rounding takes from every cell.
+    """
+    below = list(accumulate(single))
+
+    def within(room: int) -> int:
+        """The chance that A + B <= room, out of 2^256."""
+        return sum(single[a] * below[room - a] for a in range(room + 1))
+
+    whole = sum(chance * within(most - 2 * c) for c, chance in enumerate(both[: most // 2 + 1]) if chance)
+    cells = (most + 1) * (most + 2) // 2
+    return Fraction(FINE - whole // FINE**2 + cells, FINE)
+
+
+def filled(chances: list[int]) -> tuple[int, ...]:
+    """A whole table: what is missing to 2^128 goes to the first entry."""
+    gained = FINE - sum(chances)
+    return (chances[0] + gained, *chances[1:])

@@ -1,0 +1,176 @@
+"""What a series is: its name, its design, whose rounds are its weeks, and where it was paid for.
+
+Rules of evolution. ``series.json`` is written once, as JSON in one spelling, and never changed: its
+digest stands in the record of every week. A field is never removed and its meaning never changes; a
+new one has a default that means what its absence meant, and stands in new files only. What was
+released is not in it: every week is a folder of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
+from shuffledp.ledger import Turn, check_name
+from shuffledp.ledger.entry import check_digest
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.tasks import CrosstabTask, TopTask
+from shuffledp.storage.canonical import canonical, digest_of, strict_json
+
+__all__ = ["FILE", "NO_SEARCH", "Payment", "SeriesFile", "check_by", "check_weekly", "read_series"]
+
+FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
+FIELDS = {"format", "version", "name", "created", "title", "design", "ledger"}
+PERHAPS = {"by"}  # fields that stand where they say something
+LARGEST = 1 << 27  # bytes
+NO_SEARCH = (
+    "a series must ask what one report of each person answers, got a search for top words, of which every week would "
+    "be a whole one. Search once (shuffledp top), and count what it found every week: shuffledp design histogram "
+    "--categories words.txt --other else"
+)
+REMEDY = "Use the folder that `shuffledp track new` wrote, unchanged."
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """Where a series was paid for: whose budget, the release that paid, its seal, and where the
+    ledger was, seen from the folder of the series.
+    """
+
+    population: str
+    release: int
+    record: str
+    path: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, facts: object) -> Self:
+        """What ``as_json`` wrote."""
+        if not isinstance(facts, dict) or set(facts) != set(cls.__slots__) or not isinstance(facts["path"], str):
+            raise InvalidInput(f"the payment of a series must have {', '.join(cls.__slots__)}, got others. {REMEDY}")
+        return cls(
+            check_name(facts["population"]),
+            check_count("release", facts["release"], least=1, remedy=REMEDY),
+            check_digest("record", facts["record"]),
+            facts["path"],
+        )
+
+
+@dataclass(frozen=True)
+class SeriesFile:
+    """One design, asked as often as it has rounds. With ``by``, a column of a crosstab, shares
+    within its groups are told as well.
+    """
+
+    name: str
+    created: str
+    design: Design
+    title: str | None = None
+    payment: Payment | None = None
+    by: str | None = None
+
+    @property
+    def weeks(self) -> int:
+        """How often it is asked."""
+        return self.design.rounds
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data, for ``from_json``."""
+        facts = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": self.name,
+            "created": self.created,
+            "title": self.title,
+            "design": self.design.as_json(),
+            "ledger": None if self.payment is None else self.payment.as_json(),
+        }
+        return facts if self.by is None else facts | {"by": self.by}
+
+    @classmethod
+    def from_json(cls, facts: object) -> Self:
+        """The series of ``as_json``; every rule is checked again."""
+        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+            raise InvalidInput(f"a series must be a file of shuffledp, got another. {REMEDY}")
+        if facts.get("version") != VERSION:
+            raise InvalidInput(
+                f"a series must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
+                f"that wrote it."
+            )
+        if wrong := FIELDS ^ (set(facts) - PERHAPS):
+            raise InvalidInput(
+                f"a series must have its own fields, got a difference in {', '.join(sorted(wrong))}. {REMEDY}"
+            )
+        if not isinstance(facts["created"], str) or not (facts["title"] is None or isinstance(facts["title"], str)):
+            raise InvalidInput(f"created and title of a series must be text, got something else. {REMEDY}")
+        design, paid = Design.from_json(facts["design"]), facts["ledger"]
+        turn, payment = (
+            Turn.checked(Turn(facts["name"], design.rounds)),
+            None if paid is None else Payment.from_json(paid),
+        )
+        return cls(
+            turn.name,
+            facts["created"],
+            check_weekly(design),
+            facts["title"],
+            payment,
+            check_by(facts.get("by"), design),
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells series apart."""
+        return digest_of(self.as_json())
+
+    def file_text(self) -> str:
+        """The file, letter by letter."""
+        return canonical(self.as_json()) + "\n"
+
+
+def check_weekly(design: Design) -> Design:
+    """Refuse a question of which one round is no release."""
+    if isinstance(design.task, TopTask):
+        raise InvalidInput(NO_SEARCH)
+    return design
+
+
+def check_by(by: object, design: Design) -> str | None:
+    """The column whose groups are looked at, if any: one of a crosstab."""
+    columns = design.task.columns if isinstance(design.task, CrosstabTask) else ()
+    if by is None:
+        return None
+    if not isinstance(by, str) or by not in columns:
+        rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
+        raise InvalidInput(Refusal(rule, repr(by), "Leave it out."))
+    return by
+
+
+def read_series(folder: Path) -> SeriesFile:
+    """The series in a folder; a file that says the same in another spelling was changed, and is
+    refused.
+    """
+    path = folder / FILE
+    if not path.is_file() or path.stat().st_size > LARGEST:
+        raise InvalidInput(
+            f"{str(folder)!r} must be the folder of a series, got none with a {FILE}. Start one: shuffledp track new "
+            f"{folder} --design FILE"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+        series = SeriesFile.from_json(strict_json(text))
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} must be readable, got: {os.strerror(error.errno or 0)}. {REMEDY}") from None
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{str(path)!r} must be strict JSON, got something else. {REMEDY}") from None
+    if series.file_text() != text:
+        raise InvalidInput(f"{str(path)!r} must be spelled as shuffledp spells it, got another spelling. {REMEDY}")
+    return series

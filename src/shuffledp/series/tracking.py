@@ -1,0 +1,167 @@
+"""A series from Python: ``sdp.Series.new``, ``sdp.Series(folder)``, and what the command ``track``
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from numbers import Integral
+from pathlib import Path
+from typing import Self
+
+from shuffledp.accounting.curves import Bound
+from shuffledp.client import column_for
+from shuffledp.errors import InvalidInput
+from shuffledp.page.svg_file import SvgFigure
+from shuffledp.protocols.categories import as_list
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.settling import certify
+from shuffledp.release.answered import opened
+from shuffledp.release.arguments import PathLike, budget_of, column_name, reading, text_cleaning
+from shuffledp.release.released import Release
+from shuffledp.release.stages import release
+from shuffledp.sampling import Rng
+from shuffledp.series.asking_again import question_of
+from shuffledp.series.pausing import Pace, paces, spent_after
+from shuffledp.series.trend import Trend, trend_of
+from shuffledp.series.trend_page import trend_svg, write_pages
+from shuffledp.series.weeks import Tracked, new_series, next_week, tracked
+from shuffledp.tables import Keep
+from shuffledp.tables.formats import Format
+
+__all__ = ["Series"]
+
+NAMES = 'Pass a name, or for a crosstab a list such as ["region", "smoker"].'
+
+
+class Series:
+    """One design, asked every week, in a folder. Each week is released once; with a ledger, also
+    where the folder is copied.
+
+    >>> import tempfile
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(
+    ...     categories=["tea", "coffee"], n=500, least=400, rounds=3, epsilon=2.0, delta=1e-6
+    ... )
+    >>> series = Series.new(Path(tempfile.mkdtemp()) / "drinks", poll)
+    >>> week = series.add(["tea"] * 300 + ["coffee"] * 150)
+    >>> str(week.record.asked.series), series.left, series.spent.upper < 2.0
+    ('week 1 of 3 of series drinks', 2, True)
+    """
+
+    def __init__(self, folder: PathLike, *, ledger: PathLike | None = None) -> None:
+        self._folder, self._ledger = Path(folder), None if ledger is None else Path(ledger)
+        self._state()
+
+    @classmethod
+    def new(
+        cls,
+        folder: PathLike,
+        protocol: ReportingProtocol | Design,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        by: str | None = None,
+        ledger: PathLike | None = None,
+        population: str | None = None,
+        limit_epsilon: float | None = None,
+        limit_delta: float | None = None,
+    ) -> Self:
+        """Start a series of a protocol with several rounds, which are its weeks. With a ``ledger``,
+        all of them are paid for at once. With ``by``, a column of a crosstab, shares within its
+        groups are followed.
+        """
+        place = Path(folder)
+        budget = budget_of(ledger, population, limit_epsilon, limit_delta)
+        design = protocol if isinstance(protocol, Design) else Design.of(protocol)
+        named = place.name if name is None else name
+        new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
+        return cls(place)
+
+    def add(
+        self,
+        data: object,
+        column: str | Iterable[str] | None = None,
+        *,
+        period: str | None = None,
+        week: int | None = None,
+        missing: str | Mapping[str, str] | None = None,
+        clip: bool = False,
+        strip: bool = False,
+        ignore_case: bool = False,
+        na: str | Iterable[str] = (),
+        decimal: str = ".",
+        thousands: str | None = None,
+        ids: str | None = None,
+        keep: Keep | None = None,
+        one_row_per_person: bool = False,
+        format: Format | None = None,
+        encoding: str | None = None,
+        rng: Rng = None,
+    ) -> Release:
+        """Release one more week: the next, or the one that is named. What it takes is what
+        ``sdp.histogram``, ``sdp.mean`` or ``sdp.crosstab`` takes, the latter a list of columns;
+        what was settled with the series is not asked again.
+        """
+        with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
+            question = question_of(
+                one,
+                **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding)
+                | {"column": column_for(one.series.design, _names(column))},
+                title=one.series.title,
+                missing=missing,
+                clip=clip,
+                cleaning=replace(text_cleaning(strip, ignore_case, na), decimal=decimal, thousands=thousands),
+            )
+            with opened(question.settled(), rng) as (settled, values):
+                one.check_people(values.count)
+                made = release(settled, values, one.series.design, one.folder, budget=one.budget, rng=rng)
+        write_pages(self._state())
+        return made
+
+    @property
+    def left(self) -> int:
+        """How many weeks may still be released."""
+        return self._state().left
+
+    @property
+    def spent(self) -> Bound | None:
+        """What the weeks that were released have spent together; None before the first."""
+        state = self._state()
+        return spent_after(state.series.design, len(state.taken))
+
+    def paces(self) -> list[Pace]:
+        """What it would mean to ask the rest every week, every second, or every fourth."""
+        state = self._state()
+        return paces(state.series.design, len(state.taken))
+
+    @property
+    def trend(self) -> Trend:
+        """The estimates of all weeks, and how they change."""
+        return trend_of(self._state())
+
+    def plot(self) -> SvgFigure:
+        """The chart of its page, which a notebook shows; ``.save("trend.svg")`` writes it."""
+        found = self.trend
+        if not found.lines:
+            raise InvalidInput("a series must have a week to draw, got none. Release one: series.add(...).")
+        return trend_svg(found)
+
+    def _state(self) -> Tracked:
+        return tracked(self._folder, ledger=self._ledger)
+
+    def __repr__(self) -> str:
+        """In a line: what is asked, and how far it is."""
+        state = self._state()
+        series = state.series
+        return f"<Series {series.name}: {series.design.task}, {len(state.taken)} of {series.weeks} weeks>"
+
+
+def _names(column: object) -> list[str]:
+    """The columns that were named: none, one, or a list of them."""
+    if column is None:
+        return []
+    listed = [column] if isinstance(column, (str, Integral)) else as_list("column", column, remedy=NAMES)
+    return [str(column_name("column", each)) for each in listed]

@@ -1,0 +1,215 @@
+"""What the page asks: a question, how many people, and either the promise or the noise. Checked
+here, and written as the commands that ask the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, Self, cast
+
+from shuffledp.errors import (
+    InvalidInput,
+    check_count,
+    check_delta,
+    check_epsilon,
+    check_finite,
+    check_positive,
+    check_rounds,
+    check_users,
+    shown,
+)
+from shuffledp.protocols.categories import check_size
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.frequency import METHODS, Method
+from shuffledp.protocols.rounding import check_bounds
+from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
+from shuffledp.release.question import Question
+from shuffledp.release.terms import Categories, Promise, check_words, given_categories
+from shuffledp.wording import exactly, quote
+
+__all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
+
+ASKED = ("histogram", "frequency", "mean")  # what the planner plans
+GIVEN = ("epsilon", "epsilon0")
+LEAST_PROMISED, MOST_PROMISED = 1e-5, 50.0  # epsilons that can be compared with other models
+MOST_NAMES = 10_000  # characters of a list of names
+# As --randomizer names what encodes each kind of question.
+RANDOMIZERS = {"hadamard": "hadamard", "hashing": "olh", "subset": "subset", "unary": "oue"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest:
+    """``given`` says which of ``epsilon``, the promise, and ``epsilon0``, one report's, is the one
+    to start from. ``honest`` is a share in percent. ``names`` are those of the categories, with
+    commas, if they have any; else they are 0, ..., ``size`` - 1. Fields that the question does not
+    ask for are ignored: requests that mean the same are equal.
+
+    >>> asked = PlanRequest(
+    ...     task="histogram", n=10_000, size=16, epsilon=1, delta=1e-6, honest=90
+    ... )
+    >>> asked.commands()["plan"]
+    'shuffledp plan histogram --domain 16 --n 10000 --honest 90% --epsilon 1 --delta 1e-6'
+    """
+
+    task: str
+    n: int
+    delta: float
+    size: int = 2
+    names: str = ""
+    method: str = "hadamard"
+    lower: float = 0.0
+    upper: float = 1.0
+    rounds: int = 1
+    honest: float = 100.0
+    given: str = "epsilon"
+    epsilon: float = 1.0
+    epsilon0: float = 1.0
+
+    @classmethod
+    def from_json(cls, asked: object) -> Self:
+        """Read what the page sends; a field that it does not know is refused."""
+        if not isinstance(asked, Mapping):
+            raise InvalidInput(f"a request must be one JSON object, got {type(asked).__name__}. Reload the page.")
+        known = {each.name for each in fields(cls)}
+        if wrong := {*asked} - known or {"task", "n", "delta"} - {*asked}:
+            raise InvalidInput(
+                f"a request must have fields that the planner knows, got a difference in {', '.join(sorted(wrong))}. "
+                f"Reload the page."
+            )
+        return cls(**asked)
+
+    def __post_init__(self) -> None:
+        _check_one_of("task", self.task, ASKED)
+        _check_one_of("method", self.method, tuple(METHODS))
+        _check_one_of("given", self.given, GIVEN)
+        checked: dict[str, Any] = {
+            "n": check_users(self.n)[0],
+            "delta": check_delta(self.delta),
+            "rounds": check_rounds(self.rounds),
+            "honest": check_finite("honest", self.honest, remedy="It is a share in percent; 100 means everybody."),
+        }
+        if not 0.0 < checked["honest"] <= 100.0:
+            raise InvalidInput(
+                f"honest must lie above 0 % and be at most 100 %, got {self.honest!r}. It is the share of the people "
+                f"who follow the protocol."
+            )
+        if (self.task, self.given) == ("mean", "epsilon0"):
+            raise InvalidInput(
+                "a mean must be planned from epsilon, got epsilon0. Its grid is chosen for a promise: give epsilon."
+            )
+        checked |= self._checked_strength()
+        checked |= self._checked_bounds() if self.task == "mean" else self._checked_categories()
+        asked = {"task", "given", *checked} | ({"method"} if self.task == "frequency" else set())
+        idle = {each.name: each.default for each in fields(self) if each.name not in asked}
+        for name, value in (idle | checked).items():
+            object.__setattr__(self, name, value)
+
+    def _checked_strength(self) -> dict[str, Any]:
+        if self.given == "epsilon0":
+            remedy = "It is what one report gives away by itself."
+            return {"epsilon0": check_positive("epsilon0", self.epsilon0, remedy=remedy)}
+        epsilon = check_epsilon(self.epsilon)
+        if not LEAST_PROMISED <= epsilon <= MOST_PROMISED:
+            raise InvalidInput(
+                f"epsilon must lie in [{exactly(LEAST_PROMISED)}, {MOST_PROMISED:g}], got {exactly(epsilon)}. A "
+                f"smaller one allows no useful report, and a larger one hides nothing."
+            )
+        return {"epsilon": epsilon}
+
+    def _checked_bounds(self) -> dict[str, Any]:
+        low, high = check_bounds(self.lower, self.upper)
+        return {"lower": low, "upper": high}
+
+    def _checked_categories(self) -> dict[str, Any]:
+        names: object = self.names
+        if not isinstance(names, str) or len(names) > MOST_NAMES:
+            raise InvalidInput(
+                f"names must be a list with commas, of at most {MOST_NAMES} characters, got {shown(names)}. Leave them "
+                f"out to plan with a number of categories."
+            )
+        if self.names.strip():
+            return {"names": self.names.strip(), "size": len(self._labels().labels or ())}
+        size = check_count("categories", self.size, least=2, remedy="With a single one there is nothing to hide.")
+        return {"size": check_size("categories", size)}
+
+    def _labels(self) -> Categories:
+        """The categories as ``shuffledp design --categories`` reads the same list."""
+        listed = [part.strip() for part in self.names.split(",")]
+        for name in listed:
+            check_words("a category", name or None)
+            if not name.isprintable():
+                raise InvalidInput(f"a category must be printable to be written down, got {shown(name)}. Rename it.")
+        known = given_categories([name for name in listed if name], other=None, missing=None)
+        if len(known.labels or ()) < 2:
+            raise InvalidInput("categories must number at least two, got one name. Separate them with commas.")
+        return known
+
+    @property
+    def share(self) -> Fraction | None:
+        """The share of honest people, as a fraction; None if all are."""
+        return None if self.honest == 100.0 else Fraction(exactly(self.honest)) / 100
+
+    @property
+    def least(self) -> int:
+        """How many people are relied on to be honest."""
+        terms = Promise(epsilon=self.epsilon, delta=self.delta, honest=self.share).terms(self.n)
+        return self.n if terms["least"] is None else int(terms["least"])
+
+    @cached_property
+    def question(self) -> Task:
+        """What is asked, in a few bytes however many categories there are."""
+        if self.task == "mean":
+            return MeanTask(self.lower, self.upper)
+        if self.task == "histogram":
+            return HistogramTask(self.size)
+        return FrequencyTask(self.size, self.method)
+
+    def design(self) -> Design:
+        """The design that ``shuffledp design`` makes of the same."""
+        if self.given != "epsilon":
+            raise InvalidInput(
+                "a design must promise an epsilon, got epsilon0 alone. Promise the epsilon that is certified for it."
+            )
+        promise = Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
+        known: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
+        if self.task != "mean":
+            numbered = Categories(tuple(map(str, range(self.size))), "")
+            known = {"categories": self._labels() if self.names else numbered}
+        asked = Question(source="-", task=self.task, method=cast(Method, self.method), **known)
+        return asked.settled().design(self.n, promise)
+
+    def commands(self) -> dict[Literal["design", "plan", "epsilon"], str]:
+        """What to type for the same."""
+        people = f"--n {self.n}{_unless(1, 'rounds', self.rounds)}{_unless(100.0, 'honest', self.honest, '%')}"
+        if self.given == "epsilon0":
+            encoded = "krr" if self.task == "histogram" else RANDOMIZERS[self.method]
+            noise = f"--randomizer {encoded} --k {self.size} --epsilon0 {exactly(self.epsilon0)}"
+            return {"epsilon": f"shuffledp epsilon {noise} {people} --delta {exactly(self.delta)}"}
+        promise = f"{people} --epsilon {exactly(self.epsilon)} --delta {exactly(self.delta)}"
+        if self.task == "mean":
+            bounds = f"--lower {exactly(self.lower)} --upper {exactly(self.upper)}"
+            return {
+                "design": f"shuffledp design mean {bounds} {promise} --out design.json",
+                "plan": f"shuffledp plan mean {promise}",
+            }
+        listed = quote(",".join(self._labels().labels or ())) if self.names else ""
+        values = f"--categories {listed}" if listed else f"--domain {self.size}"
+        method = "" if self.task == "histogram" else _unless("hadamard", "method", self.method)
+        return {
+            "design": f"shuffledp design {self.task} {values}{method} {promise} --out design.json",
+            "plan": f"shuffledp plan {self.task} --domain {self.size} {promise}",
+        }
+
+
+def _unless(usual: object, option: str, value: Any, unit: str = "") -> str:
+    """An option that says something."""
+    words = exactly(value) if isinstance(value, float) else value
+    return "" if value == usual else f" --{option} {words}{unit}"
+
+
+def _check_one_of(name: str, value: object, known: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInput(f"{name} must be one of {', '.join(known)}, got {value!r}. Choose one of those.")

@@ -1,0 +1,54 @@
+"""A collection over the network: clients randomize and seal, a shuffler stores what it cannot read,
+an analyst opens a multiset.
+
+collection     what all parties agree on: design, analyst's key, shuffler, times; its digest
+envelopes      reports in envelopes that the analyst's key alone opens (HPKE), and files of them
+all_cores      what seals or opens many envelopes: processes that end with this one
+codes          invitations: one report for each
+organizer      before the first report: the collection and its key, invitations
+wire           what goes over HTTP: addresses, records, limits, the words of a refusal
+shuffler       what takes envelopes over HTTP, and releases them without their order
+stores         where envelopes wait: nothing acknowledged that is not there, no order of arrival
+analyst        status, close and fetch: the analyst at the shuffler's door
+opening_tasks  slices of a sealed file -> sums, on all cores of this machine or elsewhere
+spark          slices on the workers of Spark
+opener         what the shuffler released -> a release
+search         a search for frequent words: level after level, each a collection of its own
+typed_answers  one person's answer, as it is typed
+outbox         where sealed reports wait on a device: what is sent again is the same bytes
+courier        requests to a shuffler, and which answers are believed
+sender         a client: draws, seals, stores, sends until it is acknowledged
+"""
+
+from typing import TYPE_CHECKING
+
+from shuffledp._lazy import lazy
+
+if TYPE_CHECKING:
+    from shuffledp.survey.analyst import Analyst
+    from shuffledp.survey.collection import Collection, read_collection
+    from shuffledp.survey.envelopes import AnalystKey, Envelopes
+    from shuffledp.survey.opener import open_collection
+    from shuffledp.survey.sender import Client, Receipt
+
+__all__ = [
+    "Analyst",
+    "AnalystKey",
+    "Client",
+    "Collection",
+    "Envelopes",
+    "Receipt",
+    "open_collection",
+    "read_collection",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "survey.analyst": "Analyst",
+        "survey.collection": "Collection read_collection",
+        "survey.opener": "open_collection",
+        "survey.envelopes": "AnalystKey Envelopes",
+        "survey.sender": "Client Receipt",
+    },
+)

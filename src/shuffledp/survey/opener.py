@@ -1,0 +1,364 @@
+"""``opened.json``: which sealed file of a collection was opened. Two releases of one collection
+that differ by one report show that report, so another file is not opened after the first.
+
+It stands in the analyst's own folder, and binds whoever leaves it there: an analyst who deletes it
+has both files, and the key, anyway. It guards against a shuffler that releases two sets, and
+against slips. A ledger remembers the same in another place.
+
+The analyst opens what a shuffler released: every envelope by itself, on all cores; what does not
+open, or is no message of the design, is counted and left out; the rest becomes a release like any
+other. Where a person sends several messages, an invalid one counts as a blank, and people are
+counted by envelopes: which of them came together, nobody knows any more. Of shares, all are needed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+from shuffledp.engines.batch import Sums
+from shuffledp.errors import Argument, InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
+from shuffledp.randomizers.messages import MessageLaw, SplitShares
+from shuffledp.randomizers.messages.dummies import AddedDummies
+from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.record import Asked, Collected, InSeries
+from shuffledp.release.budget import Budget
+from shuffledp.release.facts import check_sayable
+from shuffledp.release.released import Release
+from shuffledp.release.stages import release_counts
+from shuffledp.release.terms import check_words
+from shuffledp.release.write import check_folder
+from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.storage.files import replace_file, unwritable
+from shuffledp.survey.collection import Collection, is_digest, read_collection
+from shuffledp.survey.envelopes import AnalystKey, Envelopes, SealedFile, SealedHeader, open_sealed
+from shuffledp.survey.opening_tasks import OnAllCores, Opener, Opening, slices_of
+from shuffledp.survey.organizer import COLLECTION, KEY
+
+__all__ = [
+    "OPENED",
+    "CountedStudy",
+    "OpenedFile",
+    "Study",
+    "check_opened",
+    "count_study",
+    "open_collection",
+    "publish_study",
+    "remember",
+]
+
+OPENED = "opened.json"
+FORMAT, VERSION = "shuffledp-opened", 1
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """The SHA-256 of a sealed file, of which collection it is, and how many of the envelopes in it
+    were valid and invalid.
+    """
+
+    collection: str
+    sealed: str
+    reports: int
+    invalid: int
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of ``opened.json``."""
+        return canonical({"format": FORMAT, "version": VERSION, **asdict(self)}).encode() + b"\n"
+
+    @property
+    def sound(self) -> bool:
+        """Whether every field is of its kind."""
+        numbers = type(self.reports) is type(self.invalid) is int and min(self.reports, self.invalid) >= 0
+        return numbers and is_digest(self.collection) and is_digest(self.sealed)
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """What was opened before, if anything was."""
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InvalidInput(
+                f"{str(path)!r} must be readable, since it says what was opened before, got: {error.strerror}. Check "
+                f"its permissions."
+            ) from None
+        try:
+            written = strict_json(content.decode())
+            found = cls(*(written[name] for name in cls.__slots__))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            found = None
+        if found is None or not found.sound or found.content != content:
+            raise InvalidInput(
+                f"{str(path)!r} must be as shuffledp wrote it, since it says what was opened before, got something "
+                f"else. Restore it from a copy."
+            )
+        return found
+
+
+def check_opened(folder: Path, collection: str, sealed: str, title: str) -> None:
+    """Refuse another sealed file than the one that was opened before."""
+    found = OpenedFile.read(folder / OPENED)
+    if found is None:
+        return
+    if found.collection != collection:
+        raise InvalidInput(
+            f"{str(folder / OPENED)!r} must be of the collection beside it, got that of {found.collection[:16]}. Keep "
+            f"every collection in a folder of its own."
+        )
+    if found.sealed != sealed:
+        raise InvalidInput(
+            f"{title} must be the file that was opened before, got another: its SHA-256 begins with {sealed[:16]}, and "
+            f"{str(folder / OPENED)!r} says {found.sealed[:16]}. Two releases of one collection that differ by one "
+            f"report show that report: open the first file, and ask the shuffler why there are two."
+        )
+
+
+def remember(folder: Path, opened: OpenedFile, title: str) -> None:
+    """Write down what is about to be published; whoever comes second with another file is
+    refused.
+    """
+    with _alone(folder):
+        check_opened(folder, opened.collection, opened.sealed, title)
+        replace_file(folder / OPENED, lambda place: place.write_bytes(opened.content), private=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let others wait who are about to write there."""
+    with unwritable(folder):
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network disks have no lock for a folder
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+BATCH_DIGITS = 32  # of a digest, in a ledger
+PathLike = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The analyst's folder: the collection, and the key that opens its reports."""
+
+    folder: Path
+    collection: Collection
+    key: AnalystKey
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """What `shuffledp collection new` wrote; another key than the collection's is refused."""
+        collection, key = read_collection(folder / COLLECTION), AnalystKey.read(folder / KEY)
+        if key.public != collection.key:
+            raise InvalidInput(
+                f"{str(folder / KEY)!r} must be the key of the collection beside it, got that of another. Put the key "
+                f"back that `shuffledp collection new` wrote there."
+            )
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InvalidInput(
+                f"{str(folder)!r} must be writable, since it remembers what was opened, got one that is not. Change "
+                f"its permissions."
+            )
+        return cls(folder, collection, key)
+
+    def sealed(self, path: Path) -> SealedFile:
+        """The file of sealed reports at a path, if it is one of this collection."""
+        found, title = open_sealed(path), repr(str(path))
+        if found.header.collection != self.collection.digest:
+            raise InvalidInput(
+                f"{title} must be of the collection {self.collection.digest[:16]} in {str(self.folder)!r}, got one of "
+                f"{found.header.collection[:16]}. Fetch the reports of this one, or name the other's folder."
+            )
+        if found.header.length != (length := Envelopes(self.collection).length):
+            raise InvalidInput(
+                f"{title} must hold sealed reports of {length} bytes, got {found.header.length}. Fetch it again: "
+                f"shuffledp collection fetch."
+            )
+        self._check_messages(found.header, title)
+        return found
+
+    def _check_messages(self, header: SealedHeader, title: str) -> None:
+        """Refuse envelopes that cannot be of whole people."""
+        again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
+        if told != isinstance(self.law, AddedDummies):
+            raise InvalidInput(
+                f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
+                f"{'a' if told else 'no'} number. {again}"
+            )
+        if not told and header.count % self.law.messages:
+            raise InvalidInput(
+                f"{title} must hold {self.law.messages} sealed messages of each person, got {header.count:,} in all. "
+                f"{again}"
+            )
+
+    @property
+    def law(self) -> VotingRandomizer | MessageLaw:
+        """How a person's answer becomes messages."""
+        return self.collection.encoder.randomizer
+
+    def people(self, header: SealedHeader) -> int:
+        """Whose messages arrived."""
+        return header.count // self.law.messages if header.people is None else header.people
+
+    def check_valid(self, valid: int, arrived: int) -> None:
+        """Refuse fewer people with valid messages than were promised, and more than there are."""
+        design = self.collection.design
+        if valid < design.least:
+            others = "" if valid == arrived else f": the other {arrived - valid:,} do not open, or are no reports"
+            raise InvalidInput(
+                f"valid reports must number at least the {design.least:,} that the design promises, got {valid:,} of "
+                f"{arrived:,} that arrived{others}. Nothing can be published of them: among fewer nobody is hidden as "
+                f"promised."
+            )
+        if valid > design.n:
+            raise InvalidInput(
+                f"valid reports must number at most the {design.n:,} people that the design knows, got {valid:,}. Ask "
+                f"whoever runs the shuffler why it took more."
+            )
+
+    def check_shares(self, invalid: int) -> None:
+        """Refuse shares of which some are lost: what is left of a person's adds up to anything."""
+        if invalid and isinstance(self.law, SplitShares):
+            raise InvalidInput(
+                f"shares must all open for their sum to say anything, got {invalid:,} that do not, or are none. "
+                f"Somebody sent other messages than the law's, and one such person can move the sum anywhere: collect "
+                f"again."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class CountedStudy:
+    """What the valid reports of so many people who ``arrived`` add up to, and which file it was."""
+
+    study: Study
+    design: Design
+    title: str
+    sums: Sums
+    opened: OpenedFile
+    arrived: int
+    messages: int | None
+
+    def remember(self) -> None:
+        """Write down what was opened, before anything of it can be seen."""
+        remember(self.study.folder, self.opened, self.title)
+
+
+def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None) -> CountedStudy:
+    """Open, check and count; nothing is spent or shown."""
+    collection, path = study.collection, sealed.path
+    certified, arrived = certify(collection.design), study.people(sealed.header)
+    design = certified.design
+    if arrived < design.least:
+        study.check_valid(arrived, arrived)
+    file = slices_of(sealed)
+    check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
+    opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
+    sums = (opening or OnAllCores())(opener, file.slices)
+    opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
+    # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
+    valid = max(arrived - -(-opened.invalid // study.law.messages), 0)  # dummies may not open, either
+    study.check_valid(valid, arrived)
+    messages = None
+    if isinstance(study.law, MessageLaw):
+        study.check_shares(opened.invalid)
+        messages = sealed.header.count
+        if isinstance(study.law, AddedDummies) and study.law.messages == 1:
+            arrived = valid  # each of them sent one message, so that these are known to be left out
+        sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
+        certified.protocol.check_noise(sums.votes)  # before anything is spent
+    return CountedStudy(study, design, repr(str(path)), sums, opened, arrived, messages)
+
+
+def publish_study(
+    study: Study,
+    sealed: SealedFile,
+    folder: Path | None,
+    *,
+    title: str | None = None,
+    budget: Budget | None = None,
+    force: bool = False,
+    opening: Opening | None = None,
+    notes: tuple[str, ...] = (),
+    series: InSeries | None = None,
+) -> Release:
+    """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
+    is spent, and what was opened is written down before anything can be seen. With a ``series``, it
+    is the week of the collection's round.
+    """
+    check_sayable(study.collection.design)
+    collection, counted = study.collection, count_study(study, sealed, opening)
+    # By its collection a ledger knows another file of it, by its own digest this one again.
+    batches = (collection.digest[:BATCH_DIGITS], counted.opened.sealed[:BATCH_DIGITS])
+    return release_counts(
+        counted.sums.counted(counted.design, batches=batches, secure=True),
+        counted.design,
+        _asked(collection, title, series),
+        folder,
+        budget=budget,
+        force=force,
+        collected=Collected(
+            digest=collection.digest,
+            round=collection.round,
+            arrived=counted.arrived,
+            invalid=counted.opened.invalid,
+            messages=counted.messages,
+        ),
+        notes=notes,
+        last=counted.remember,
+    )
+
+
+def _asked(collection: Collection, title: str | None, series: InSeries | None) -> Asked:
+    """The question, as the collection put it to people."""
+    design = collection.design
+    which = "" if design.rounds == 1 else f", round {collection.round}"
+    return Asked(
+        task=design.task.name,
+        what=f"{design.task} of collection {collection.digest[:16]}{which}",
+        title=title or collection.question,
+        source=collection.shuffler,
+        series=series,
+    )
+
+
+def open_collection(
+    study: PathLike,
+    sealed: PathLike,
+    *,
+    out: PathLike | None = None,
+    title: str | None = None,
+    ledger: PathLike | None = None,
+    population: str | None = None,
+    limit_epsilon: float | None = None,
+    limit_delta: float | None = None,
+    force: bool = False,
+    tick: Callable[[int], object] | None = None,
+) -> Release:
+    """Open the reports that a shuffler released, and publish what they say, in the folder ``out``
+    or in memory.
+
+    ``study`` is the folder that `shuffledp collection new` wrote, with the analyst's key;
+    ``sealed`` is what `shuffledp collection fetch` wrote. Reports that do not open, or that the
+    design never sends, are counted and left out; fewer valid ones than it promises are refused.
+
+    The same file may be opened again, with the same result; another one of the same collection is
+    refused, since the difference of two releases shows what a few people sent.
+    """
+    budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
+    check_words(Argument("title"), title)
+    folder = None if out is None else check_folder(Path(out), replace=force)
+    found = Study.read(Path(study))
+    file = found.sealed(Path(sealed))
+    return publish_study(found, file, folder, title=title, budget=budget, force=force, opening=OnAllCores(tick))

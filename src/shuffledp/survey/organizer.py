@@ -1,0 +1,93 @@
+"""For whoever calls people to report: a collection with its key, and invitations.
+
+This room loads the accountant: a promise that does not hold is never announced. Every collection
+has a key of its own, also another round of the same study, so that a key can be destroyed as soon
+as its collection has been opened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from shuffledp.client import check_client
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.settling import certify
+from shuffledp.storage.files import check_apart, check_new_file, check_new_folder, new_folder, replace_file
+from shuffledp.survey.codes import code_text, hash_of_code, new_codes
+from shuffledp.survey.collection import Collection, check_address
+from shuffledp.survey.envelopes import AnalystKey
+
+__all__ = ["COLLECTION", "KEY", "MOST_CODES", "invite", "new_collection"]
+
+COLLECTION, KEY = "collection.json", "analyst.key"
+MOST_CODES = 10_000_000
+
+
+def new_collection(
+    design: Design,
+    shuffler: str,
+    out: Path,
+    *,
+    round: int = 1,
+    question: str | None = None,
+    opens: int | None = None,
+    closes: int | None = None,
+    codes: bool = False,
+    now: float | None = None,
+) -> Collection:
+    """Write a folder with the collection, which is public, and the key that opens its reports,
+    which is the analyst's alone: both, or neither.
+    """
+    check_client(design)
+    check_new_folder(out, lasting=True)
+    key = AnalystKey.new()
+    collection = Collection(
+        design=design,
+        key=key.public,
+        shuffler=shuffler.rstrip("/"),
+        round=round,
+        question=question,
+        opens=opens,
+        closes=closes,
+        codes=codes,
+    )
+    check_address(collection)
+    if closes is not None and closes <= (time.time() if now is None else now):
+        raise InvalidInput("a collection must close in the future, got a time that has passed. Check year and zone.")
+    certify(design)
+
+    def fill(folder: Path) -> None:
+        (folder / COLLECTION).write_bytes(collection.content)
+        key.write(folder / KEY)
+
+    new_folder(out, fill)
+    return collection
+
+
+def invite(collection: Collection, count: int, out: Path, hashes: Path) -> None:
+    """Write ``count`` fresh codes, for the organizer to hand out, and their hashes, for the
+    shuffler. The hashes are sorted: the order of the codes is not in them.
+    """
+    count = check_count("--count", count, least=1, remedy="Everybody who may report needs a code.")
+    if count > MOST_CODES:
+        raise InvalidInput(f"--count must be at most {MOST_CODES:,}, got {count:,}. Invite in several rounds.")
+    if not collection.codes:
+        raise InvalidInput(
+            "the collection must ask for codes, got one that takes reports without. Make it with `shuffledp collection "
+            "new --codes`."
+        )
+    for path in (out, hashes):
+        check_new_file(path, lasting=True)
+    check_apart(out, hashes)
+    codes = list(new_codes(count))
+    hashed = sorted(hash_of_code(collection.digest, code).hex() for code in codes)
+    _write(out, map(code_text, codes), private=True)  # first: without their hashes they let nobody in
+    _write(hashes, hashed, private=False)
+
+
+def _write(path: Path, lines: Iterable[str], *, private: bool) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    replace_file(path, lambda place: place.write_text(text, encoding="ascii"), private=private)

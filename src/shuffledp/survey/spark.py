@@ -1,0 +1,79 @@
+"""Slices opened by Spark, for very many. Nothing is drawn, so a task that runs again adds up the
+same; what counts is one row of sums of each.
+
+The analyst's key travels to the workers with the task: whoever operates the cluster could read
+every report, though no sender. All else travels apart from it, since Spark writes a task of more
+than a megabyte to disks. The sealed file must lie where all workers find it by the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from shuffledp.engines.batch import SUMS, Batches, Sums, added_up
+from shuffledp.engines.spark_column import ddl
+from shuffledp.engines.spark_commit import added_rows
+from shuffledp.engines.spark_session import arrow_rows, check_running, one_sentence
+from shuffledp.survey.collection import Collection
+from shuffledp.survey.envelopes import AnalystKey, SealedHeader
+from shuffledp.survey.opening_tasks import Opener, Slice
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import SparkSession
+
+__all__ = ["ON_SPARK", "OnSpark"]
+
+TASKS_EACH = 4  # for each core, so that none waits long for the last
+ON_SPARK = (
+    "the reports were opened by Spark: its workers had the analyst's key, and whoever operates it could have read "
+    "every report, though no sender"
+)
+
+
+class Unkeyed(NamedTuple):
+    """What workers need and everybody may read, however much it is."""
+
+    collection: bytes
+    path: Path
+    header: SealedHeader
+    slices: tuple[Slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceTask:
+    """The slices of one task to one row of sums."""
+
+    key: AnalystKey
+    rest: Broadcast[Unkeyed]
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """For ``mapInArrow``: a batch holds the numbers of slices."""
+        collection, path, header, slices = self.rest.value
+        opener = Opener(collection, self.key, path, header)
+        numbers = chain.from_iterable(batch.column(0).to_pylist() for batch in batches)
+        rows = [opener(slices[number]).row() for number in numbers]
+        return iter([added_up(rows).row()] if rows else [])
+
+
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """Opens slices by the workers of a ``session``."""
+
+    session: SparkSession
+
+    def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Sums:
+        """What all slices add up to."""
+        session = check_running(self.session)
+        law = Collection.from_bytes(opener.collection).encoder.randomizer
+        tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
+        with one_sentence(), arrow_rows(session):
+            rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
+            numbers = session.range(0, len(slices), 1, tasks)
+            return added_rows(numbers.mapInArrow(SliceTask(opener.key, rest), ddl(SUMS)), law)

@@ -1,0 +1,286 @@
+"""What goes over HTTP between clients, shuffler and analyst.
+
+An upload is records of one length, one after another, and nothing else: a person's envelope, or as
+many as the design has messages of each, after the 16 bytes of an invitation where the collection
+asks for one. It is stored whole, or refused whole.
+
+How a client or an analyst speaks to a shuffler: certificates are checked, no redirect is
+followed, no cookie kept, and nothing says who or which version asks.
+
+A proxy that the environment names is used, since that is the user's choice and TLS goes through it;
+but never for an address of this machine.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.survey.codes import CODE_BYTES, hash_of_code
+from shuffledp.survey.collection import Collection, is_loopback
+from shuffledp.survey.envelopes import Envelopes
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = [
+    "MEDIA_TYPE",
+    "MOST_RECORDS",
+    "Address",
+    "Delivery",
+    "Refused",
+    "Upload",
+    "Uploads",
+    "check_trust",
+    "compressed",
+    "joined",
+    "new_web_client",
+    "printable",
+]
+
+MEDIA_TYPE = "application/octet-stream"
+MOST_RECORDS = 10_000  # of one upload: envelopes, where a person sends several
+LARGEST_UPLOAD = 16 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a shuffler answers about one collection, after its own address."""
+
+    digest: str
+
+    @property
+    def reports(self) -> str:
+        """Upload: POST."""
+        return f"/collections/{self.digest}/reports"
+
+    @property
+    def status(self) -> str:
+        """How far it is, in coarse steps: GET."""
+        return f"/collections/{self.digest}/status"
+
+    @property
+    def close(self) -> str:
+        """The end of the collection: POST, with the token."""
+        return f"/collections/{self.digest}/close"
+
+    @property
+    def sealed(self) -> str:
+        """What was collected: GET, with the token, as often as is wanted."""
+        return f"/collections/{self.digest}/sealed"
+
+
+class Refused(ShuffledpError):
+    """A request that is refused: a status of HTTP, one sentence with a remedy, and the place of the
+    first record that is to blame, where one is.
+    """
+
+    def __init__(self, status: int, sentence: str, *, at: int | None = None, wait: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.at, self.wait = status, sentence, at, wait
+
+    def as_json(self) -> dict[str, Any]:
+        """The body of the answer."""
+        return {"error": self.sentence} | ({} if self.at is None else {"at": self.at})
+
+
+class Delivery(NamedTuple):
+    """The envelopes of one person, one after another, and the hash of the code that came with
+    them.
+    """
+
+    envelopes: bytes
+    code: bytes | None
+
+    def apart(self, messages: int) -> list[bytes]:
+        """So many envelopes, each by itself."""
+        length = len(self.envelopes) // messages
+        return [self.envelopes[start : start + length] for start in range(0, len(self.envelopes), length)]
+
+
+class Upload(Sequence[Delivery]):
+    """The records of one upload, each cut from its ``body`` when it is asked for; ``digest`` is
+    that of the collection where every record begins with a code.
+    """
+
+    __slots__ = ("_body", "_digest", "_length")
+
+    def __init__(self, body: bytes, length: int, digest: str | None = None) -> None:
+        self._body, self._length, self._digest = body, length, digest
+
+    def __len__(self) -> int:
+        return len(self._body) // self._length
+
+    @overload
+    def __getitem__(self, at: int) -> Delivery: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Delivery]: ...
+    def __getitem__(self, at: int | slice) -> Delivery | list[Delivery]:
+        starts = range(0, len(self._body), self._length)[at]
+        if isinstance(starts, range):
+            return [self._cut(start) for start in starts]
+        return self._cut(starts)
+
+    def _cut(self, start: int) -> Delivery:
+        end = start + self._length
+        if self._digest is None:
+            return Delivery(self._body[start:end], None)
+        code = self._body[start : start + CODE_BYTES]
+        return Delivery(self._body[start + CODE_BYTES : end], hash_of_code(self._digest, code))
+
+    def joined(self) -> bytes | None:
+        """All envelopes, one after another, if they came so."""
+        return self._body if self._digest is None else None
+
+
+def joined(uploads: Iterable[Sequence[Delivery]]) -> bytes:
+    """The envelopes of some uploads, one after another."""
+    return b"".join(
+        (upload.joined() if isinstance(upload, Upload) else None) or b"".join(each.envelopes for each in upload)
+        for upload in uploads
+    )
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """How the records of a collection's uploads are written and read."""
+
+    collection: Collection
+    envelope_bytes: int = field(init=False)
+    messages: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "envelope_bytes", Envelopes(self.collection).length)
+        object.__setattr__(self, "messages", self.collection.encoder.randomizer.messages)
+        if self.messages > 1 and self.length > LARGEST_UPLOAD:
+            raise InvalidInput(
+                f"the messages of one person must fit into an upload of {LARGEST_UPLOAD:,} bytes, got "
+                f"{self.messages:,} of {self.envelope_bytes} bytes each. Design with fewer messages."
+            )
+
+    @property
+    def length(self) -> int:
+        """The length of a record."""
+        return self.messages * self.envelope_bytes + (CODE_BYTES if self.collection.codes else 0)
+
+    @property
+    def most(self) -> int:
+        """How many records an upload may have."""
+        return max(1, min(MOST_RECORDS // self.messages, LARGEST_UPLOAD // self.length))
+
+    @property
+    def most_bytes(self) -> int:
+        """How long an upload may be."""
+        return self.most * self.length
+
+    def body(self, envelopes: Sequence[bytes], codes: Sequence[bytes] | None = None) -> bytes:
+        """The upload of some people's envelopes, with the code of each person."""
+        if codes is None:
+            return b"".join(envelopes)
+        starts = range(0, len(envelopes), self.messages)
+        records = (b"".join(envelopes[start : start + self.messages]) for start in starts)
+        return b"".join(code + record for code, record in zip(codes, records, strict=True))
+
+    def read(self, body: bytes) -> Upload:
+        """The records of an upload; one that is empty, too long, or no whole number of records is
+        refused. What is inside an envelope, nobody here can know.
+        """
+        if len(body) > self.most_bytes:
+            raise Refused(
+                413, f"an upload must hold at most {self.most:,} reports, got {len(body):,} bytes. Send fewer at once."
+            )
+        if not body or len(body) % self.length:
+            raise Refused(
+                400,
+                f"an upload must be one or more records of {self.length} bytes{self._several}, got {len(body):,} "
+                f"bytes. Send reports of this collection, whole.",
+            )
+        return Upload(body, self.length, self.collection.digest if self.collection.codes else None)
+
+    @property
+    def _several(self) -> str:
+        return f", {self.messages:,} messages of a person" if self.messages > 1 else ""
+
+
+CONNECTING = 10.0  # seconds
+SHOWN = 300  # letters of a stranger's sentence
+
+
+def new_web_client(
+    address: str, *, seconds: float, ca: Path | None = None, transport: httpx.BaseTransport | None = None
+) -> httpx.Client:
+    """A client for the shuffler at an address, which waits so many seconds for each piece of an
+    answer. With ``ca``, the authorities in that file are trusted, and no others.
+    """
+    try:
+        import httpx
+    except ImportError:
+        raise InvalidInput(
+            "httpx must be installed to ask a shuffler, got none. pip install 'shuffledp[network]'"
+        ) from None
+    try:
+        httpx.URL(address).host  # noqa: B018  a name that is none is noticed now
+    except (httpx.InvalidURL, UnicodeError) as error:
+        raise InvalidInput(
+            f"shuffler must be an address that can be asked, got {address!r}: {error}. Check it letter by letter."
+        ) from None
+    trusted = _trusted(address, ca)
+    try:
+        return httpx.Client(
+            verify=trusted,
+            trust_env=not is_loopback(address),
+            transport=transport,
+            follow_redirects=False,
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            timeout=httpx.Timeout(seconds, connect=CONNECTING),
+            headers={"user-agent": "shuffledp", "accept-encoding": "identity"},
+        )
+    except (ValueError, ImportError, httpx.InvalidURL) as error:
+        raise InvalidInput(
+            f"a proxy in the environment must be one that httpx can use, got: {error}. Look at HTTPS_PROXY and "
+            f"ALL_PROXY."
+        ) from None
+
+
+def _trusted(address: str, ca: Path | None) -> ssl.SSLContext:
+    """Whose certificates are believed: those in the file ``ca`` alone, or those httpx knows."""
+    import httpx
+
+    if ca is None and not address.startswith("https://"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nobody's: to know all takes longer than to send a report
+    if ca is None:
+        return httpx.create_ssl_context()
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except OSError as error:
+        raise InvalidInput(
+            f"--ca must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name."
+        ) from None
+
+
+def check_trust(address: str, error: BaseException | None) -> None:
+    """Say so if what failed is that a certificate was not believed: another try would not help."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            raise InvalidInput(
+                f"the certificate of {address} must be one that this machine trusts, got: "
+                f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
+            ) from None
+        error = error.__cause__ or error.__context__
+
+
+def compressed(answer: httpx.Response) -> bool:
+    """Whether an answer is not what was asked for, its bytes as they are: of a few kilobytes that
+    were compressed twice, a hostile server makes as many gigabytes as it likes.
+    """
+    return bool(answer.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"))
+
+
+def printable(text: str) -> str:
+    """What a stranger says, in one line and without signs that steer a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:SHOWN].strip()

@@ -1,0 +1,70 @@
+"""Words of a column as rows of symbols: what a search asks about, level after level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shuffledp.protocols.tasks import TopTask
+from shuffledp.search.alphabet import Alphabet
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.values import coded_texts
+
+__all__ = ["LevelWords", "Spelled"]
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """The first ``longest`` symbols of each word, and whether it goes on (``Alphabet.rows``).
+
+    >>> Spelled(Alphabet(("a", "b")), 2).prepare(pa.array(["ab", None, "c"]), "column 'x'")[
+    ...     0
+    ... ].tolist()
+    [[1, 2, 0], [0, 0, 0]]
+    """
+
+    alphabet: Alphabet
+    longest: int
+    cleaning: Cleaning = AS_WRITTEN
+
+    def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+        coded, present = coded_texts(values, title, self.cleaning), None
+        if coded.null_count:
+            present = coded.is_valid().to_numpy(zero_copy_only=False)
+            coded = coded.drop_null()
+        texts = self.cleaning.keys(coded.dictionary) if self.cleaning.changes_text else coded.dictionary
+        return self._rows(texts).take(coded.indices.to_numpy(), axis=0), present, 0
+
+    def admits(self, text: str) -> bool:
+        return False
+
+    def _rows(self, texts: pa.Array) -> NDArray[Any]:
+        """The rows of a dictionary; an entry that means a missing value is nobody's."""
+        if self.alphabet.tokens is not None:
+            return self.alphabet.rows([text or "" for text in texts.to_pylist()], longest=self.longest)
+        whole = pa.concat_arrays([texts.fill_null("").cast(pa.large_string())])
+        _, ends, written = whole.buffers()
+        letters = np.zeros(0, np.uint8) if written is None else np.frombuffer(written, np.uint8)
+        return self.alphabet.rows_of_bytes(
+            letters, np.frombuffer(ends, np.int64)[: len(whole) + 1], longest=self.longest
+        )
+
+
+@dataclass(frozen=True)
+class LevelWords:
+    """The value of each word at one level of a search."""
+
+    task: TopTask
+    cleaning: Cleaning = AS_WRITTEN
+
+    def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
+        level = self.task.places
+        rows, present, _ = Spelled(level.alphabet, level.longest, self.cleaning).prepare(values, title)
+        return level.places(rows), present, 0
+
+    def admits(self, text: str) -> bool:
+        return False

@@ -1,0 +1,124 @@
+"""Reports added up as they are made. A multiset is its counts: in one process this is the shuffler,
+and no report is ever stored.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.errors import InvalidInput
+from shuffledp.sampling import SecureSource, Source
+from shuffledp.tables.reports import Check, ReportsFile
+from shuffledp.tables.spool import batch_rows
+from shuffledp.tables.values import Tick
+
+__all__ = ["Tally", "tally", "tally_file"]
+
+Encode = Callable[[NDArray[Any], Source], NDArray[Any]]
+Count = Callable[[NDArray[Any]], NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """The votes of ``reports`` reports for each value, and whether their randomness was secure."""
+
+    votes: NDArray[np.int64]
+    reports: int
+    secure: bool
+
+
+def tally(
+    chunks: Iterable[NDArray[Any]],
+    encode: Encode,
+    count: Count,
+    *,
+    row_bytes: int = 1,
+    source: Source | None = None,
+    threads: int = 2,
+    tick: Tick | None = None,
+) -> Tally:
+    """Randomize the values in ``chunks`` and count the votes, in ``threads`` threads with a secure
+    source each; a report takes ``row_bytes``.
+
+    A ``source`` of one's own is used in one thread and in order, so that a seed gives the same
+    votes again.
+    """
+    sources = [SecureSource() for _ in range(threads)] if source is None else [source]
+    feed = _Feed(_pieces(chunks, batch_rows(row_bytes)), tick)
+
+    def work(mine: Source) -> tuple[NDArray[np.int64] | None, int]:
+        votes, reports = None, 0
+        try:
+            while (chunk := feed.take()) is not None:
+                part = count(encode(chunk, mine))
+                votes, reports = part if votes is None else votes + part, reports + len(chunk)
+                feed.done(len(chunk))
+        finally:
+            feed.stop()  # at the end, or since the others work in vain if this one fails
+        return votes, reports
+
+    with ThreadPoolExecutor(len(sources)) as pool:
+        running = [pool.submit(work, each) for each in sources]
+        try:
+            done = [each.result() for each in running]
+        finally:
+            feed.stop()
+    parts = [votes for votes, _ in done if votes is not None]
+    if not parts:
+        raise InvalidInput("values must hold at least one value, got none. Pass the value of at least one person.")
+    total: NDArray[np.int64] = np.sum(parts, axis=0)
+    return Tally(total, sum(reports for _, reports in done), all(each.secure for each in sources))
+
+
+def tally_file(file: ReportsFile, count: Count, *, check: Check | None = None, tick: Tick | None = None) -> Tally:
+    """The votes of a file of shuffled reports; ``check`` refuses reports that the law never
+    sends.
+    """
+    if file.header.stage != "shuffled":
+        raise InvalidInput(
+            f"{str(file.path)!r} must hold shuffled reports, got {file.header.stage} ones. Shuffle it first: shuffledp "
+            f"shuffle."
+        )
+    votes = None
+    for rows in file.batches(check=check):
+        part = count(rows)
+        votes = part if votes is None else votes + part
+        if tick is not None:
+            tick(len(rows))
+    assert votes is not None  # open_reports refuses empty files
+    return Tally(votes, file.count, file.header.secure)
+
+
+def _pieces(chunks: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
+    """The same values, at most ``rows`` at a time."""
+    return (chunk[start : start + rows] for chunk in chunks for start in range(0, len(chunk), rows))
+
+
+class _Feed:
+    """Chunks that several threads take turns at."""
+
+    def __init__(self, chunks: Iterable[NDArray[Any]], tick: Tick | None) -> None:
+        self._chunks: Iterator[NDArray[Any]] = iter(chunks)
+        self._tick, self._lock, self._over = tick, threading.Lock(), False
+
+    def take(self) -> NDArray[Any] | None:
+        """The next chunk, or None at the end."""
+        with self._lock:
+            return None if self._over else next(self._chunks, None)
+
+    def done(self, rows: int) -> None:
+        """Say that a chunk has been counted."""
+        if self._tick is not None:
+            with self._lock:
+                self._tick(rows)
+
+    def stop(self) -> None:
+        """Give out no more."""
+        self._over = True

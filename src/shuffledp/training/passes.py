@@ -1,0 +1,283 @@
+"""The privacy of passes of Gaussian reports over permuted data, and of its rivals: no
+amplification, and sampling with replacement.
+
+Every user's vector lies in a ball around 0 of diameter D, and the report adds N(0, (noise D)^2) to
+every coordinate. What is asked about the vector may depend on all reports before. ``flaw`` is a
+bound on the total variation distance between one report's noise as it runs and the Gaussian.
+
+The privacy of epochs whose steps get noise from a trusted trainer: random allocation, and what
+the noise that runs adds to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shuffledp._types import Floats
+from shuffledp.accounting import analytic_gaussian as gaussian
+from shuffledp.accounting.accuracy import DIGITS, MARGIN
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.inversion import geometric, halve, mean, within
+from shuffledp.accounting.pld import Composition, pessimistic
+from shuffledp.errors import (
+    LARGEST_EPSILON,
+    InvalidInput,
+    check_delta,
+    check_epsilon,
+    check_promised,
+    check_rounds,
+    check_users,
+)
+from shuffledp.training import RandomAllocation
+from shuffledp.training.permuted import PermutedPass, spill
+
+__all__ = [
+    "Account",
+    "Allocation",
+    "calibrated",
+    "despite",
+    "least_noise",
+    "local_epsilon",
+    "permuted",
+    "sampled_epsilon",
+]
+
+LOCAL = "analytic Gaussian mechanism (Balle and Wang 2018, Thm 8), without amplification"
+FIRST, ROOM, TRIES = 1.0, 1.3, 20  # the epsilon to try first, and what to try if it is exceeded
+WORTH = 0.85  # spills so much lighter are worth another try
+NOISES = (0.05, 1e6)
+RARE, RAREST = 1e-2, 1e-14  # of delta, sampling with replacement: losses this rare are counted as infinite
+FINE, POINTS, STRETCH = (25.0, 2.5, 0.25), 1 << 20, 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What is certified of a training at ``delta``: the smaller of two upper ends.
+
+    ``epsilon`` is at most ``local``, the Gaussian mechanism's own epsilon. ``guarantee`` is the
+    theorem behind an ``epsilon`` below that: of permuted data without the spills, of allocated data
+    without the flaws, both of which ``epsilon`` counts.
+    """
+
+    epsilon: float
+    delta: float
+    local: float
+    guarantee: Guarantee | None = None
+
+    @property
+    def method(self) -> str:
+        """The theorem behind ``epsilon``."""
+        if self.guarantee is not None and self.epsilon < self.local:
+            return self.guarantee.method
+        return LOCAL
+
+
+def permuted(
+    *, noise: float, n: int, delta: float, epochs: int = 1, flaw: float = 0.0, hint: float | None = None
+) -> Account:
+    """The certified epsilon at ``delta`` of ``epochs`` passes, each over a fresh permutation of
+    ``n`` users; ``hint`` is an epsilon to try first.
+
+    >>> answer = permuted(noise=2.0, n=20_000, delta=1e-6)
+    >>> round(answer.epsilon, 4), round(answer.local, 2)
+    (0.0259, 2.25)
+    """
+    n, _ = check_users(n)
+    delta, epochs = check_delta(delta), check_rounds(epochs)
+    local = local_epsilon(noise=noise / math.sqrt(epochs), delta=delta, flaw=epochs * flaw)
+    best, passes = Account(local, delta, local), _Passes(noise, n, epochs, flaw)
+    most = min(hint or FIRST, local)
+    for _ in range(TRIES if local > 0.0 else 0):
+        # An epsilon is valid if it is at most the one that the spills were weighed with; the
+        # smaller that is, the more hay they allow.
+        found = passes.account(most, delta, local)
+        if found.epsilon <= most:
+            best, lighter = min(best, found, key=lambda each: each.epsilon), _weight(found.epsilon) / _weight(most)
+            if lighter > WORTH:
+                break
+            most = found.epsilon
+        elif best.epsilon < local or found.epsilon >= local:
+            break
+        else:
+            most = min(ROOM * found.epsilon, local)
+    return best
+
+
+def calibrated(*, n: int, epsilon: float, delta: float, epochs: int = 1, flaw: float = 0.0) -> float:
+    """The least noise, to four digits, whose passes are (epsilon, delta)-DP.
+
+    >>> round(calibrated(n=20_000, epsilon=0.5, delta=1e-6), 3)
+    0.643
+    """
+    n, _ = check_users(n)
+    epsilon, delta, epochs = check_epsilon(epsilon), check_promised(delta), check_rounds(epochs)
+
+    def fits(noise: float) -> bool:
+        if local_epsilon(noise=noise / math.sqrt(epochs), delta=delta, flaw=epochs * flaw) <= epsilon:
+            return True
+        passes = _Passes(noise, n, epochs, flaw)
+        one = passes.one(epsilon, delta)
+        if one is None or one.delta_at_most(epsilon=epsilon) > passes.left(delta):
+            return False
+        whole = one.compose(epochs)
+        return whole.delta_at_most(epsilon=epsilon * (1.0 - MARGIN)) <= passes.left(delta) * (1.0 - MARGIN)
+
+    return least_noise(fits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Passes:
+    """``epochs`` passes, and how delta is divided: 1/(1 + noise) of it, which is about the best, is
+    for the spills and flaws of all reports.
+    """
+
+    noise: float
+    n: int
+    epochs: int
+    flaw: float
+
+    def left(self, delta: float) -> float:
+        """What is left of delta for the haystack."""
+        return delta * self.noise / (1.0 + self.noise)
+
+    def one(self, epsilon: float, delta: float) -> PermutedPass | None:
+        """A pass with the most hay that the spills allow up to ``epsilon``; None if that is less
+        than one report of n.
+        """
+        total = (delta - self.left(delta)) / _weight(epsilon)
+
+        def allowed(depth: float) -> bool:
+            spilt = (self.n - 1) * spill(self.noise, math.exp(-depth)) + self.n * self.flaw
+            return self.epochs * spilt <= total
+
+        deepest = math.log(self.n)
+        if self.n == 1 or not allowed(deepest):
+            return None
+        depth, _ = (0.0, 0.0) if allowed(0.0) else halve(allowed, deepest, 0.0, middle=mean, steps=40)
+        return PermutedPass(self.noise, self.n, math.exp(-depth))
+
+    def account(self, most: float, delta: float, local: float) -> Account:
+        """What holds if its epsilon is at most ``most``."""
+        one = self.one(most, delta)
+        if one is None:
+            return Account(math.inf, delta, local)
+        whole = one.compose(self.epochs)
+        return Account(whole.epsilon_at_most(delta=self.left(delta)), delta, local, whole)
+
+
+def least_noise(fits: Callable[[float], bool]) -> float:
+    """The least noise that fits, to four digits, given that more noise does."""
+    bad, good = NOISES
+    if not fits(good):
+        raise InvalidInput(
+            f"noise of at most {good:g} must meet the target, got one that needs more. Relax epsilon or delta."
+        )
+    if fits(bad):
+        return bad
+    least, _ = halve(fits, good, bad, middle=geometric, close=within(DIGITS))
+    return least
+
+
+def local_epsilon(*, noise: float, delta: float, flaw: float = 0.0) -> float:
+    """What one report alone gives, so what a pass gives without amplification: every user is used
+    once.
+
+    >>> round(local_epsilon(noise=2.0, delta=1e-6), 4)
+    2.2541
+    """
+    return despite(flaw, delta, lambda left: gaussian.epsilon(sigma=noise, delta=left))
+
+
+def sampled_epsilon(*, noise: float, n: int, delta: float, epochs: int = 1, flaw: float = 0.0) -> float:
+    """For comparison: ``epochs`` n steps, each on a user drawn uniformly at random, with
+    replacement. Some users are used often, and others never.
+
+    One step satisfies delta'(epsilon') = delta(epsilon) / n at e^epsilon' = 1 + (e^epsilon - 1) / n
+    (Balle, Barthe and Gaboardi 2018, Thm 9, replace-one), and the steps compose as privacy loss
+    distributions.
+
+    >>> 0.013 < sampled_epsilon(noise=2.0, n=20_000, delta=1e-6) < 0.015
+    True
+    """
+    n, _ = check_users(n)
+    return despite(epochs * n * flaw, check_delta(delta), lambda left: _sampled(noise, n, epochs * n, left))
+
+
+def despite(flaw: float, delta: float, epsilon_at: Callable[[float], float]) -> float:
+    """The epsilon at ``delta`` of what is within ``flaw`` in total variation of a mechanism whose
+    epsilon is known: delta grows by (1 + e^epsilon) flaw.
+    """
+    spent = 0.0
+    for _ in range(8):
+        epsilon = epsilon_at(delta - spent)
+        needed = _weight(epsilon) * flaw
+        if needed <= spent:
+            return epsilon
+        spent = 1.5 * needed
+        if spent >= delta / 2.0:
+            break
+    return math.inf
+
+
+def _weight(epsilon: float) -> float:
+    """By how much delta grows for each unit of total variation: both laws are off by as much."""
+    return 1.0 + math.exp(min(epsilon, LARGEST_EPSILON))
+
+
+def _sampled(noise: float, n: int, steps: int, delta: float) -> float:
+    def curve(epsilons: Floats) -> Floats:
+        inner = np.minimum(np.log1p(n * np.expm1(epsilons)), 690.0)
+        return np.array([gaussian.delta(sigma=noise, epsilon=float(each)) / n for each in inner])
+
+    far = math.log1p(math.expm1(gaussian.epsilon(sigma=noise, delta=RAREST * delta)) / n)
+    typical = float(curve(np.zeros(1))[0])
+    found = []
+    for fine in FINE:  # a wider grid holds more of the rare, large losses of little noise
+        spacing = max(typical / fine, 16.0 * math.sqrt(steps) * typical / POINTS)
+        reach = min(16.0 * typical, far)
+        near = np.arange(math.ceil(reach / spacing) + 2.0)
+        wide = np.geomspace(reach, far, 2 + math.ceil(math.log(far / reach) / STRETCH))
+        knots = np.unique(np.concatenate([near, np.ceil(wide / spacing)]))
+        whole = Composition([(pessimistic(curve, knots, spacing), steps)])
+        found.append(whole.trimmed(RARE * delta, "upper").epsilon(delta, "upper"))
+    return min(found)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """``epochs`` of ``steps`` steps with this ``noise``, in units of the clipping norm; all the
+    noise that runs is within ``flaw`` of a Gaussian, in total variation.
+    """
+
+    noise: float
+    steps: int
+    epochs: int
+    flaw: float
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """For Gaussian noise."""
+        return RandomAllocation(sigma=self.noise, steps=self.steps, epochs=self.epochs)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold for the answers to hold."""
+        return (
+            "the trainer sees every user's data and is trusted",
+            *self.guarantee.assumptions,
+        )
+
+    def fits(self, epsilon: float, delta: float) -> bool:
+        """Whether it is (epsilon, delta)-DP, with a margin for whoever solves for epsilon."""
+        left = delta - (1.0 + math.exp(min(epsilon, LARGEST_EPSILON))) * self.flaw
+        return left > 0.0 and self.guarantee.delta_at_most(epsilon=epsilon * (1.0 - MARGIN)) <= left * (1.0 - MARGIN)
+
+    def account(self, delta: float, local: float) -> Account:
+        """What is certified at ``delta``."""
+        epsilon = despite(self.flaw, delta, lambda left: self.guarantee.epsilon_at_most(delta=left))
+        return Account(min(epsilon, local), delta, local, self.guarantee)

@@ -1,0 +1,28 @@
+"""A page, checked: every number computed again by a slow oracle that shares no code with what
+made it.
+
+verification          all of it, in order
+check_page            what a page shows, against its own facts
+check_design          its integers, and whether clients could run it
+check_consistency     counts, promises and hashes
+check_sentences       method, assumptions and adversary
+by_task               what the votes tell, by the task
+check_shares          shares within the groups of a crosstab
+check_second_law      the law of those who count what a search found
+check_search          the levels of a search for frequent words
+check_symbols         the words of a search, symbol by symbol
+check_table           the estimates.csv beside it
+check_ledger          what its ledger says
+check_certificate     the certified intervals, against the oracle
+check_comparison      what other kinds of trust would cost
+counted_tables        cells, sums and shares of a crosstab from the votes
+counted_distribution  people below cut points, and quantiles
+outcomes              one line of a verification
+"""
+
+from shuffledp.judge.effort import SECONDS
+from shuffledp.verify.check_ledger import KeptLedger
+from shuffledp.verify.outcomes import Check
+from shuffledp.verify.verification import Verification, verify
+
+__all__ = ["SECONDS", "Check", "KeptLedger", "Verification", "verify"]

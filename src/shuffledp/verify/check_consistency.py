@@ -1,0 +1,208 @@
+"""What the parts of a record say about each other: counts, promises, hashes."""
+
+from __future__ import annotations
+
+import re
+
+from shuffledp.judge.effort import LISTED
+from shuffledp.judge.fakes import CountedFakes
+from shuffledp.judge.laws import CountedLaw, CountedLevels, CountedMessages
+from shuffledp.judge.shares import CountedShares
+from shuffledp.record import HASHED, Record
+from shuffledp.verify.outcomes import Check, equal, holds, unchecked
+
+__all__ = ["check_consistency"]
+
+SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
+
+
+def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
+    """Everything that needs no oracle."""
+    return [
+        *_counts(record, law),
+        *_collected(record, law),
+        *_series(record),
+        *_promise(record, law),
+        *_hashes(record),
+        *_bound(record),
+        *_beyond(record),
+    ]
+
+
+def _counts(record: Record, law: CountedLaw) -> list[Check]:
+    design, tally, reports = record.design, record.tally, record.counted.reports
+    arrived = f"{design.least} to {design.n}"
+    checks = [
+        equal("reports", reports, tally.reports, "the tally"),
+        holds("reports that arrived", reports, arrived, "the design", design.least <= reports <= design.n),
+        equal("the task that was asked", record.asked.task, design.task, "the design"),
+    ]
+    if isinstance(law, CountedShares):
+        if len(tally.votes) != 2:
+            return [*checks, holds("what was added up", len(tally.votes), "two numbers", "the design", False)]
+        checks.append(equal("reports in all blocks", len(tally.blocks or ()), 0, "this randomizer has none"))
+        rule, right = law.usual(tally.votes, reports, design.least)
+        said = f"{tally.votes[0]} and {tally.votes[1]}"
+        return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
+    if isinstance(law, CountedLevels):
+        checks.append(equal("nodes of all levels", len(tally.votes), law.places, "the design"))
+        checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
+    elif not design.counts:
+        checks.append(equal("points of the grid", len(tally.votes), law.places, "the design"))
+    if law.family == "hadamard":
+        blocks = tally.blocks or ()
+        claimed, found = (len(blocks), sum(blocks)), (law.blocks[0], reports)
+        checks.append(equal("reports in all blocks", claimed, found, "every report lies in one block"))
+    elif tally.blocks:
+        checks.append(equal("reports in all blocks", len(tally.blocks), 0, "this randomizer has none"))
+    fewest = -reports if law.family == "hadamard" else 0
+    most, how = reports, "every report votes at most once"
+    if isinstance(law, CountedFakes):
+        most, how = law.most_votes(reports), "every message votes at most once"
+    within = all(fewest <= each <= most for each in tally.votes)
+    cast = f"{len(tally.votes)} counts"
+    checks.append(holds("votes for each value", cast, f"at most {most}", how, within))
+    if isinstance(law, CountedFakes) and len(tally.votes) == law.places:
+        checks.append(_fakes_there(law, sum(tally.votes), reports, design.least))
+    if law.support is not None and len(tally.votes) == law.k:
+        how = "every report votes for as many values"
+        checks.append(equal("votes in all", sum(tally.votes), reports * law.support, how))
+    return checks
+
+
+def _fakes_there(law: CountedFakes, votes: int, people: int, least: int) -> Check:
+    """Whether the messages are as many as with the fakes that hide people's values."""
+    low, high = law.usual_votes(people, least)
+    how = f"the law of all messages of {people} people"
+    return holds("messages that name a value", votes, f"{low} to {high}", how, low <= votes <= high)
+
+
+def _collected(record: Record, law: CountedLaw) -> list[Check]:
+    """What is said of a collection over the network."""
+    collected, rounds = record.counted.collected, record.design.rounds
+    if collected is None:
+        return []
+    digest = collected.digest
+    named = re.fullmatch("[0-9a-f]{64}", digest) is not None
+    how = "reports that arrived, without the invalid ones"
+    if collected.messages is not None:
+        how = "people whose messages arrived"
+    checks = [
+        equal("valid reports of the collection", record.counted.reports, collected.people, how),
+        holds("round of the collection", collected.round, f"1 to {rounds}", "the design", collected.round <= rounds),
+        holds("digest of the collection", digest, "64 hexadecimal digits", "a SHA-256", named),
+    ]
+    if (messages := collected.messages) is not None:
+        most = f"at most {messages}"
+        checks.append(holds("invalid messages", collected.invalid, most, "all of them", collected.invalid <= messages))
+    return [*checks, _messages(record, law, collected.messages)]
+
+
+def _messages(record: Record, law: CountedLaw, messages: int | None) -> Check:
+    """How many messages there were: those of all people, or where the shuffler adds some, all that
+    name a value.
+    """
+    what, collected, votes = "messages of the collection", record.counted.collected, record.tally.votes
+    if collected is None or not isinstance(law, CountedMessages):
+        return equal(what, messages, None, "every person sends one")
+    if not isinstance(law, CountedFakes) or not law.from_shuffler:
+        return equal(what, messages, collected.arrived * law.messages, "so many of each person who arrived")
+    found, how = sum(votes) + collected.invalid, "all votes, and the invalid ones"
+    if len(votes) == law.places or messages is None:
+        return equal(what, messages, found, how)
+    return holds(what, messages, f"at least {found}", how, messages >= found)
+
+
+def _series(record: Record) -> list[Check]:
+    """What is said of a series: its weeks are the rounds of the design."""
+    series, collected = record.asked.series, record.counted.collected
+    if series is None:
+        return []
+    named = re.fullmatch("[0-9a-f]{64}", series.digest) is not None
+    checks = [
+        equal("weeks of the series", series.weeks, record.design.rounds, "the rounds of the design"),
+        holds("week of the series", series.week, f"1 to {series.weeks}", "the series", series.week <= series.weeks),
+        holds("digest of the series", series.digest, "64 hexadecimal digits", "a SHA-256", named),
+    ]
+    if collected is not None:
+        checks.append(equal("week that was collected", series.week, collected.round, "the round of the collection"))
+    return checks
+
+
+def _promise(record: Record, law: CountedLaw) -> list[Check]:
+    design, certificate, search = record.design, record.certificate, record.counted.search
+    promised, delta = certificate.delta, design.delta if search is None else search.delta
+    people = (design.n, design.least) if search is None else (search.people, search.least)
+    of = "the design" if search is None else "the search"
+    checks = [
+        equal("users of the certificate", certificate.users, people[0], of),
+        equal("honest of the certificate", certificate.honest, people[1], of),
+        equal("rounds of the certificate", certificate.rounds, design.rounds, "the design"),
+        equal("epsilon0 of the certificate", certificate.alone, law.alone, "the design"),
+        equal("delta of the certificate", certificate.epsilon.delta, delta, of),
+        equal(
+            "epsilon that was promised", None if promised is None else promised.epsilon, design.epsilon, "the design"
+        ),
+    ]
+    if promised is not None and design.epsilon is not None:
+        kept = promised.upper <= delta and certificate.epsilon.upper <= design.epsilon
+        claimed = f"epsilon = {design.epsilon}, delta = {delta}"
+        checks.append(holds("the promise", claimed, f"delta at most {promised.upper:.6g}", "the certificate", kept))
+    return checks
+
+
+def _hashes(record: Record) -> list[Check]:
+    mine = record.digests()
+    return [
+        equal(f"hash of the {name}", getattr(record.hashes, name), mine[name], "SHA-256 of the sorted JSON")
+        for name in HASHED
+    ]
+
+
+def _bound(record: Record) -> list[Check]:
+    """What a page does not leave to its writer: intervals that hold all at once, all
+    votes bound, people at the ends of a range, what theorem and assumptions are called.
+    """
+    quantiles = record.estimates.quantiles
+    said = {
+        "digest": record.tally.digest is not None,
+        "ends": record.estimates.ends is not None,
+        "together": record.estimates.together,
+        "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
+        "quantiles": quantiles is not None,
+        "moved quantiles": quantiles is not None and None not in quantiles.swayed,
+        "ranges": record.estimates.ranges is not None,
+        "sway": record.estimates.sway is not None,
+    }
+    size, counts = len(record.design.listed), record.design.counts
+    found = {
+        "digest": counts and size > LISTED,
+        "ends": record.asked.may_be_clipped and not (record.design.people or record.design.law.randomizer == "split"),
+        "together": counts and size > SHORT,
+        "ids": True,
+        "quantiles": bool(record.design.at),
+        "moved quantiles": bool(record.design.at),
+        "ranges": bool(record.design.ranges),
+        "sway": True,
+    }
+    mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
+    how = "how many values there are, and whether some were clipped"
+    return [holds("what a page cannot leave out", mine, theirs, how, said == found)]
+
+
+def _beyond(record: Record) -> list[Check]:
+    """What no page can prove about itself."""
+    counted = record.counted
+    drawn = "a page does not show how its noise was drawn"
+    if not record.secure:
+        drawn = "this page itself says that a seed drew its noise: it is not for release, whatever else agrees"
+    checks = [
+        unchecked("secure randomness", record.secure, drawn),
+        unchecked("missing values", counted.missing, "the data are not here, nor any row that was left out"),
+    ]
+    if counted.repeated is not None:
+        checks.append(unchecked("other rows of the same people", counted.repeated, "the data are not here"))
+    if counted.collected is not None:
+        why = "no envelope is here; `sha256sum collection.json` shows which collection it was"
+        checks.append(unchecked("what arrived, and from where", counted.collected.arrived, why))
+    return checks

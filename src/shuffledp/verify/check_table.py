@@ -1,0 +1,169 @@
+"""The estimates.csv beside a page: every number of it against the page's own, and of values that
+the page does not list, against the votes it was made of.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp.judge.fakes import CountedFakes
+from shuffledp.judge.lattice import Array
+from shuffledp.judge.laws import CountedLaw
+from shuffledp.judge.rows import Estimated, counted_people
+from shuffledp.record import Record
+from shuffledp.storage.canonical import digest_of_votes
+from shuffledp.storage.files import plain_cell
+from shuffledp.verify.by_task import LOOSER, places_of, tails_of, told_by
+from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
+
+__all__ = ["check_table"]
+
+COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Beside:
+    """A table as it was read: labels, columns of numbers, and the names of columns that are not
+    known here.
+    """
+
+    labels: list[str]
+    columns: dict[str, Array]
+    strange: list[str]
+
+
+def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Check]:
+    """Without a table, what only it could show is listed; and without it a page that lists some of
+    very many values is not verified.
+    """
+    claimed, design = record.estimates, record.design
+    cut = claimed.of > len(claimed.label)
+    if table is None:
+        return [_absent(record, cut=cut)]
+    try:
+        beside = _read(table)
+    except (ValueError, csv.Error) as error:
+        return [holds("estimates.csv", "a table of estimates", str(error)[:60], "read as shuffledp writes it", False)]
+    of = len(design.listed) if design.counts else claimed.of
+    expected = design.labels if cut and len(beside.labels) == of else claimed.label
+    labels = _check_labels(beside.labels, expected)
+    if labels.outcome == "FAIL":
+        return [labels]
+    places = np.arange(len(beside.labels))
+    if cut:
+        places = np.array(places_of(claimed.label, design), dtype=np.intp)
+        if len(places) != len(claimed.label):
+            named = f"{len(claimed.label)} labels"
+            found = f"{len(places)} of them in the design"
+            return [holds("labels of the estimates", named, found, "the design", False)]
+    checks = [
+        labels,
+        *(
+            agree(f"{name} in estimates.csv", column[places].tolist(), getattr(claimed, name), "the page", within=0.0)
+            for name, column in beside.columns.items()
+        ),
+    ]
+    if beside.strange:
+        named = ", ".join(beside.strange)
+        checks.append(unchecked("other columns of estimates.csv", named, "this version does not know them"))
+    return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
+
+
+def _absent(record: Record, *, cut: bool) -> Check:
+    if not cut:
+        return unchecked("estimates.csv", "", "it is not beside this page")
+    some = f"{len(record.estimates.label)} of {record.estimates.of}"
+    why = "only estimates.csv, which is not here, has the others"
+    return vital(unchecked("which estimates are listed", some, why))
+
+
+def _check_labels(labels: Sequence[str], expected: Sequence[str]) -> Check:
+    """All of them, in their order; the first that differs is shown."""
+    pairs = enumerate(zip(expected, labels, strict=False))
+    end = min(len(expected), len(labels))
+    wrong = next((at for at, (mine, theirs) in pairs if theirs != plain_cell(mine)), end)
+    right = wrong == len(expected) == len(labels)
+    claimed, found = f"{len(labels)} labels", f"{len(expected)} labels"
+    if not right:
+        claimed = labels[wrong] if wrong < len(labels) else f"{len(labels)} rows"
+        found = expected[wrong] if wrong < len(expected) else f"{len(expected)} rows"
+    return holds("labels in estimates.csv", claimed, found, "the design", right)
+
+
+def _read(table: str) -> _Beside:
+    """A label and numbers in every row; a column that is not known may hold anything."""
+    lines = csv.reader(io.StringIO(table.removeprefix("\ufeff"), newline=""), strict=True)
+    names = ["value" if name == "estimate" else name for name in next(lines, [])]
+    if not names or names[0] != "label" or not set(COLUMNS) <= set(names) or len(set(names)) < len(names):
+        raise ValueError(f"columns {', '.join(names)[:40]!r}")
+    rows: list[list[str]] = []
+    for line in lines:
+        if len(line) != len(names):
+            raise ValueError(f"{len(line)} cells in row {len(rows) + 1}")
+        rows.append(line)
+    columns = {
+        name: np.array([float(row[at]) for row in rows], dtype=np.float64)
+        for at, name in enumerate(names)
+        if name in COLUMNS
+    }
+    return _Beside([row[0] for row in rows], columns, [name for name in names[1:] if name not in COLUMNS])
+
+
+def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: Record, law: CountedLaw) -> list[Check]:
+    """The whole tally, found again from all estimates: its digest, that the page lists the largest,
+    and every number of the others.
+    """
+    reports, values = record.tally.reports, columns["value"]
+    votes = _votes(values, reports, law)
+    listed = np.zeros(len(values), dtype=bool)
+    listed[places] = True
+    smallest, largest = float(values[listed].min()), float(values[~listed].max())
+    claimed, found = f"none below {smallest:.10g}", f"others up to {largest:.10g}"
+    checks = [holds("which estimates are listed", claimed, found, "estimates.csv", largest <= smallest)]
+    if law.support is not None:
+        how = "every report votes for as many values"
+        checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
+    checks.append(_check_digest(record.tally.digest, votes))
+    counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
+    return [*checks, *_agreeing(columns, counted, record)]
+
+
+def _check_digest(digest: str | None, votes: Any) -> Check:
+    how = "SHA-256 of the votes that estimates.csv implies"
+    return equal("votes for all values", digest, digest_of_votes(votes.tolist()), how)
+
+
+def _agreeing(columns: dict[str, Array], found: Estimated, record: Record) -> list[Check]:
+    """Every column, against what the votes imply."""
+    each, together = tails_of(record, told_by(record.design).of(record.design))
+    close, loosely = found.within, found.within + found.rounding
+    (low, high), (all_low, all_high) = found.limits(each), found.limits(together)
+    expected = (
+        ("value", found.values, close),
+        ("stderr", found.errors, loosely),
+        ("lower", low, LOOSER * loosely),
+        ("upper", high, LOOSER * loosely),
+        ("all_lower", all_low, LOOSER * loosely),
+        ("all_upper", all_high, LOOSER * loosely),
+    )
+    how = "the votes that its estimates imply"
+    return [
+        agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
+        for name, right, within in expected
+    ]
+
+
+def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:
+    """The whole numbers of votes that estimates were made of."""
+    if law.family == "hadamard":
+        return np.rint(values * float(law.hit)).astype(np.int64)
+    fakes = law.moments(reports)[0] if isinstance(law, CountedFakes) else Fraction(0)
+    return np.rint(values * float(law.hit - law.miss) + float(reports * law.miss + fakes)).astype(np.int64)

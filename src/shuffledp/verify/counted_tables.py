@@ -1,0 +1,185 @@
+"""A crosstab from its votes: cells, sums of cells, and shares within groups, by fractions and from
+definitions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from shuffledp.judge.fakes import CountedFakes
+from shuffledp.judge.lattice import UNIT, Array
+from shuffledp.judge.laws import CountedLaw
+from shuffledp.judge.rows import FEW, Estimated, counted_groups
+
+__all__ = ["SHARES", "SharesOfCells", "counted_table", "rows_of_table"]
+
+HALVINGS = 60  # as many as floats have digits
+SHARES = ("value", "lower", "upper", "all_lower", "all_upper")
+
+Group = tuple[int | None, ...]  # a category of each column, or None for all of them
+
+
+def rows_of_table(sizes: Sequence[int]) -> list[Group]:
+    """Every cell and every sum of cells, in the order in which a page lists them.
+
+    >>> rows_of_table([2, 2])[3:6]
+    [(1, 1), (0, None), (1, None)]
+    """
+    columns = range(len(sizes))
+    rows: list[Group] = []
+    for many in range(len(sizes), 0, -1):
+        for kept in combinations(columns, many):
+            rows += product(*(range(sizes[column]) if column in kept else [None] for column in columns))
+    return rows
+
+
+class _ShareTest(NamedTuple):
+    """The test of a share r of a group of ``size`` cells: reports for the cell weigh 1 - r, those
+    for the rest of its group -r, and others 0.
+    """
+
+    hit: float
+    miss: float
+    size: int
+    people: int
+
+    def few(self, part: float, whole: float) -> bool:
+        """Whether the weighted votes vary too little for a normal law."""
+        return whole <= 0.0 or self._central(_share(part / whole), whole)[0] < FEW
+
+    def limits(self, part: float, whole: float, z: float) -> tuple[float, float]:
+        """The last shares towards 0 and 1 that are not rejected, by halving."""
+
+        def kept(r: float) -> bool:
+            variance, third = self._central(r, whole)
+            shift = (z * z - 1.0) / 6.0 * third / variance if variance > 0.0 else 0.0
+            off = (part - r * whole) * (self.hit - self.miss) - shift
+            return abs(off) <= z * math.sqrt(variance) + 0.5
+
+        ends = []
+        for end in (0.0, 1.0):
+            inside, outside = (end if kept(end) else _share(part / whole)), end
+            for _ in range(HALVINGS):
+                middle = (inside + outside) / 2.0
+                inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+            ends.append(inside)
+        return ends[0], ends[1]
+
+    def _central(self, r: float, whole: float) -> tuple[float, float]:
+        """Variance and third central moment of the weighted votes of all people: those in the cell,
+        in the rest of the group, and elsewhere.
+        """
+        group, others = min(max(whole, 0.0), float(self.people)), (self.size - 1) * self.miss
+        variance = third = 0.0
+        for held, own, rest in (
+            (r * group, self.hit, others),
+            ((1.0 - r) * group, self.miss, self.hit + others - self.miss),
+            (self.people - group, self.miss, others),
+        ):
+            mean = (1.0 - r) * own - r * rest
+            chances = ((1.0 - r, own), (-r, rest), (0.0, 1.0 - own - rest))
+            variance += held * sum(chance * (weight - mean) ** 2 for weight, chance in chances)
+            third += held * sum(chance * (weight - mean) ** 3 for weight, chance in chances)
+        return variance, third
+
+
+def counted_table(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
+    """How many people are in every cell, and in every group of cells that a page lists."""
+    members = [_cells(row, sizes) for row in rows_of_table(sizes)]
+    cast = [sum(votes[cell] for cell in cells) for cells in members]
+    return _groups(cast, list(map(len, members)), reports, law)
+
+
+class SharesOfCells:
+    """Shares of cells within the groups of one column, each with two intervals; None where too few
+    are in the group to say.
+    """
+
+    def __init__(
+        self,
+        votes: Sequence[int],
+        sizes: Sequence[int],
+        axis: int,
+        reports: int,
+        law: CountedLaw,
+    ) -> None:
+        rows = rows_of_table(sizes)
+        cells = rows[: math.prod(sizes)]
+        alike = [tuple(at if place == axis else None for place, at in enumerate(cell)) for cell in cells]
+        groups = [_cells(group, sizes) for group in alike]
+        together = [sum(votes[each] for each in group) for group in groups]
+        many = list(map(len, groups))
+        kinds = ((list(votes), [1] * len(cells)), (together, many))
+        self._of = len(rows)
+        self._part, self._whole = (_groups(cast, size, reports, law) for cast, size in kinds)
+        self._test = _ShareTest(float(law.hit), float(law.miss), many[0], reports)
+        among = isinstance(law, CountedFakes)  # whose votes have no normal law
+        counted = zip(self._part.values.tolist(), self._whole.values.tolist(), strict=True)
+        self._few = [among or self._test.few(part, total) for part, total in counted]
+
+    def columns(self, level: float) -> dict[str, list[float | None]]:
+        """The columns of the record."""
+        tail = (1.0 - level) / 2.0
+        nothing = (np.zeros(0), np.zeros(0))
+        rare, common = (each.limits(tail / 2.0) if any(self._few) else nothing for each in (self._part, self._whole))
+        all_rare, all_common = self._part.limits(tail / self._of), self._whole.limits(tail / self._of)
+        rows: list[list[float | None]] = []
+        for at in range(len(self._few)):
+            rows.append([None] * len(SHARES))
+            if not all_common[0][at] > 0.0:
+                continue
+            value = _share(self._part.values[at] / self._whole.values[at])
+            if self._few[at]:
+                lower, upper = _share(rare[0][at] / common[1][at]), _share(rare[1][at] / common[0][at])
+            else:
+                counted = float(self._part.values[at]), float(self._whole.values[at])
+                lower, upper = self._test.limits(*counted, -float(ndtri(tail)))
+            lower, upper = min(lower, value), max(upper, value)
+            if lower > 0.0 or upper < 1.0:
+                ends = _share(all_rare[0][at] / all_common[1][at]), _share(all_rare[1][at] / all_common[0][at])
+                rows[-1] = [value, lower, upper, *ends]
+        return {name: [row[place] for row in rows] for place, name in enumerate(SHARES)}
+
+
+def _cells(group: Group, sizes: Sequence[int]) -> list[int]:
+    """The places of the cells in a group, the last column changing fastest."""
+    found = []
+    for cell in product(*(range(size) if at is None else [at] for at, size in zip(group, sizes, strict=True))):
+        place = 0
+        for at, size in zip(cell, sizes, strict=True):
+            place = place * size + at
+        found.append(place)
+    return found
+
+
+def _groups(votes: Sequence[int], sizes: Sequence[int], reports: int, law: CountedLaw) -> Estimated:
+    """How many people are in groups of so many cells, with so many votes."""
+    parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
+    found = {
+        size: (places, counted_groups([votes[at] for at in places], size, reports, law))
+        for size, places in parts.items()
+    }
+
+    def gathered(columns: Sequence[tuple[Sequence[int], Array]]) -> Array:
+        column = np.zeros(len(votes))
+        for places, numbers in columns:
+            column[places] = numbers
+        return column
+
+    def limits(tail: float) -> tuple[Array, Array]:
+        ends = [(places, each[2](tail)) for places, each in found.values()]
+        return gathered([(at, low) for at, (low, _) in ends]), gathered([(at, high) for at, (_, high) in ends])
+
+    values = gathered([(places, each[0]) for places, each in found.values()])
+    errors = gathered([(places, each[1]) for places, each in found.values()])
+    return Estimated(values, errors, limits, math.sqrt(UNIT * reports))
+
+
+def _share(number: float) -> float:
+    return float(min(max(number, 0.0), 1.0))

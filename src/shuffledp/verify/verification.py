@@ -1,0 +1,141 @@
+"""All checks of one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
+from shuffledp.judge.fakes import FAKED, CountedFakes
+from shuffledp.judge.laws import CountedLaw, counted_law
+from shuffledp.judge.oracle import Oracle, Tick
+from shuffledp.judge.shares import SHARED, CountedShares
+from shuffledp.judge.tree import TREE, CountedTree
+from shuffledp.record import Record, read_record
+from shuffledp.verify.by_task import told_by
+from shuffledp.verify.check_certificate import check_certificate
+from shuffledp.verify.check_comparison import check_comparison
+from shuffledp.verify.check_consistency import check_consistency
+from shuffledp.verify.check_design import check_design
+from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
+from shuffledp.verify.check_page import check_page
+from shuffledp.verify.check_second_law import check_second_law, of_first_level
+from shuffledp.verify.check_sentences import check_sentences
+from shuffledp.verify.check_table import check_table
+from shuffledp.verify.outcomes import Check, unchecked, vital
+from shuffledp.wording import SENTENCES
+
+__all__ = ["Verification", "verify"]
+
+Part = Callable[[], list[Check]]
+BROKEN = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RuntimeError,
+    MemoryError,
+    TooLarge,
+    TooMuch,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Every check of a page, in order."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.checks if check.outcome == "FAIL")
+
+    @property
+    def verdict(self) -> str:
+        """pass if nothing failed and what was asked, epsilon and delta, was summed again;
+        incomplete if it was not.
+        """
+        if self.failed:
+            return "FAIL"
+        return "incomplete" if any(check.vital and check.outcome == "not checked" for check in self.checks) else "pass"
+
+
+def verify(
+    text: str,
+    *,
+    table: str | None = None,
+    ledger: KeptLedger | None = None,
+    seconds: float = SECONDS,
+    tick: Tick | None = None,
+) -> Verification:
+    """Recompute every number of a page (HTML, or its JSON) with the slow oracle; anything that is
+    not a page is refused.
+
+    What needs no oracle comes first, the page itself before all: a page that shows something other
+    than its facts is found out at once, and then nothing else is computed. ``table`` is the
+    estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
+    answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
+    """
+    effort = Effort(seconds)
+    record = read_record(text)
+    design, law = record.design, counted(record.design.law.as_json())
+    quick: dict[str, Part] = {
+        "the page": lambda: check_page(text, record),
+        "the design": lambda: check_design(record, law),
+        "the consistency": lambda: check_consistency(record, law),
+        "the words": lambda: check_sentences(record, law),
+        "the estimates": lambda: told_by(record.design).check(record, law),
+        "estimates.csv": lambda: check_table(table, record, law),
+        "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
+        "the ledger's block": lambda: check_claims(
+            record.ledger, Oracle(law, design.least, 1, effort=effort, swap=_swapped(record)), here=ledger is not None
+        ),
+    }
+    slow: dict[str, Part] = {
+        "the certificate": lambda: check_certificate(
+            of_first_level(record), Oracle(law, design.least, design.rounds, tick, effort, swap=_swapped(record))
+        ),
+        "the law of those who count": lambda: list(check_second_law(record, effort)),
+        "the comparison": lambda: check_comparison(record, law),
+    }
+    checks = list[Check]()
+    for part, check in quick.items():
+        checks += _run(part, check)
+        if part == "the page" and _wrong(checks):
+            why = "the oracle is not run for a page that shows something other than its facts"
+            return Verification((*checks, unchecked("everything else", "", why)))
+    for part, check in slow.items():
+        why = "not computed again, since something is wrong already"
+        checks += [unchecked(part, "", why)] if _wrong(checks) else _run(part, check)
+    return Verification(tuple(checks))
+
+
+def counted(law: Mapping[str, Any]) -> CountedLaw:
+    """The law of a design, by its family."""
+    if law.get("randomizer") in SHARED:
+        return CountedShares.of(law)
+    if law.get("randomizer") == TREE:
+        return CountedTree.of(law)
+    return CountedFakes.of(law) if law.get("randomizer") in FAKED else counted_law(law)
+
+
+def _swapped(record: Record) -> bool:
+    """Whether the first-clone swap is among the theorems that the page names."""
+    return SENTENCES["swap"] in record.certificate.method
+
+
+def _wrong(checks: list[Check]) -> bool:
+    return any(check.outcome == "FAIL" for check in checks)
+
+
+def _run(part: str, checks: Part) -> list[Check]:
+    """A part whose computation breaks down has not been verified: neither wrong nor right."""
+    try:
+        return checks()
+    except BROKEN as error:
+        why = f"it could not be computed again: {type(error).__name__} {str(error)[:60]}".rstrip()
+        return [vital(unchecked(part, "", why))]

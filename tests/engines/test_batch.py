@@ -1,0 +1,366 @@
+"""Batches become reports, or sums, by the design alone: once for each task, whatever the engine."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shuffledp as sdp
+from shuffledp.engines import batch
+from shuffledp.engines.batch import BatchEncoder, ReportTally, added_up
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ShuffledProtocol
+from shuffledp.randomizers.support import Form
+from shuffledp.randomizers.wrappers import CheckIn
+from shuffledp.tables import Cleaning
+
+WAYS = ("bus", "bicycle", "car")
+TERMS: dict[str, Any] = {"n": 100, "delta": 1e-2}
+
+
+def histogram(k: int, randomizer: Any) -> ShuffledProtocol:
+    return sdp.Histogram(categories=k, randomizer=randomizer, **TERMS)
+
+
+def frequency(k: int, method: str, epsilon0: float = 2.0) -> ShuffledProtocol:
+    return sdp.Frequency(domain=k, method=method, epsilon0=epsilon0, **TERMS)
+
+
+PROTOCOLS = {
+    "krr": lambda: histogram(20, sdp.KRR(k=20, epsilon0=2.0)),
+    "krr in two bytes": lambda: histogram(300, sdp.KRR(k=300, epsilon0=2.0)),
+    "krr in four bytes": lambda: histogram(70_000, sdp.KRR(k=70_000, epsilon0=2.0)),
+    "check-in": lambda: histogram(20, CheckIn(sdp.KRR(k=20, epsilon0=2.0), probability=0.5)),
+    "check-in at the edge of a byte": lambda: histogram(256, CheckIn(sdp.KRR(k=256, epsilon0=2.0), probability=0.5)),
+    "hadamard": lambda: frequency(20, "hadamard"),
+    "hadamard in four bytes": lambda: frequency(40_000, "hadamard", 6.0),
+    "hashing": lambda: frequency(20, "hashing"),
+    "subset": lambda: frequency(20, "subset", 1.0),
+    "subset in two bytes": lambda: frequency(300, "subset", 4.0),
+    "unary": lambda: frequency(20, "unary"),
+}
+
+
+def promised(protocol: ShuffledProtocol) -> Design:
+    """Its design, with a promise that nobody certifies here."""
+    return replace(Design.of(protocol), epsilon=5.0)
+
+
+@pytest.fixture(scope="module")
+def poll() -> Design:
+    return promised(sdp.Histogram(categories=WAYS, epsilon0=2.0, **TERMS))
+
+
+@pytest.fixture(scope="module")
+def mean() -> Design:
+    return promised(sdp.Mean(lower=0.0, upper=10.0, k=6, epsilon0=2.0, **TERMS))
+
+
+def column(values: Any, kind: pa.DataType | None = None) -> pa.RecordBatch:
+    return pa.record_batch({"v": pa.array(values, kind)})
+
+
+def totals(rows: Any) -> tuple[int, int]:
+    """Of the one row that a task makes."""
+    (row,) = rows
+    assert len(row) == 1
+    return row["reports"][0].as_py(), row["missing"][0].as_py()
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_is_counted_is_the_laws_own_tally_of_the_same_reports(name: str) -> None:
+    """Drawn, held as engines hold them, cut into other batches, given back: nothing is lost."""
+    design = promised(PROTOCOLS[name]())
+    phones, law = BatchEncoder.of(design, column="v"), design.protocol.randomizer
+    values = np.random.default_rng(1).integers(0, design.law.k, 60)
+    held = list(phones.encode([column(values[:25]), column(values[25:])]))
+    assert all(each.schema == phones.schema for each in held)
+    one = pa.Table.from_batches(held)
+    reports = batch._given_back(one["report"].combine_chunks(), law)
+    assert reports.dtype == law.form.dtype
+    expected = law.tally(reports).tolist()
+    for parts in ([one], one.to_batches(), [one.slice(0, 7), one.slice(7)]):
+        sums = added_up(row for part in parts for row in ReportTally.of(design).tally([part]))
+        assert (sums.reports, sums.missing, sums.votes.tolist()) == (60, 0, expected)
+    assert law.adds_up(np.array(expected), 60)
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_what_a_task_adds_up_is_a_tally_of_its_design(name: str) -> None:
+    design = promised(PROTOCOLS[name]())
+    phones, law = BatchEncoder.of(design, column="v"), design.protocol.randomizer
+    values = np.random.default_rng(1).integers(0, design.law.k, 60)
+    parts = [row for half in (values[:20], values[20:]) for row in phones.tally([column(half), column(half[:0])])]
+    sums = added_up(parts)
+    assert (sums.reports, len(sums.votes)) == (60, law.tally_size)
+    assert law.adds_up(sums.votes, 60)
+    counted = sums.counted(design, batches=("one",), secure=True)
+    assert (counted.reports, counted.votes.tolist()) == (60, sums.votes.tolist())
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_sums_that_no_reports_have_do_not_add_up(name: str) -> None:
+    design = promised(PROTOCOLS[name]())
+    law, values = design.protocol.randomizer, np.random.default_rng(1).integers(0, design.law.k, 60)
+    sums = added_up(BatchEncoder.of(design, column="v").tally([column(values)])).votes
+    assert not law.adds_up(sums, 59)
+    assert not law.adds_up(sums, 61)
+    for place, value in ((0, sums[0] + 1), (-1, -1 - sums[-1]), (-1, 61), (-1, -61)):
+        wrong = sums.copy()
+        wrong[place] = value
+        assert not law.adds_up(wrong, 60), (place, value)
+    if law.votes_each is not None or law.blocks:
+        wrong = sums.copy()
+        wrong[-1] += 1  # a vote that nobody cast
+        assert not law.adds_up(wrong, 60)
+
+
+def test_votes_are_close_to_what_people_hold(poll: Design) -> None:
+    """What is drawn is the truth with noise, value by value, not merely a number of reports."""
+    values = ["bus"] * 6000 + ["car"] * 2000
+    sums = added_up(BatchEncoder.of(poll, column="v").tally([column(values)]))
+    law = poll.protocol.randomizer
+    estimates = (sums.votes - sums.reports * law.miss) / law.contrast
+    stderr = np.sqrt(law.count_variance(np.array([6000, 0, 2000])))
+    assert np.all(np.abs(estimates - [6000, 0, 2000]) < 6 * stderr)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [],
+        [column([], pa.string())],
+        [pa.table({"v": pa.chunked_array([], pa.string())})],
+        [column([None, None], pa.string()), column([None], pa.string())],
+        [column([None, None, None])],
+    ],
+)
+def test_a_task_may_find_nobody(values: list[Any], poll: Design) -> None:
+    """Engines hand out empty partitions as a matter of course."""
+    phones, gaps = BatchEncoder.of(poll, column="v"), sum(len(each) for each in values)
+    assert totals(phones.tally(values)) == (0, gaps)
+    assert list(phones.encode(values)) == []
+    assert [each.to_pylist() for each in phones.survey(values)] == [[{"values": 0, "missing": gaps}]]
+    assert totals(ReportTally.of(poll).tally([])) == (0, 0)
+    assert totals(ReportTally.of(poll).tally([pa.record_batch({"report": pa.array([], pa.int16())})])) == (0, 0)
+
+
+def test_an_empty_batch_of_numbers_is_nobody_too(mean: Design) -> None:
+    phones = BatchEncoder.of(mean, column="v")
+    gaps = [column([], pa.float64()), column([None, float("nan")], pa.float64())]
+    assert totals(phones.tally([*gaps, column([1, 2]), *gaps])) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.chunked_array([["bus", None], [], ["car", "car"]]),
+        pa.chunked_array([pa.array(["bus", None]).dictionary_encode(), pa.array(["car", "car"]).dictionary_encode()]),
+        pa.chunked_array([pa.array(["none of these", "bus", None, "car", "car"]).dictionary_encode().slice(1)]),
+        pa.chunked_array([pa.array(["bus", None, "car", "car"], pa.large_string())]),
+        pa.chunked_array([pa.array(["bus", None, "car", "car"], pa.string_view())]),
+        pa.chunked_array([pa.array([b"bus", None, b"car", b"car"])]),
+    ],
+    ids=["chunks", "dictionaries", "slice", "large", "view", "bytes"],
+)
+def test_a_column_in_any_shape_is_the_same_people(values: pa.ChunkedArray, poll: Design) -> None:
+    phones, table = BatchEncoder.of(poll, column="v"), pa.table({"v": values})
+    for given in ([table], table.to_batches()):
+        assert totals(phones.tally(given)) == (3, 1)
+        assert sum(map(len, phones.encode(given))) == 3
+        assert next(phones.survey(given)).to_pylist() == [{"values": 3, "missing": 1}]
+
+
+def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> None:
+    values = [column([" Bus", "-", None, "car"])]
+    cleaning = Cleaning(strip=True, ignore_case=True, na=("-",))
+    assert totals(BatchEncoder.of(poll, column="v", cleaning=cleaning).tally(values)) == (2, 2)
+    assert totals(BatchEncoder.of(poll, column="v", missing="car").tally([column(["bus", None])])) == (2, 0)
+    assert totals(BatchEncoder.of(mean, column="v", clip=True).tally([column([-1.0, 5.0, 99.0])])) == (3, 0)
+    rest = promised(sdp.Histogram(categories=WAYS, other="car", epsilon0=2.0, **TERMS))
+    assert totals(BatchEncoder.of(rest, column="v").tally([column(["submarine"])])) == (1, 0)
+
+
+@pytest.mark.parametrize("job", ["encode", "tally", "survey"])
+def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll: Design, mean: Design) -> None:
+    def does(design: Design, values: Any, name: str = "v") -> Any:
+        return list(getattr(BatchEncoder.of(design, column=name), job)([values]))
+
+    with pytest.raises(InvalidInput, match=r"column 'v' must hold only the 3 categories, got 'submarine'"):
+        does(poll, column(["bus", "submarine"]))
+    with pytest.raises(InvalidInput, match=r"column must name a column of the table, got 'w'"):
+        does(poll, column(["bus"]), "w")
+    with pytest.raises(InvalidInput, match=r"column 'v' must lie in \[0, 10\], got 11\.0"):
+        does(mean, column([11.0]))
+    with pytest.raises(InvalidInput, match="column 'v' must hold numbers"):
+        does(mean, column(["bus"]))
+    with pytest.raises(InvalidInput, match="column 'v' must hold text"):
+        does(poll, column([[1]]))
+
+
+def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: Design) -> None:
+    grouped = pa.record_batch({"v": ["bus", "car", None], "times": [5, 7, 2]})
+    phones = BatchEncoder.of(poll, column="v")
+    assert next(phones.survey([grouped], weights="times")).to_pylist() == [{"values": 12, "missing": 2}]
+    assert next(phones.survey([grouped.slice(0, 2)], weights="times")).to_pylist() == [{"values": 12, "missing": 0}]
+    with pytest.raises(InvalidInput, match="column must name a column of the table, got 'time'"):
+        list(phones.survey([grouped], weights="time"))
+
+
+def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="must promise an epsilon"):
+        BatchEncoder.of(sdp.Histogram(categories=WAYS, epsilon0=2.0, **TERMS), column="v")
+    written = poll.as_json()
+    written["law"] = written["law"] | {"integers": ["7"]}
+    with pytest.raises(InvalidInput, match="the integers of krr must be"):
+        BatchEncoder.of(written, column="v")
+    with pytest.raises(InvalidInput, match="missing must be one of the categories"):
+        BatchEncoder.of(poll, column="v", missing="unknown")
+    (tmp_path / "design.json").write_text(json.dumps(poll.as_json()), encoding="utf-8")
+    assert BatchEncoder.of(tmp_path / "design.json", column="v").design.task.name == "histogram"
+
+
+def test_what_travels_is_small_and_plain(poll: Design) -> None:
+    """The protocol that a design was made from, with all that its accountant keeps, stays behind."""
+    phones = BatchEncoder.of(poll, column="v")
+    sent = pickle.dumps(phones)
+    assert len(sent) < 1500
+    assert b"protocol" not in sent.replace(b"protocols.design", b"")
+    assert pickle.loads(sent) == phones
+    assert len(pickle.dumps(ReportTally.of(poll))) < 1000
+
+
+def test_a_worker_opens_its_design_once_and_loads_no_accountant(poll: Design) -> None:
+    """In a fresh process: a thousand batches, two tasks, one opening."""
+    program = f"""
+import pickle, sys
+import pyarrow as pa
+from shuffledp.client import Encoder
+opened, of = [], Encoder.of
+Encoder.of = lambda design: opened.append(design) or of(design)
+phones = pickle.loads({pickle.dumps(BatchEncoder.of(poll, column="v"))!r})
+some = [pa.record_batch({{"v": ["bus", "car"]}})] * 500
+list(phones.tally(some)), list(phones.encode(some))
+print(len(opened), *sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    times, *modules = done.stdout.split()
+    assert times == "1"
+    heavy = {"scipy", "matplotlib", "pyspark", "apache_beam", "shuffledp.accounting", "shuffledp.protocols.protocol"}
+    assert not heavy & set(modules)
+
+
+def test_nothing_is_certified_where_reports_are_drawn(poll: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError("certified")
+
+    for name in ("delta_at_most", "epsilon_at_most"):
+        monkeypatch.setattr(f"shuffledp.accounting.guarantee.Guarantee.{name}", fail)
+    monkeypatch.setattr("shuffledp.protocols.settling.certify", fail)
+    read = Design.from_json(poll.as_json())
+    phones = BatchEncoder.of(read, column="v")
+    held = list(phones.encode([column(["bus"])]))
+    assert totals(ReportTally.of(read).tally(held)) == (1, 0)
+    assert "protocol" not in vars(read)
+    with pytest.raises(AssertionError, match="certified"):  # the positive control
+        poll.protocol.guarantee.delta_at_most(epsilon=1.0)
+
+
+def test_two_tasks_never_share_their_noise(poll: Design) -> None:
+    phones = BatchEncoder.of(poll, column="v")
+    drawn = [pa.Table.from_batches(phones.encode([column(["bus"] * 200)]))["report"].to_pylist() for _ in range(2)]
+    assert drawn[0] != drawn[1]
+
+
+def test_the_widest_numbers_travel_by_their_bits() -> None:
+    sent = np.array([0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1], dtype=np.uint64)
+    law: Any = SimpleNamespace(form=Form(np.dtype(np.uint64)), report_bytes=8)
+    held = batch._held(sent)
+    assert held.type == pa.int64() == batch.report_type(law)
+    assert batch._given_back(held, law).tolist() == sent.tolist()
+
+
+@pytest.mark.parametrize(
+    "reports, said",
+    [
+        (pa.array([3], pa.int16()), "reports must be from 0 to 2, got 3"),
+        (pa.array([-1], pa.int16()), "reports must be numbers of uint8"),
+        (pa.array([256], pa.int16()), "reports must be numbers of uint8"),
+        (pa.array([1 << 40]), "reports must be numbers of uint8"),
+        (pa.array([0.5]), "reports must be numbers of uint8, got others, in a column of double"),
+        (pa.array(["bus"]), "reports must be numbers of uint8, got others, in a column of string"),
+        (pa.array([1, None], pa.int16()), "reports must all be there"),
+    ],
+)
+def test_reports_that_a_design_never_sends_are_refused(reports: pa.Array, said: str, poll: Design) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        list(ReportTally.of(poll).tally([pa.record_batch({"report": reports})]))
+
+
+@pytest.mark.parametrize(
+    "reports", [pa.array([b"\xff\xff\xff"]), pa.array([b"ab"]), pa.array([b"abc", b""]), pa.array([7])]
+)
+def test_rows_of_bytes_must_be_as_long_as_a_report_and_one(reports: pa.Array) -> None:
+    tally = ReportTally.of(promised(frequency(20, "unary")))
+    with pytest.raises(InvalidInput, match="reports must"):
+        list(tally.tally([pa.record_batch({"report": reports})]))
+
+
+def test_other_tables_are_no_reports(poll: Design) -> None:
+    with pytest.raises(InvalidInput, match="column must name a column of the table, got 'report'"):
+        list(ReportTally.of(poll).tally([column([1])]))
+
+
+def test_sums_of_two_designs_are_not_added(poll: Design, mean: Design) -> None:
+    parts = [next(BatchEncoder.of(design, column="v").tally([])) for design in (poll, mean)]
+    with pytest.raises(InvalidInput, match="the sums must all be of one design, got some of 3 numbers and some of 7"):
+        added_up(parts)
+    with pytest.raises(InvalidInput, match="must hold at least one report"):
+        added_up([])
+    cut = pa.RecordBatch.from_pylist([{"reports": 1, "missing": 0, "votes": b"cut"}], schema=batch.SUMS)
+    with pytest.raises(InvalidInput, match="the sums must be whole numbers"):
+        added_up([cut])
+
+
+@pytest.mark.parametrize("protocol", ["count", "sum", "fakes", "dummies"])
+def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol: str) -> None:
+    made: dict[str, Any] = {
+        "count": lambda: sdp.SignedCount(value="car", n=3000, epsilon=1.0, delta=1e-6),
+        "sum": lambda: sdp.SplitSum(lower=0.0, upper=1.0, n=3000, epsilon=1.0, delta=1e-6),
+        "fakes": lambda: sdp.FakesHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6),
+        "dummies": lambda: sdp.DummyHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6),
+    }
+    poll = made[protocol]()
+    phones = BatchEncoder.of(poll, column="way")
+    with pytest.raises(InvalidInput, match="sealed"):  # which Beam, and Spark where it stores reports, ask first
+        phones.check_shown()
+    with pytest.raises(InvalidInput, match="sealed"):
+        list(phones.encode([pa.record_batch({"way": [0.5] if protocol == "sum" else ["car"]})]))
+    held = [0.5] * 3000 if protocol == "sum" else ["car"] * 3000
+    (sums,) = phones.tally([pa.record_batch({"way": held})], first=True)
+    estimate = poll.analyse_counts(added_up([sums]).votes)
+    truth = 1500.0 if protocol == "sum" else 3000.0
+    assert abs(estimate.values[-1] - truth) < 6 * estimate.stderr[-1] < 300.0
+
+
+def test_sums_without_the_dummies_that_hide_them_are_for_nobody() -> None:
+    """Once they were handed out by whoever did not say ``first``: the truth, under a certificate."""
+    poll = sdp.DummyHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6)
+    phones, people = BatchEncoder.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
+    with pytest.raises(InvalidInput, match="first must say whether the shuffler's dummies come with these"):
+        added_up(phones.tally([people]))
+    parts = [phones.tally([people.slice(start, 1000)], first=not start) for start in (0, 1000, 2000)]
+    votes = added_up(row for part in parts for row in part).votes
+    added, numbers = votes[1:] - (1234, 1766), poll.randomizer.numbers
+    assert numbers.first <= added.min() <= added.max() <= numbers.last
+    assert votes[0] == 3000

@@ -1,0 +1,230 @@
+"""A mean of clipped values says that it is one, and how many values lie at the ends of the range,
+by the reports alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shuffledp.judge.laws import CountedLaw
+from shuffledp.page.clipping import clipping
+from shuffledp.page.head import head
+from shuffledp.protocols import Mean
+from shuffledp.record import HASHED, Ends, Record
+from shuffledp.record.estimated import CLIPPED_MEAN
+from shuffledp.storage.canonical import digest_of
+from shuffledp.tables import Values
+from shuffledp.verify.by_task import told_by
+from tests.cli.people import AGE, PROMISE, Said, done, people
+
+UPPER = 40.0
+RUNS = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Made:
+    said: Said
+    folder: Path
+    facts: dict[str, Any]
+    page: str
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Made:
+    """The mean age, of people from 18 to 77, clipped to 40; how many were clipped is counted while
+    the column is read, and nobody may look.
+    """
+
+    def forbidden(_: Values) -> int:
+        raise AssertionError("the number of clipped values is private")
+
+    folder = tmp_path_factory.mktemp("clipped") / "result"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Values, "clipped", property(forbidden, lambda *_: None), raising=False)
+        said = done(
+            "mean", table, "--column", "age", "--lower", 0, "--upper", UPPER, "--clip", *PROMISE, "--out", folder
+        )
+    facts = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))
+    page = re.sub(r"<[^>]*>", "", (folder / "page.html").read_text(encoding="utf-8").partition("<script")[0]).replace(
+        "\u00a0", " "
+    )
+    return Made(said, folder, facts, page)
+
+
+def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made) -> None:
+    assert made.facts["estimates"]["label"] == [CLIPPED_MEAN]
+    with (made.folder / "estimates.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["label"] for row in csv.DictReader(file)] == [CLIPPED_MEAN]
+    for text in (made.said.out, made.page):
+        words = " ".join(text.split())
+        assert "This is the mean of the clipped values, not of the values themselves." in words
+        assert "a wider range, such as 0 to 80, would clip fewer" in words
+    assert made.page.index("not of the values themselves") < made.page.index("The estimate"), "at the top"
+    assert made.said.out.index("Warning") < made.said.out.index("95 % interval"), "at the top"
+    assert "clipped" in made.facts["asked"]["what"]
+
+
+def test_the_share_at_each_end_is_estimated_and_the_exact_number_is_nowhere(made: Made) -> None:
+    ages = np.array(people()["age"].to_pylist())
+    ends, step = made.facts["estimates"]["ends"], made.facts["estimates"]["ends"]["step"]
+    exact = int((ages > UPPER).sum())
+    # Fresh noise in every run: a 95 % interval may miss, one widened to six standard errors does not.
+    low, high = np.array(ends["lower"]), np.array(ends["upper"])
+    wide = 2.1 * (high - low) / 2
+    assert low[1] - wide[1] <= int((ages > UPPER - step).sum())
+    assert high[1] + wide[1] >= exact
+    assert low[0] - wide[0] <= 0 <= high[0] + wide[0]
+    for name in ("page.html", "estimates.json", "estimates.csv", "design.json"):
+        content = (made.folder / name).read_text(encoding="utf-8")
+        assert not re.search(rf"(?<![\d.]){exact}(?![\d.])|(?<![\d.]){exact:,}(?![\d.])", content), name
+
+
+def test_a_mean_whose_values_are_inside_says_nothing_of_the_kind(folders: dict[str, Path]) -> None:
+    facts = json.loads((folders["mean"] / "estimates.json").read_text(encoding="utf-8"))
+    assert facts["estimates"]["label"] == ["mean"]
+    assert "ends" not in facts["estimates"]
+    assert "clipped" not in (folders["mean"] / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_sum_is_drawn_on_the_scale_of_all_sums(table: Path, tmp_path: Path) -> None:
+    done("sum", table, *AGE, "--out", tmp_path / "sum")
+    record = Record.from_json(json.loads((tmp_path / "sum" / "estimates.json").read_text(encoding="utf-8")))
+    everybody = 100.0 * record.counted.reports
+    assert record.design.possible(record.counted.reports) == (0.0, everybody)
+    assert f"on a scale from 0 to {everybody:.0f}." in (tmp_path / "sum" / "page.html").read_text(encoding="utf-8")
+    assert f"on a scale from 0 to {everybody:.0f}." in (tmp_path / "sum" / "estimates.svg").read_text(encoding="utf-8")
+
+
+def test_a_plan_warns_before_anything_is_spent(table: Path) -> None:
+    said = done("mean", table, "--column", "age", "--lower", 0, "--upper", UPPER, "--clip", *PROMISE, "--dry-run").out
+    assert "the answer would be the mean of the clipped values" in " ".join(said.split())
+
+
+def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
+    """The facts with other estimates, hashes and all."""
+    other = facts | {"estimates": facts["estimates"] | estimates}
+    return other | {"hashes": {name: digest_of(other[name]) for name in HASHED}}
+
+
+def verdicts(facts: dict[str, Any]) -> set[str]:
+    record = Record.from_json(facts)
+    checks = told_by(record.design).check(record, CountedLaw.of(record.design.law.as_json()))
+    return {check.what for check in checks if check.outcome == "FAIL"}
+
+
+def test_a_page_that_hides_how_many_were_clipped_is_caught(made: Made) -> None:
+    ends = made.facts["estimates"]["ends"]
+    assert verdicts(made.facts) == set(), "the control: the honest page passes"
+    assert verdicts(changed(made.facts, {"ends": ends | {"value": [0.0, 3.0]}})) == {"people at the ends"}
+    assert verdicts(changed(made.facts, {"ends": ends | {"upper": [9.0, 9.0]}})) == {"people at the ends, at most"}
+    assert verdicts(changed(made.facts, {"ends": ends | {"step": 1e-3}})) == {"a step of the grid"}
+    assert verdicts(changed(made.facts, {"label": ["mean"]})) == {"labels of the estimates"}
+
+
+def test_a_page_of_an_earlier_version_is_shown_and_checked_as_before(made: Made) -> None:
+    earlier = {name: value for name, value in made.facts["estimates"].items() if name != "ends"} | {"label": ["mean"]}
+    facts = made.facts | {"estimates": earlier}
+    assert verdicts(facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}) == set()
+    assert "not of the values themselves" not in head(Record.from_json(facts))
+
+
+def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
+    few = made.facts["estimates"]["ends"] | {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
+    words = clipping(Record.from_json(changed(made.facts, {"ends": few}))).replace("\u00a0", " ")
+    assert "wider range" not in words
+    assert "at most 0.3 % of the people are at or below 0" in words
+    assert "at most 0.6 % are at or above 40" in words
+
+
+def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_near(made: Made) -> None:
+    """Reports round to a grid, so that small incomes count at 0 in part. That they were clipped, or
+    between two shares at or below 0, would be false.
+    """
+    rng, n, upper = np.random.default_rng(3), 20_000, 60_000.0
+    values = incomes(rng, n)
+    poll = Mean(n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
+    ends = poll.at_ends(poll.tally(poll.encode(np.minimum(values, upper), rng=rng).rows)).simultaneous()
+    record = Record.from_json(made.facts)
+    at_ends = Ends(step=upper / 5, value=(), lower=tuple(ends[0].tolist()), upper=tuple(ends[1].tolist()))
+    record = dataclasses.replace(
+        record,
+        design=dataclasses.replace(record.design, lower=0.0, upper=upper),
+        counted=dataclasses.replace(record.counted, reports=n),
+        estimates=dataclasses.replace(record.estimates, ends=at_ends),
+    )
+    words = clipping(record).replace("\u00a0", " ")
+    shares = [float(share) for share in re.findall(r"at (?:most|least) ([\d.]+) %", words)]
+    assert "below 12,000; " in words
+    assert "above 48,000 (" in words
+    most_low, least_low, most_high, least_high = (share / 100.0 for share in shares)
+    assert 0.0 == (values <= 0.0).mean() < least_low <= (values < 12_000.0).mean(), (
+        "nobody is at 0, and yet some are counted there"
+    )
+    assert most_low >= 0.0
+    assert least_high <= (values > 48_000.0).mean()
+    assert most_high >= (values >= upper).mean()
+
+
+def incomes(rng: np.random.Generator, n: int) -> np.ndarray:
+    return np.exp(rng.normal(10.45, 0.65, n))
+
+
+def test_intervals_of_a_clipped_mean_and_of_its_ends_cover_as_often_as_they_say() -> None:
+    """The clipped mean at least 95 times in 100; the plain mean, which it was taken for, never.
+
+    At least: how much of the spread is rounding to the grid no report shows, and what it is at most
+    is allowed for. Where it is that, the interval is exact, which the second half demands.
+    """
+    n, upper, rng = 4_000, 60_000.0, np.random.default_rng(7)
+    poll = Mean(n=n, epsilon0=5.0, k=8, lower=0.0, upper=upper)
+    assert poll.k is not None
+    step = upper / poll.k
+    wide, half = (
+        incomes(rng, n),
+        np.concatenate([np.full(n // 4, upper), (rng.integers(0, 8, n - n // 4) + 0.5) * step]),
+    )
+    covered, plain, ends = {"wide": 0, "half": 0}, 0, 0
+    for name, values in (("wide", wide), ("half", half)):
+        inside = np.minimum(values, upper)
+        for _ in range(RUNS):
+            tally = poll.tally(poll.encode(inside, rng=rng).rows)
+            low, high = poll.analyse_counts(tally).interval()
+            covered[name] += bool(low[0] <= inside.mean() <= high[0])
+            if name == "wide":
+                plain += bool(low[0] <= values.mean() <= high[0])
+                least, most = poll.at_ends(tally).simultaneous()
+                ends += bool(
+                    least[1] <= (values > upper - step).sum()
+                    and (values >= upper).sum() <= most[1]
+                    and least[0] <= (values < step).sum()
+                )
+    assert plain == 0
+    assert ends >= 0.95 * RUNS
+    assert 0.94 * RUNS <= covered["wide"] <= 0.98 * RUNS
+    assert 0.94 * RUNS <= covered["half"] <= 0.965 * RUNS
+
+
+def test_the_count_at_an_end_covers_as_often_as_it_says() -> None:
+    """All values lie on the grid, so that rounding moves nobody, and how many are at an end is
+    known.
+    """
+    rng, n = np.random.default_rng(7), 2_000
+    poll = Mean(n=n, epsilon0=3.0, k=4, lower=0.0, upper=4.0)
+    values = rng.integers(0, 5, n).astype(float)
+    truth = np.array([(values == 0.0).sum(), (values == 4.0).sum()])
+    single = both = 0
+    for _ in range(RUNS):
+        estimate = poll.at_ends(poll.tally(poll.encode(values, rng=rng).rows))
+        (low, high), (least, most) = estimate.interval(), estimate.simultaneous()
+        single += int(((low <= truth) & (truth <= high)).sum())
+        both += bool(((least <= truth) & (truth <= most)).all())
+    assert 0.94 * 2 * RUNS <= single <= 0.96 * 2 * RUNS
+    assert 0.94 * RUNS <= both <= 0.97 * RUNS

@@ -1,0 +1,63 @@
+"""Every word counts as one value of a level, and every value is known by its place."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import TopTask
+from shuffledp.search.level_places import LevelPlaces
+
+LETTERS = ("a", "b", "c")
+WORDS = ["".join(letters) for length in range(6) for letters in product("abcx", repeat=length)]
+
+
+def slow_place(level: LevelPlaces, word: str) -> int:
+    """From the definition: the first value that the word fits."""
+    if not word or "x" in word[: level.longest + 1]:
+        return level.other
+    for place, (codes, whole) in enumerate(level.beginnings()):
+        text = level.alphabet.text(codes)
+        if word == text if whole else word.startswith(text):
+            return place
+    return level.other
+
+
+@pytest.mark.parametrize(
+    ("words", "prefixes", "span"),
+    [
+        ((), ("",), 1),
+        ((), ("",), 3),
+        (("b",), ("a", "c"), 1),
+        ((), ("ab", "bc"), 2),
+        (("abca", "cab"), ("abca",), 0),
+        (("a",), (), 0),
+    ],
+)
+def test_all_short_words(words: tuple[str, ...], prefixes: tuple[str, ...], span: int) -> None:
+    level = LevelPlaces.of(LETTERS, 4, words, prefixes, span)
+    rows = level.alphabet.rows(WORDS, longest=4)
+    assert level.places(rows).tolist() == [slow_place(level, word) for word in WORDS]
+    assert len(set(level.beginnings())) == level.other == level.count - 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"prefixes": ("a", "a")}, "distinct"),
+        ({"prefixes": ("a", "ab")}, "equally long"),
+        ({"words": ("",)}, "no word empty"),
+        ({"span": 9}, "at most 4"),
+        ({"room": 4}, "room must be at least the 5 values"),
+        ({"longest": 0}, "longest"),
+        ({"longest": "4"}, "whole number"),
+        ({"tokens": ("a", "a")}, "distinct"),
+        ({"prefixes": (1,)}, "list of texts"),
+    ],
+)
+def test_a_level_that_is_none(changed: dict[str, object], words: str) -> None:
+    usual = {"tokens": LETTERS, "longest": 4, "words": (), "prefixes": ("",), "span": 1, "room": 20}
+    with pytest.raises(InvalidInput, match=words):
+        TopTask.from_json(usual | changed)

@@ -1,0 +1,126 @@
+"""The trend: shares with intervals for each week and for all at once, gaps, and changes."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shuffledp import Histogram
+from shuffledp.series import checking
+from shuffledp.series.checking import check_series
+from shuffledp.series.trend import Point, Trend, trend_of
+from shuffledp.series.trend_page import PAGE, series_html, trend_svg, write_pages
+from shuffledp.series.weeks import Tracked, tracked
+from shuffledp.verify.verification import Verification
+from tests.series.conftest import PEOPLE, WEEKS
+
+pytestmark = pytest.mark.long
+
+Add = Callable[..., object]
+
+
+@pytest.fixture
+def state(folder: Path, add: Add) -> Tracked:
+    for yes, people, period in ((50, PEOPLE, "2026-W52"), (60, 350, "2026-W53"), (380, PEOPLE, "2027-W02")):
+        add(folder, yes, people, period=period)
+    return tracked(folder)
+
+
+def test_a_trend_is_of_shares_with_limits_from_the_votes(state: Tracked) -> None:
+    trend = trend_of(state)
+    assert list(trend.lines) == ["yes", "no"]
+    points = trend.lines["yes"]
+    assert [(point.week, point.period, point.reports) for point in points] == [
+        (1, "2026-W52", 400),
+        (2, "2026-W53", 350),
+        (3, "2027-W02", 400),
+    ]
+    record, design = state.standing[2], state.series.design
+    estimate = design.protocol.analyse_counts(np.asarray(record.tally.votes))
+    low, high = estimate.noise.interval(estimate.unbiased, 0.025 / (2 * WEEKS))
+    assert points[1].band == pytest.approx((low[0] / 350, high[0] / 350))
+    assert (points[1].lower, points[1].upper) == pytest.approx(
+        (record.estimates.lower[0] / 350, record.estimates.upper[0] / 350)
+    )
+    assert points[1].band is not None
+    assert points[1].band[0] < points[1].lower < points[1].value < points[1].upper < points[1].band[1]
+    assert [point.place - points[0].place for point in points] == [0, 1, 3], "week 1 of 2027 is missing"
+
+
+def test_a_change_that_is_more_than_noise_is_told(state: Tracked) -> None:
+    trend = trend_of(state)
+    first, second = trend.changes("yes")
+    assert (first.told, second.told) == (False, True)
+    assert second.value == pytest.approx(trend.lines["yes"][2].value - trend.lines["yes"][1].value)
+    facts = trend.as_json()
+    assert len(facts["points"]) == 6
+    assert [each["told"] for each in facts["changes"]] == [False, True, False, True]
+
+
+def test_limits_of_a_change_are_those_of_two_normal_weeks() -> None:
+    """Of symmetric limits, the recovered ones are those of the difference of two normal laws."""
+    one = Point(1, None, 1, 100, 0.3, 0.02, 0.26, 0.34, None)
+    other = replace(one, week=2, place=2, value=0.4, lower=0.34, upper=0.46)
+    trend = Trend(None, {"yes": [one, other]}, {"yes": "share of people"}, 0.95, True)  # type: ignore[arg-type]
+    (change,) = trend.changes("yes")
+    assert (change.lower, change.upper) == pytest.approx((0.1 - math.hypot(0.04, 0.06), 0.1 + math.hypot(0.04, 0.06)))
+    assert (change.band, change.told) == (None, False)
+
+
+def test_intervals_of_changes_cover() -> None:
+    """Of 600 pairs of weeks, 95 % of the intervals cover the change, to six standard errors; half
+    as wide ones, the control, do not.
+    """
+    rng = np.random.default_rng(5)
+    poll = Histogram(categories=["yes", "no"], n=2_000, epsilon0=1.0)
+    covered = narrow = 0
+    pairs = 600
+    law = poll.randomizer
+    for _ in range(pairs):
+        points = []
+        for held in (500, 560):
+            hit = rng.binomial(held, law.hit) + rng.binomial(2_000 - held, law.miss)
+            found = poll.analyse_counts([hit, 2_000 - hit])
+            low, high = (each[0] for each in found.interval(0.95))
+            points.append(Point(1, None, 1, 2_000, float(found.values[0]), 0.0, float(low), float(high), None))
+        trend = Trend(None, {"yes": points}, {"yes": "share of people"}, 0.95, True)  # type: ignore[arg-type]
+        (change,) = trend.changes("yes")
+        covered += change.lower <= 60.0 <= change.upper
+        narrow += abs(change.value - 60.0) <= (change.upper - change.lower) / 4.0
+    error = math.sqrt(0.95 * 0.05 / pairs)
+    assert abs(covered / pairs - 0.95) < 6.0 * error
+    assert narrow / pairs < 0.95 - 6.0 * error
+
+
+def test_the_page_says_what_the_weeks_say_and_a_changed_one_is_found(
+    state: Tracked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pages(state)
+    page = state.folder / PAGE
+    text = page.read_text(encoding="utf-8")
+    assert text == series_html(state)
+    for words in ("2027-W02", "week 3", "Every week", "Not covered", "weeks/003/page.html", "Not for release."):
+        assert words in text
+    drawn = trend_svg(trend_of(state))
+    assert [words for words, _ in drawn.charts] == ["yes, share of people", "no, share of people"]
+    assert all(chart in text and chart in drawn._repr_svg_() for _, chart in drawn.charts)
+    assert [chart.count('class="upper"') for _, chart in drawn.charts] == [1, 1], "no line where a week is missing"
+    assert "3 of 4 weeks" in drawn.promise
+    assert "not for release" in drawn.promise
+    assert "<script" not in text
+    assert (state.folder / "trend.csv").read_text(encoding="utf-8").count("\n") == 7
+    monkeypatch.setattr(checking, "verify", lambda *_, **__: Verification(()))
+    assert check_series(state).verdict == "pass"
+    page.write_text(text.replace("2027-W02", "2027-W01"), encoding="utf-8")
+    (fault,) = check_series(state).faults
+    assert fault.startswith("trend.html does not say what the weeks say")
+
+
+def test_a_week_that_was_changed_is_found(state: Tracked) -> None:
+    place = state.folder / "weeks" / "002" / "page.html"
+    place.write_text(place.read_text(encoding="utf-8").replace("week 2 of 4", "week 3 of 4"), encoding="utf-8")
+    found = check_series(replace(state, standing={week: state.standing[week] for week in (1, 2)}))
+    assert (found.verdict, found.weeks) == ("FAIL", {1: "pass", 2: "FAIL"})

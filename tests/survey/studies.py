@@ -1,0 +1,34 @@
+"""Collections to try things on."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from shuffledp.protocols import Frequency, Histogram, Mean
+from shuffledp.protocols.design import Design
+from shuffledp.survey.collection import Collection
+from shuffledp.survey.envelopes import AnalystKey
+
+KEY = AnalystKey(bytes(range(32)))
+ADDRESS = "http://127.0.0.1:8000"
+
+
+@cache
+def designs() -> dict[str, Design]:
+    """One of each kind of report; few people and a large delta, so that they are settled at once."""
+    common: dict[str, Any] = {"delta": 1e-2, "epsilon": 2.0}
+    made = {
+        "krr": Histogram(categories=["yes", "no", "rather not say"], n=1000, least=500, **common),
+        "mean": Mean(lower=0.0, upper=120.0, n=1000, least=500, **common),
+        **{
+            method: Frequency(domain=range(300), n=1000, least=500, method=method, **common)
+            for method in ("hadamard", "hashing", "subset", "unary")
+        },
+    }
+    return {name: Design.of(protocol) for name, protocol in made.items()}
+
+
+def study(name: str = "krr", **changed: Any) -> Collection:
+    """A collection of the design with that name."""
+    return Collection(design=designs()[name], key=KEY.public, shuffler=ADDRESS, **changed)

@@ -1,0 +1,172 @@
+"""The estimates.csv beside a page, and a page that lists only some of very many values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shuffledp as sdp
+from shuffledp.protocols.design import Design
+from shuffledp.record import Asked
+from shuffledp.release.facts import estimate_of, record_of
+from shuffledp.release.write import _write_csv
+from shuffledp.verify import Verification, verify
+from tests.verify.releases import as_page, facts, rehashed
+
+
+@pytest.fixture(autouse=True)
+def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
+    monkeypatch.setattr("shuffledp.verify.verification.check_comparison", lambda *_: [])
+
+
+@cache
+def large() -> tuple[str, str]:
+    """A page that lists 10,000 of 10,050 values, and its table."""
+    protocol = sdp.Frequency(domain=10_050, method="subset", n=60, epsilon0=4.0, delta=1e-3)
+    rng = np.random.default_rng(3)
+    votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
+    votes[:3] += 30
+    design = Design.of(protocol)
+    size = design.law.parameters["size"]
+    votes = _with_sum(votes, 60 * size, rng)
+    tally = np.append([60], votes)
+    estimate = estimate_of(design, tally)
+    asked = Asked(task=design.task.name, source="s", column="c")
+    made = record_of(design, tally, estimate, asked=asked, missing=0)
+    return json.dumps(made.as_json()), _table(estimate)
+
+
+def _with_sum(votes: Any, total: int, rng: Any) -> Any:
+    while (gap := total - int(votes.sum())) != 0:
+        place = int(rng.integers(3, len(votes)))
+        votes[place] = np.clip(votes[place] + np.sign(gap), 0, 60)
+    return votes
+
+
+def _table(estimate: Any) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        _write_csv(Path(folder) / "estimates.csv", estimate)
+        return (Path(folder) / "estimates.csv").read_bytes().decode()
+
+
+def failed(found: Verification) -> set[str]:
+    return {check.what for check in found.failed}
+
+
+def without_the_largest(made: dict[str, Any], table: str) -> dict[str, Any]:
+    """The forgery: the largest estimates leave the page, and others, which were not listed, come in
+    their place.
+    """
+    rows = list(csv.reader(io.StringIO(table, newline="")))[1:]
+    found, tally = made["estimates"], made["tally"]
+    votes = dict(zip(found["label"], tally["votes"], strict=True))
+    listed = set(found["label"])
+    top = max(range(len(found["value"])), key=lambda at: found["value"][at])
+    other = next(row for row in rows if row[0] not in listed)
+    least = min(found["value"])
+    twin = next(label for label, value in zip(found["label"], found["value"], strict=True) if value == least)
+    votes[other[0]] = votes[twin]
+    columns = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    kept = [(label, *(found[name][at] for name in columns)) for at, label in enumerate(found["label"]) if at != top]
+    kept.append((other[0], *(found[name][found["label"].index(twin)] for name in columns)))
+    kept.sort(key=lambda row: int(row[0]))
+    found["label"] = [row[0] for row in kept]
+    for at, name in enumerate(columns, 1):
+        found[name] = [row[at] for row in kept]
+    tally["votes"] = [votes[row[0]] for row in kept]
+    return rehashed(made)
+
+
+def test_a_cut_page_passes_with_its_table_and_is_incomplete_without() -> None:
+    written, table = large()
+    assert verify(written, table=table).verdict == "pass"
+    found = verify(written)
+    assert found.verdict == "incomplete"
+    assert "which estimates are listed" in {
+        check.what for check in found.checks if check.vital and check.outcome == "not checked"
+    }
+
+
+def test_a_page_that_leaves_out_the_largest_and_says_all_smaller_is_found_out() -> None:
+    written, table = large()
+    forged = json.dumps(without_the_largest(json.loads(written), table))
+    assert verify(forged).verdict != "pass"
+    assert "which estimates are listed" in failed(verify(forged, table=table))
+
+
+def test_who_forges_the_table_as_well_cannot_mend_the_digest() -> None:
+    written, table = large()
+    lines = table.splitlines(keepends=True)
+    lines[1], lines[2] = (
+        a.split(",", 1)[0] + "," + b.split(",", 1)[1] for a, b in ((lines[1], lines[900]), (lines[2], lines[2]))
+    )
+    made = json.loads(written)
+    wrong = failed(verify(json.dumps(made), table="".join(lines)))
+    assert {"votes for all values", "value in estimates.csv"} <= wrong
+
+
+def beside(name: str) -> tuple[str, str]:
+    """A page, and its table."""
+    made = facts(name)
+    names = ("label", "value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    rows = zip(*(made["estimates"][each] for each in names), strict=True)
+    lines = [
+        ",".join("estimate" if each == "value" else each for each in names),
+        *(",".join(map(str, r)) for r in rows),
+    ]
+    return as_page(made), "\r\n".join(lines) + "\r\n"
+
+
+@pytest.mark.parametrize("name", ["promise", "mean", "hadamard"])
+def test_every_number_of_the_table_is_bound_to_the_page(name: str) -> None:
+    page, table = beside(name)
+    assert not verify(page, table=table).failed
+    rows = list(csv.reader(io.StringIO(table, newline="")))
+    for at in range(len(rows[0])):
+        other = [list(row) for row in rows]
+        other[-1][at] = str(float(other[-1][at]) * (1.0 + 1e-15) + 1e-12) if at else "x"
+        written = "\r\n".join(",".join(row) for row in other) + "\r\n"
+        assert verify(page, table=written).verdict == "FAIL", rows[0][at]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows[:-1],
+        lambda rows: [*rows, rows[-1]],
+        lambda rows: [rows[0], *rows[:0:-1]],
+        lambda rows: [rows[0][:3], *rows[1:]],
+        lambda rows: [rows[0], ["a"], *rows[1:]],
+        lambda rows: [rows[0], [rows[1][0], "nan", *rows[1][2:]], *rows[2:]],
+        lambda rows: [rows[0], [rows[1][0], "x", *rows[1][2:]], *rows[2:]],
+        lambda _: [],
+        lambda _: [['"']],
+    ],
+)
+def test_another_table_beside_a_page_fails(change: Any) -> None:
+    page, table = beside("promise")
+    rows = change(list(csv.reader(io.StringIO(table, newline=""))))
+    assert verify(page, table="\r\n".join(",".join(row) for row in rows) + "\r\n").verdict == "FAIL"
+
+
+def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_column_is_named() -> None:
+    from tests.verify.releases import made_by
+
+    made = made_by(sdp.Histogram(categories=["=1+1", "b"], n=30, epsilon0=2.0, delta=1e-3))
+    columns = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    rows = zip(["'=1+1", "b"], *(made["estimates"][name] for name in columns), ["p", "q"], strict=True)
+    table = "label,estimate,stderr,lower,upper,all_lower,all_upper,remark\n" + "".join(
+        ",".join(map(str, row)) + "\n" for row in rows
+    )
+    found = verify(as_page(made), table=table)
+    assert not found.failed
+    assert "other columns of estimates.csv" in {check.what for check in found.checks if check.outcome == "not checked"}
