@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from shuffledp import randomizers
 from shuffledp.literature.bounds import LITERATURE
-from shuffledp.randomizers import family
+from shuffledp.randomizers import family, names
 from tests.kept import KeptCurves
 from tests.literature.report import WIDTH, Row, table
 
@@ -52,7 +53,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     CURVES.begin(item.nodeid)
 
 
-REGISTERED: tuple[dict[Any, Any], ...] = (family._families, family._laws, family._names)
+REGISTERED: tuple[dict[Any, Any], ...] = (family._families, family._laws, names.NAMES)
+assert all(hasattr(randomizers, each) for each in randomizers.__all__)  # which loads them all
 OURS = [dict(each) for each in REGISTERED]
 
 

@@ -17,7 +17,7 @@ from shuffledp.cli import main
 from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.randomizers import parameters
 from shuffledp.protocols.design import Design
-from shuffledp.randomizers.family import NAMES
+from shuffledp.randomizers.names import NAMES
 from tests.cli.people import done
 
 COMMANDS = ["epsilon", "delta", "calibrate", "explain", "curve"]

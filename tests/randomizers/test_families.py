@@ -19,8 +19,9 @@ from shuffledp.ledger import Entry, Ledger
 from shuffledp.ledger.total import corner, grouped
 from shuffledp.protocols.design import Design, Law
 from shuffledp.randomizers import Randomizer, VotingRandomizer, family
-from shuffledp.randomizers.family import FAMILIES, NAMES, Family, family_of, over_domain, register
+from shuffledp.randomizers.family import FAMILIES, Family, family_of, register
 from shuffledp.randomizers.law_file import from_law, law_of
+from shuffledp.randomizers.names import NAMES, over_domain
 
 CONCRETE = (
     *(sdp.KRR, sdp.Hadamard, sdp.LocalHash, sdp.SubsetSelection, sdp.OUE, sdp.RAPPOR, sdp.Unary),
@@ -71,7 +72,7 @@ def test_every_way_builds_the_same_randomizer(name: str) -> None:
         assert way.value is not None
         last = way.parameters[-1].name
         given = {each.name: VALUES[each.name] for each in way.parameters[:-1]}
-        again = way.build(**given, **{last: way.value(built)})
+        again = way.build(**given, **{last: getattr(built, way.value)})
         assert again.epsilon0 == pytest.approx(built.epsilon0, rel=1e-12)
 
 

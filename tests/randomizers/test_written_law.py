@@ -54,5 +54,5 @@ def test_a_law_without_a_field_is_refused() -> None:
 
 
 def test_a_matrix_is_not_written_down() -> None:
-    with pytest.raises(InvalidInput, match="must be one of krr"):
+    with pytest.raises(InvalidInput, match="must be one of dummies, fakes, hadamard, hash, krr"):
         law_of(FromMatrix([[0.6, 0.4], [0.4, 0.6]]))  # type: ignore[arg-type]

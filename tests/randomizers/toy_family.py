@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from shuffledp.randomizers.family import Family, over_domain, register
+from shuffledp.randomizers.family import Family, register
+from shuffledp.randomizers.names import over_domain
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.support import Form, MixingRandomizer, histogram, hypergeometric
 from shuffledp.sampling import bernoulli, smallest_dtype, uniform

@@ -144,7 +144,8 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
         found = _solve(setup, epsilon, delta)
     value = int(found.value) if found.unknown in ("n", "rounds") else found.value
     randomizer = shuffled_parts(found.guarantee)[0][0].randomizer
-    also = {name: read(randomizer) for name, read in setup.kind.equivalents.items() if found.unknown == "epsilon0"}
+    equivalents = setup.kind.equivalents if found.unknown == "epsilon0" else {}
+    also = {name: getattr(randomizer, attribute) for name, attribute in equivalents.items()}
     if setup.as_json:
         facts = {
             found.unknown: value,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shuffledp.cli.numbers import read_count, read_number
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.family import NAMES, Named, Parameter
+from shuffledp.randomizers.names import NAMES, Named, Parameter
 
 __all__ = ["READERS", "find", "parameters"]
 

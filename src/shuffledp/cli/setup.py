@@ -14,7 +14,7 @@ from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
 from shuffledp.cli.randomizers import READERS, find, parameters
 from shuffledp.cli.sharing import Shared, option, sharing
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.family import NAMES, Named, Parameter, Way
+from shuffledp.randomizers.names import NAMES, Named, Parameter, Way
 
 if TYPE_CHECKING:  # a command that shares these options need not compute with them
     from shuffledp.accounting.guarantee import Guarantee

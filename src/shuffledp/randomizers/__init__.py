@@ -1,6 +1,7 @@
 """One report's law: what the accountant needs to know of a local randomizer, and how it runs.
 
 randomizer      the interface: ``Atoms`` (a needle in a haystack, by classes) and ``Randomizer``
+names           what randomizers are asked for by, and what they take; loads no NumPy
 family          what each family declares in its own file, and the registry of them all
 parameters      the rules that several randomizers share
 law_file        a randomizer as JSON, by its family, with the integers that it runs on
@@ -22,20 +23,24 @@ messages        several messages of each person, or dummies of the shuffler
 
 from __future__ import annotations
 
-from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP
-from shuffledp.randomizers.gaussian import Gaussian
-from shuffledp.randomizers.hadamard import Hadamard
-from shuffledp.randomizers.krr import KRR, RR
-from shuffledp.randomizers.laplace import Laplace
-from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
-from shuffledp.randomizers.location import OnGrid
-from shuffledp.randomizers.matrix import FiniteRandomizer, FromMatrix
-from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
-from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
-from shuffledp.randomizers.subset import SubsetSelection
-from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.randomizers.unary import OUE, RAPPOR, Unary
-from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf
+from shuffledp._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP
+    from shuffledp.randomizers.gaussian import Gaussian
+    from shuffledp.randomizers.hadamard import Hadamard
+    from shuffledp.randomizers.krr import KRR, RR
+    from shuffledp.randomizers.laplace import Laplace
+    from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
+    from shuffledp.randomizers.location import OnGrid
+    from shuffledp.randomizers.matrix import FiniteRandomizer, FromMatrix
+    from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
+    from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
+    from shuffledp.randomizers.subset import SubsetSelection
+    from shuffledp.randomizers.support import VotingRandomizer
+    from shuffledp.randomizers.unary import OUE, RAPPOR, Unary
+    from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf
 
 __all__ = [
     "BLH",
@@ -69,3 +74,23 @@ __all__ = [
     "UserFakes",
     "VotingRandomizer",
 ]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "randomizers.any_ldp": "AnyDeletionLDP AnyLDP",
+        "randomizers.gaussian": "Gaussian",
+        "randomizers.hadamard": "Hadamard",
+        "randomizers.krr": "KRR RR",
+        "randomizers.laplace": "Laplace",
+        "randomizers.local_hash": "BLH OLH LocalHash",
+        "randomizers.location": "OnGrid",
+        "randomizers.matrix": "FiniteRandomizer FromMatrix",
+        "randomizers.messages": "ShufflerDummies SignedUnits SplitShares TreeDummies UserFakes",
+        "randomizers.randomizer": "Atoms End Floats Randomizer",
+        "randomizers.subset": "SubsetSelection",
+        "randomizers.support": "VotingRandomizer",
+        "randomizers.unary": "OUE RAPPOR Unary",
+        "randomizers.wrappers": "AllOf CheckIn OneOf",
+    },
+)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
@@ -215,30 +215,5 @@ class AnyDeletionLDP(AnyRandomizer):
         return np.array([likely, likely, rest]), x0, x0[[1, 0, 2]]
 
 
-DELTA0 = Parameter("delta0", "number", "1e-12", "the local delta, if a report is only (epsilon0, delta0)-private")
-register(
-    Family(
-        make=AnyLDP,
-        names=(
-            Named(
-                name="any",
-                title="any randomizer with that epsilon0, also adaptive in a secret random order",
-                ways=(Way((EPSILON0,), AnyLDP),),
-                optional=(DELTA0,),
-            ),
-            Named(
-                name="static",
-                title="any randomizer with that epsilon0, fixed in advance",
-                ways=(Way((EPSILON0,), partial(AnyLDP, adaptive=False)),),
-                optional=(DELTA0,),
-            ),
-        ),
-    )
-)
-DELETION = "any deletion epsilon0-DP randomizer: close to one reference distribution"
-register(
-    Family(
-        make=AnyDeletionLDP,
-        names=(Named(name="deletion", title=DELETION, ways=(Way((EPSILON0,), AnyDeletionLDP),), optional=(DELTA0,)),),
-    )
-)
+register(Family(make=AnyLDP))
+register(Family(make=AnyDeletionLDP))

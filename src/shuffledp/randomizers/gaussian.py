@@ -14,7 +14,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_finite, check_positive
-from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Strength
@@ -180,10 +180,4 @@ class Gaussian(ScaledNoise):
         return max(self.sigma, 1.0)
 
 
-SIGMA = Parameter("sigma", "number", "1", "the standard deviation of the Gaussian noise, for values in [0, 1]")
-register(
-    Family(
-        make=Gaussian,
-        names=(Named(name="gaussian", title="Gaussian noise on [0, 1]", ways=(Way((SIGMA,), Gaussian),)),),
-    )
-)
+register(Family(make=Gaussian))

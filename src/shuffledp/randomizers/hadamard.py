@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
-from shuffledp.randomizers.family import Family, over_domain, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
@@ -221,7 +221,6 @@ register(
         law="hadamard",
         parameters=("k", "epsilon0"),
         sentence="Hadamard response: one index into the value's row of signs is sent, sometimes a wrong one",
-        names=(over_domain("hadamard", "Hadamard response", Hadamard),),
     )
 )
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_domain, check_epsilon0, check_indices, checked
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
@@ -116,7 +115,6 @@ def RR(*, epsilon0: float) -> KRR:
     return KRR(k=2, epsilon0=epsilon0)
 
 
-GAMMA = Parameter("gamma", "number", "0.25", "the probability of a uniformly random answer")
 register(
     Family(
         make=KRR,
@@ -124,18 +122,5 @@ register(
         parameters=("k", "epsilon0"),
         sentence="k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random "
         "from all values",
-        names=(
-            over_domain(
-                "krr", "k-ary randomized response", KRR, Way((K, GAMMA), KRR.from_gamma, lambda krr: krr.gamma)
-            ),
-            Named(
-                name="rr",
-                title="binary randomized response",
-                ways=(
-                    Way((EPSILON0,), RR),
-                    Way((GAMMA,), partial(KRR.from_gamma, k=2), lambda krr: krr.gamma),
-                ),
-            ),
-        ),
     )
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.errors import check_positive
-from shuffledp.randomizers.family import EPSILON0, Family, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.sampling.noise_tables import discrete_laplace
@@ -123,19 +123,4 @@ class Laplace(ScaledNoise):
         return 1.0
 
 
-SCALE = Parameter("scale", "number", "0.5", "the scale of the Laplace noise, for values in [0, 1]")
-register(
-    Family(
-        make=Laplace,
-        names=(
-            Named(
-                name="laplace",
-                title="Laplace noise on [0, 1]",
-                ways=(
-                    Way((EPSILON0,), Laplace),
-                    Way((SCALE,), Laplace.from_scale, lambda laplace: laplace.scale),
-                ),
-            ),
-        ),
-    )
-)
+register(Family(make=Laplace))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import hadamard, local_hash, subset, unary  # noqa: F401, they register
 from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP, AnyRandomizer
 from shuffledp.randomizers.family import FAMILIES, family_of
 from shuffledp.randomizers.messages import MessageLaw
@@ -53,7 +54,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
-            f"the randomizer must be one of {', '.join(FAMILIES)} to be written down, got "
+            f"the randomizer must be one of {', '.join(sorted(FAMILIES))} to be written down, got "
             f"{type(randomizer).__name__}. Use one of those."
         )
     settled = randomizer.settled
@@ -153,8 +154,8 @@ def from_law(law: object) -> VotingRandomizer | MessageLaw:
         return levels
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
         raise InvalidInput(
-            f"a law's randomizer must be one of {', '.join(FAMILIES)}, got {name!r}. {REMEDY} A family from elsewhere "
-            f"must be imported first."
+            f"a law's randomizer must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} A family from "
+            f"elsewhere must be imported first."
         )
     family = FAMILIES[name]
     if wrong := {*family.parameters, "integers", "randomizer"} ^ set(law):

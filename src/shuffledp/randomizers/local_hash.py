@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, over_domain, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check_table, checked
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, independent
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
@@ -158,18 +158,12 @@ def BLH(*, k: int, epsilon0: float) -> LocalHash:
     return LocalHash(k=k, g=2, epsilon0=epsilon0)
 
 
-G = Parameter("g", "count", "8", "how many hash values there are")
 register(
     Family(
         make=LocalHash,
         law="hash",
         parameters=("k", "g", "epsilon0"),
         sentence="local hashing: the value is hashed into one of a few groups, and the group is randomized",
-        names=(
-            over_domain("olh", "optimal local hashing", OLH),
-            over_domain("blh", "binary local hashing", BLH),
-            Named(name="local-hash", title="local hashing", ways=(Way((K, G, EPSILON0), LocalHash),)),
-        ),
     )
 )
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.family import Family, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
@@ -247,22 +247,7 @@ class FromMatrix(Randomizer):
         ]
 
 
-MATRIX = Parameter(
-    "matrix", "file", "noise.csv", "a CSV file: a line per value, and in it the probability of every report"
-)
-register(
-    Family(
-        make=FromMatrix,
-        names=(
-            Named(
-                name="matrix",
-                title="your own table of probabilities",
-                ways=(Way((MATRIX,), FromMatrix.from_csv),),
-                solvable=False,
-            ),
-        ),
-    )
-)
+register(Family(make=FromMatrix))
 
 
 def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers.family import Family, Parameter, over_domain, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import (
     SMALLEST_EPSILON0,
     check_domain,
@@ -140,14 +140,12 @@ class SubsetSelection(MixingRandomizer):
         return {"randomizer": "subset", "k": self.k, "epsilon0": self.epsilon0, "size": self.w}
 
 
-SIZE = Parameter("size", "count", "3", "how many values a report of subset selection names; if left out, the best")
 register(
     Family(
         make=SubsetSelection,
         law="subset",
         parameters=("k", "epsilon0", "size"),
         sentence="subset selection: a set of values is sent that contains the true one more often than any other",
-        names=(over_domain("subset", "subset selection", SubsetSelection, optional=(SIZE,)),),
     )
 )
 

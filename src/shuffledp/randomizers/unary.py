@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.family import Family, K, Named, Parameter, Way, over_domain, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import (
     SMALLEST_EPSILON0,
     check_domain,
@@ -343,16 +343,12 @@ class OUE(UnaryEncoding):
         return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
 
 
-P = Parameter("p", "number", "0.5", "the probability that a user's own bit is sent as 1")
-Q = Parameter("q", "number", "0.1", "the probability that any other bit is sent as 1")
-FLIP = Parameter("flip", "number", "0.1", "the probability that RAPPOR flips a bit")
 register(
     Family(
         make=OUE,
         law="oue",
         parameters=("k", "epsilon0"),
         sentence="optimized unary encoding: one bit per value, each bit randomized",
-        names=(over_domain("oue", "optimized unary encoding", OUE),),
     )
 )
 register(
@@ -361,17 +357,9 @@ register(
         law="rappor",
         parameters=("k", "epsilon0"),
         sentence="basic RAPPOR: one bit per value, each bit randomized",
-        names=(
-            over_domain("rappor", "basic RAPPOR", RAPPOR, Way((K, FLIP), RAPPOR.from_flip, lambda rappor: rappor.q)),
-        ),
     )
 )
-register(
-    Family(
-        make=Unary,
-        names=(Named(name="unary", title="unary encoding", ways=(Way((K, P, Q), Unary),), solvable=False),),
-    )
-)
+register(Family(make=Unary))
 
 
 def _logistic(exponent: float) -> float:

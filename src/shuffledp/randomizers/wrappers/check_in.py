@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_probability
-from shuffledp.randomizers.family import EPSILON0, Family, K, Named, Parameter, Way, register
+from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
@@ -168,23 +168,12 @@ class CheckIn(Wrapper):
         return flagged
 
 
-def _of_krr(*, k: int, probability: float, epsilon0: float) -> CheckIn:
+def of_krr(*, k: int, probability: float, epsilon0: float) -> CheckIn:
+    """The check-in that is asked for by its name."""
     return CheckIn(KRR(k=k, epsilon0=epsilon0), probability=probability)
 
 
-PROBABILITY = Parameter("probability", "number", "0.1", "the probability with which a user takes part")
-register(
-    Family(
-        make=CheckIn,
-        names=(
-            Named(
-                name="check-in",
-                title="k-ary randomized response of some users",
-                ways=(Way((K, PROBABILITY, EPSILON0), _of_krr),),
-            ),
-        ),
-    )
-)
+register(Family(make=CheckIn))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
