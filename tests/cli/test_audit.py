@@ -57,7 +57,7 @@ def test_json_has_the_verdict_and_every_check(capsys):
 @pytest.mark.parametrize("form", ["words", "json"])
 def test_a_violated_guarantee_exits_with_1_and_says_why(capsys, monkeypatch, form):
     rotating = FAULTS["rotated"](sdp.Histogram(categories=range(4), n=50, epsilon0=1.0, delta=1e-2))
-    monkeypatch.setattr("shuffledp.cli.audit.attacked", lambda _, **given: audit(rotating, **given))
+    monkeypatch.setattr("shuffledp.audits.audit", lambda _, **given: audit(rotating, **given))
     assert main([*KRR, *(["--json"] if form == "json" else [])]) == 1
     words = " ".join(capsys.readouterr().out.split())
     assert "depends on the order in which reports came" in words
@@ -87,7 +87,7 @@ def test_wrong_requests_exit_with_2_and_one_line(capsys, more):
 def test_a_bound_above_the_guarantee_without_the_confidence_of_a_verdict_is_said_and_exits_with_0(capsys, monkeypatch):
     honest = audit(sdp.KRR(k=4, epsilon0=1.0), n=20, delta=1e-2, runs=1000, rng=np.random.default_rng(1))
     unlucky = replace(honest, epsilon_lower=honest.certified + 0.1)
-    monkeypatch.setattr("shuffledp.cli.audit.attacked", lambda *_, **__: unlucky)
+    monkeypatch.setattr("shuffledp.audits.audit", lambda *_, **__: unlucky)
     assert main(KRR) == 0
     assert "with confidence 0.9999" in " ".join(capsys.readouterr().out.split())
 

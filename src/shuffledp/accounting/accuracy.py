@@ -29,8 +29,11 @@ __all__ = [
     "MARGIN",
     "MERGED_GAP",
     "MOST_PLANNED",
+    "PATIENCE",
     "RAREST_LOSS",
     "ROUGH_GAP",
+    "RUNS",
+    "SECONDS",
     "SLACK",
     "SOLVE_GAP",
     "WALL_GAP",
@@ -84,3 +87,10 @@ FARTHEST_DELTA = 1e-9
 LARGEST_ORDER = 1024.0
 # Nobody will find more users than this: where more are needed, calibration says so.
 MOST_PLANNED = 10**12
+
+# What takes long, unless told otherwise; a help states these without loading what computes.
+
+# Seconds that a published bound may be expected to take before a comparison leaves it out.
+PATIENCE = 0.5
+# Runs of an audit on each of its two datasets, and the seconds after which it stops.
+RUNS, SECONDS = 100_000, 60.0

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.audits.attack import BAG, bag_score, chosen, proven
 from shuffledp.audits.bench import misread, tried
@@ -27,7 +28,7 @@ from shuffledp.training.descent import ShuffledSGD
 
 __all__ = ["SURE", "Audit", "audit"]
 
-RUNS, LEAST_RUNS, BUDGET = 100_000, 200, 60.0
+LEAST_RUNS = 200
 ITEMS = 1 << 18  # reports drawn at once
 MOST_ITEMS = 1 << 22  # reports kept to choose the attack by
 MOST_USERS = 1_000_000
@@ -107,7 +108,7 @@ def audit(
     runs: int = RUNS,
     confidence: float = 0.95,
     rng: Rng = None,
-    budget_seconds: float = BUDGET,
+    budget_seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Audit:
     """Attack a protocol, or a randomizer with ``n`` users behind a shuffler, ``runs`` times on each

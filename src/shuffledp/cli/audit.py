@@ -2,24 +2,24 @@
 printed.
 """
 
-from typing import Annotated, Any, NamedTuple
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
 import typer
 
-from shuffledp.accounting.guarantee import check_delta
-from shuffledp.audits import Audit, Check
-from shuffledp.audits import audit as attacked
-from shuffledp.audits.auditing import BUDGET, RUNS, SURE
-from shuffledp.audits.runs import EXACT
+from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.options import QUESTION, number, whole
 from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.sharing import sharing
 from shuffledp.cli.waiting import counted
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import InvalidInput, check_count, check_delta
 from shuffledp.wording import rounded
+
+if TYPE_CHECKING:  # no help needs what computes
+    from shuffledp.audits import Audit, Check
 
 __all__: list[str] = []
 
@@ -46,8 +46,8 @@ def audit(
         float, number("confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.")
     ] = CONFIDENCE,
     budget: Annotated[
-        float, number("budget", QUESTION, f"Stop after this long: {BUDGET:g}.", metavar="SECONDS")
-    ] = BUDGET,
+        float, number("budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS")
+    ] = SECONDS,
     seed: Annotated[
         int | None, whole("seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.")
     ] = None,
@@ -59,6 +59,10 @@ def audit(
     tried alone, on all values. Exit code 1 means that something is wrong. Correct code is accused
     with a probability of at most 2e-4, whatever --confidence asks of the printed bound.
     """
+    from numpy.random import default_rng
+
+    from shuffledp.audits import audit as attacked
+
     if seed is not None:
         check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
     aim = (_aim if options["design"] is None else _designed)(options, delta)
@@ -71,7 +75,7 @@ def audit(
             runs=asked,
             confidence=confidence,
             budget_seconds=budget,
-            rng=None if seed is None else np.random.default_rng(seed),
+            rng=None if seed is None else default_rng(seed),
             progress=progress,
         )
     if options["as_json"]:
@@ -146,6 +150,8 @@ def _aim(options: dict[str, Any], delta: float | None) -> Aim:
 
 
 def _print(found: Audit, title: str, *, asked: int) -> None:
+    from shuffledp.audits.auditing import SURE
+
     rows = [
         (
             "epsilon",
@@ -189,4 +195,6 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
 
 
 def _evidence(check: Check) -> str:
+    from shuffledp.audits.runs import EXACT
+
     return "exact" if check.name in EXACT else check.evidence

@@ -1,30 +1,29 @@
 """The commands: epsilon, delta, calibrate, explain, curve."""
 
+from __future__ import annotations
+
 import csv
 import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import numpy as np
-
-from shuffledp import figures
-from shuffledp.accounting.calibration import Calibration
-from shuffledp.accounting.calibration import calibrate as solve
-from shuffledp.accounting.curves import Band, Bound, Proof
-from shuffledp.accounting.guarantee import Guarantee, Question, check_delta, check_epsilon, check_users
-from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.listing import KRR, PLAN, app, examples
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
 from shuffledp.cli.waiting import patiently
-from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers import Floats
+from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
+
+if TYPE_CHECKING:  # no help needs what computes
+    from shuffledp._types import Floats
+    from shuffledp.accounting.calibration import Calibration
+    from shuffledp.accounting.curves import Band, Bound, Proof
+    from shuffledp.accounting.guarantee import Guarantee
 
 __all__ = ["command"]
 
@@ -96,6 +95,8 @@ def _answer(
     proven: bool,
     bound: str | None,
 ) -> None:
+    from shuffledp.accounting.guarantee import Question
+
     guarantee = setup.guarantee()
     question = Question(guarantee if between is None else setup.guarantee(between=between), asked, at)
     if bound is not None:
@@ -138,6 +139,8 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     leave out --n for the fewest users, and give both of them, but not
     --rounds, for the most rounds. The answer is checked before it is shown.
     """
+    from shuffledp.accounting.shuffled import shuffled_parts
+
     check_epsilon(epsilon)
     check_delta(delta)
     with patiently("solving"):
@@ -238,6 +241,10 @@ def curve(
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,
     as CSV.
     """
+    import numpy as np
+
+    from shuffledp import figures
+
     check_form(as_json=setup.as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
@@ -311,6 +318,8 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
     """Find what is left out: epsilon0 or what stands for it, n, or, if both are given, the
     rounds.
     """
+    from shuffledp.accounting.calibration import calibrate as solve
+
     strength = setup.kind.strengths[0]
     open_strength = setup.kind.solvable and not setup.has_strength
     if not setup.kind.solvable and setup.n is not None and setup.rounds is not None:
@@ -357,6 +366,8 @@ def _share(setup: Setup) -> float:
 
 
 def _range(guarantee: Guarantee, first: float, last: float | None, points: int) -> Floats:
+    import numpy as np
+
     check_epsilon(first)
     points = check_count("points", points, least=2, remedy="A curve needs its two ends.")
     if points > MOST_ROWS:

@@ -1,26 +1,28 @@
 """The command compare: every published bound on one mechanism."""
 
+from __future__ import annotations
+
 import csv
 import dataclasses
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from shuffledp import figures
+from shuffledp.accounting.accuracy import PATIENCE
 from shuffledp.cli import show
 from shuffledp.cli.commands import command
 from shuffledp.cli.listing import COMPARE, KRR
 from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
-from shuffledp.cli.outside import bounds_in
 from shuffledp.cli.published import side_in_words
 from shuffledp.cli.setup import Setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.comparison import PATIENCE, Compared, Comparison, Left
-from shuffledp.literature.comparison import compare as computed
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
+
+if TYPE_CHECKING:  # no help needs what computes
+    from shuffledp.literature.comparison import Compared, Comparison, Left
 
 __all__: list[str] = []
 
@@ -60,6 +62,10 @@ def compare(
     """Every known bound on the shuffled reports, sorted: how loose each one is, and which are
     wrong.
     """
+    from shuffledp import figures
+    from shuffledp.cli.outside import bounds_in
+    from shuffledp.literature.comparison import compare as computed
+
     check_form(as_json=setup.as_json, latex=latex)
     if (delta is None) == (epsilon is None):
         raise InvalidInput(

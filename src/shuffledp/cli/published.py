@@ -1,12 +1,11 @@
 """What published bounds say, next to the certified ends: --bound of epsilon, delta and curve."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from shuffledp.accounting.curves import Band, Bound
-from shuffledp.accounting.guarantee import Guarantee, Question
-from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.cli import show
 from shuffledp.cli.options import QUESTION, flag
 from shuffledp.cli.setup import Setup
@@ -15,6 +14,8 @@ from shuffledp.errors import DoesNotApply
 from shuffledp.wording import reserved, rounded
 
 if TYPE_CHECKING:  # every published bound would come along
+    from shuffledp.accounting.curves import Band
+    from shuffledp.accounting.guarantee import Guarantee, Question
     from shuffledp.literature.bounds import Published
 
 __all__ = ["LISTED", "Column", "Named", "column", "published", "side_in_words"]
@@ -35,6 +36,7 @@ WARNINGS = {
 
 def published(setup: Setup, question: Question, name: str) -> None:
     """Print what one bound says, and the interval that contains the truth."""
+    from shuffledp.accounting.shuffled import shuffled_parts
     from shuffledp.literature.bounds import Setting, find
     from shuffledp.literature.comparison import weigh
 
@@ -89,7 +91,7 @@ def published(setup: Setup, question: Question, name: str) -> None:
     return show.sentences([*([] if warned else [""]), *(text for told, text in words if told)])
 
 
-def _warnings(bound: "Published", *, refuted: bool = False) -> list[str]:
+def _warnings(bound: Published, *, refuted: bool = False) -> list[str]:
     """What must not be overlooked before its number is used."""
     if bound.status == "proven":
         return []
@@ -112,6 +114,8 @@ def column(name: str, guarantee: Guarantee, band: Band) -> Column:
     """Its title is the name, and whatever keeps the bound from being a proven upper one; where it
     has no number, the cell is empty, and a note says why. A bound without any is refused.
     """
+    from shuffledp.accounting.curves import Bound
+    from shuffledp.accounting.guarantee import Question
     from shuffledp.literature.bounds import Setting, find, for_rounds
     from shuffledp.literature.comparison import rests_on, weigh
 

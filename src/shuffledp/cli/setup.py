@@ -1,5 +1,7 @@
 """Who sends what, how often, and who looks: the options of commands about shuffled reports."""
 
+from __future__ import annotations
+
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -8,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from shuffledp._types import Adversary, View
 from shuffledp.cli.numbers import read_count
 from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
 from shuffledp.cli.randomizers import READERS, find, parameters
@@ -17,6 +18,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.names import NAMES, Named, Parameter, Way
 
 if TYPE_CHECKING:  # a command that shares these options need not compute with them
+    from shuffledp._types import Adversary, View
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.protocols.design import Design
     from shuffledp.randomizers import Randomizer
@@ -26,13 +28,13 @@ __all__ = ["SETUP", "Setup", "with_setup"]
 USERS = "how many users' reports are shuffled together"
 
 
-def _designed(path: object) -> "Design":
+def _designed(path: object) -> Design:
     from shuffledp.client import read_design
 
     return read_design(cast(Path, path))
 
 
-def _law(design: Path) -> "Randomizer":
+def _law(design: Path) -> Randomizer:
     from shuffledp.randomizers.law_file import from_law
 
     return from_law(_designed(design).law.as_json())
@@ -86,14 +88,14 @@ class Setup:
         strengths = [kind.parameters[key].flag for key in kind.strengths if key in given]
         if len(strengths) > 1:
             raise InvalidInput(f"{kind.name} takes either {' or '.join(strengths)}, got both. Leave one out.")
-        return cls(kind, given, n, honest, rounds, cast(Adversary, adversary), cast(View, view), as_json)
+        return cls(kind, given, n, honest, rounds, cast("Adversary", adversary), cast("View", view), as_json)
 
     @property
     def has_strength(self) -> bool:
         """Whether it is said how much one report hides."""
         return any(key in self.given for key in self.kind.strengths)
 
-    def builder(self, *, unknown: str | None = None) -> "Callable[..., Randomizer]":
+    def builder(self, *, unknown: str | None = None) -> Callable[..., Randomizer]:
         """What builds the randomizer from the given parameters, and from ``unknown`` if there is
         one.
         """
@@ -107,11 +109,11 @@ class Setup:
             )
         return way.build
 
-    def randomizer(self) -> "Randomizer":
+    def randomizer(self) -> Randomizer:
         """The randomizer, all of whose parameters must be given."""
         return self.builder()(**self.given)
 
-    def guarantee(self, *, between: tuple[float, float] | None = None) -> "Guarantee":
+    def guarantee(self, *, between: tuple[float, float] | None = None) -> Guarantee:
         """The guarantee to be asked, possibly for one pair of the target's inputs."""
         from shuffledp.accounting.shuffled import shuffle
 
@@ -131,7 +133,7 @@ class Setup:
         """How many of n users follow the protocol; None means all."""
         return _count(self.honest, n)
 
-    def facts(self, guarantee: "Guarantee") -> dict[str, object]:
+    def facts(self, guarantee: Guarantee) -> dict[str, object]:
         """The inputs, under the names of their options."""
         from shuffledp.accounting.shuffled import shuffled_parts
 

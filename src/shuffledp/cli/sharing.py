@@ -3,7 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 
@@ -57,10 +57,16 @@ def sharing(shared: Shared, build: Callable[..., object]) -> Callable[[Callable[
             command(built, **options)
 
         built, *own = inspect.signature(command).parameters.values()
-        run.__annotations__ = {name: kind for name, kind in command.__annotations__.items() if name != built.name}
+        command.__annotations__.pop(built.name)  # its type may be known to the type checker alone
+        hints = get_type_hints(command, include_extras=True)
+        run.__annotations__ = hints
         *most, last = shared.values()
         run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [*most, *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own), last]
+            [
+                *most,
+                *(each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name]) for each in own),
+                last,
+            ]
         )
         return run
 

@@ -12,7 +12,7 @@ from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
 from shuffledp._types import End
-from shuffledp.accounting.accuracy import SLACK
+from shuffledp.accounting.accuracy import PATIENCE, SLACK
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee, Question
 from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, check_finite
@@ -22,8 +22,7 @@ from shuffledp.wording import reserved
 
 __all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside", "rests_on", "weigh"]
 
-PATIENCE = 0.5  # seconds that a bound may be expected to take before it is left out
-QUICK = 0.1  # the same, of bounds beside an explanation, where answers take the usual time
+QUICK = 0.1  # seconds, likewise, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
 BY_LAW = (  # upper ends that rest on what the law assumes
     "shuffledp-strong",

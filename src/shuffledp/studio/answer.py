@@ -21,11 +21,11 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.accounting import analytic_gaussian
-from shuffledp.accounting.accuracy import FIGURE_GAP, ROUGH_GAP
+from shuffledp.accounting.accuracy import FIGURE_GAP, PATIENCE, ROUGH_GAP
 from shuffledp.accounting.calibration import deviation
 from shuffledp.accounting.inversion import geometric, halve
 from shuffledp.errors import InvalidInput
-from shuffledp.literature.comparison import PATIENCE, Left, compare
+from shuffledp.literature.comparison import Left, compare
 from shuffledp.mechanisms.best_curator import Baseline, best_curator
 from shuffledp.mechanisms.best_local import best_alone, best_size, number_named
 from shuffledp.protocols.design import Design
