@@ -15,7 +15,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
-from shuffledp.cli.randomizers import parameters
+from shuffledp.cli.setup import parameters
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.names import NAMES
 from tests.cli.people import done

@@ -3,11 +3,9 @@
 listing          every command, for the help; their modules are loaded when they are called
 running          one run: exit codes and errors
 numbers          numbers as they are typed
-randomizers      the names of randomizers as they are typed, and how their parameters are read
 parsing          every option once, all that is missing at once
-options          the options that commands share
-setup            those of commands about shuffled reports, as one ``Setup``
-sharing          options as one object
+options          every option that commands share, and how it reaches them
+setup            those of commands about shuffled reports, as one ``Setup``; randomizers by name
 waiting          what is seen while something takes long: one look of all bars
 show             answers as tables, as plain words, and as strict JSON
 commands         epsilon, delta, calibrate, explain, curve
@@ -21,10 +19,6 @@ training         which sampler for a training, and how much noise
 audit            attacks on the code that runs
 poison           the command poison: people who cheat, tried against a design
 look             what a table holds, and a command to copy
-table_options    how a table is read
-value_options    which answers count: categories, bounds, bins
-engine_options   where the data are
-promise_options  what is promised, whose budget, where it is written
 asking           the options of a question about a table, as one ``Asking``
 answering        a question is carried out, and its release shown
 release          histogram, frequency, mean: from a table to a defended answer

@@ -1,27 +1,206 @@
-"""The options of a question about a table, sorted into one ``Asking``."""
+"""The options of a question about a table, sorted: how it is read, what is promised, where it is
+answered.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.engine_options import ENGINE_OPTIONS, Engine
-from shuffledp.cli.options import ANSWER, AS_JSON
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, NOISE, OUTPUT_OPTIONS, PROMISE_OPTIONS, Keeping, budget_of
-from shuffledp.cli.sharing import option, sharing
-from shuffledp.cli.table_options import MESSY_OPTIONS, SOURCES, TABLE_OPTIONS, Reading
-from shuffledp.cli.value_options import BIN_OPTIONS, BOUND_OPTIONS, CATEGORY_OPTIONS, HIDING, binned
+from shuffledp.cli.numbers import read_numbers, read_range
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    BIN_OPTIONS,
+    BOUND_OPTIONS,
+    BUDGET_OPTIONS,
+    CATEGORY_OPTIONS,
+    ENGINE_OPTIONS,
+    HIDING,
+    MESSY_OPTIONS,
+    NOISE,
+    OUTPUT_OPTIONS,
+    PROMISE_OPTIONS,
+    SOURCES,
+    TABLE_OPTIONS,
+    TITLE,
+    option,
+    sharing,
+)
 from shuffledp.errors import InvalidInput
-from shuffledp.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, read_categories
+from shuffledp.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, given_bins, read_categories
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.protocols.design import Design
     from shuffledp.release.budget import Budget
     from shuffledp.release.question import Question
     from shuffledp.release.released import Release
+    from shuffledp.tables.cleaning import Cleaning
 
-__all__ = ["ASKED", "Asking", "Found", "with_asking", "with_binning", "with_counting", "with_hiding", "with_listing"]
+__all__ = [
+    "ASKED",
+    "LOCAL",
+    "Asking",
+    "Engine",
+    "Found",
+    "Keeping",
+    "Reading",
+    "binned",
+    "budget_of",
+    "check_engine",
+    "promise_of",
+    "with_asking",
+    "with_binning",
+    "with_counting",
+    "with_hiding",
+    "with_listing",
+]
+
+LOCAL = "local[*]"  # Spark on all cores of this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a table is read: which column, whose rows, and what is forgiven."""
+
+    source: str
+    column: str | list[str] | None
+    format: str | None
+    ids: str | None
+    keep: str
+    cleaning: "Cleaning"
+    encoding: str | None
+    one_row_per_person: bool
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """What belongs here of the options of a command."""
+        from shuffledp.tables.cleaning import Cleaning, check_encoding
+        from shuffledp.tables.people import check_keep
+
+        own = {name: given[name] for name in ("source", "column", "format", "ids", "encoding", "one_row_per_person")}
+        rules = {name: given[name] for name in ("strip", "ignore_case", "thousands")}
+        words = () if given["na"] is None else tuple(part.strip() for part in given["na"].split(","))
+        cleaning = Cleaning(**rules, na=words, decimal=given["decimal"] or ".")
+        keep = check_keep(given["keep"], given["ids"])
+        if own["encoding"] is not None:
+            own["encoding"] = check_encoding(own["encoding"])
+        return cls(**own, keep=keep, cleaning=cleaning)
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that were named."""
+        if self.column is None:
+            return []
+        return [self.column] if isinstance(self.column, str) else self.column
+
+    def fields(self) -> dict[str, Any]:
+        """The same as arguments."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Where a result goes."""
+
+    out: Path | None
+    force: bool
+    as_json: bool
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """What belongs here of the options of a command."""
+        return cls(given["out"], given["force"], given["as_json"])
+
+    def folder(self) -> Path:
+        """The folder to write."""
+        if self.out is None:
+            raise InvalidInput(
+                "--out is missing: the folder to write. Add, for example, --out result; or --dry-run to write nothing."
+            )
+        return self.out
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where a question runs, other than here: on Spark."""
+
+    master: str
+    work: str | None
+    tables: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self | None:
+        """The engine that the options name, if any; what it cannot do is refused."""
+        tables, work = given["source"], given["work"]
+        check_engine(given["engine"], given["master"], work)
+        if given["engine"] is None:
+            if len(tables) > 1:
+                raise InvalidInput(
+                    f"one table must be given without --engine, got {len(tables)}. Put them into one file, or add "
+                    f"--engine spark."
+                )
+            return None
+        _check_table(given)
+        place = LOCAL if given["master"] is None else given["master"]
+        if work is None and not place.startswith("local"):
+            raise InvalidInput(
+                f"--work must be given with --master {place}, got none. Name a folder on storage that all its workers "
+                f"share, such as hdfs:///tmp/poll."
+            )
+        return cls(place, work, tuple(tables))
+
+
+def check_engine(name: str | None, master: str | None, work: str | None = None) -> None:
+    """Refuse an engine that there is not, and options of one where none is asked for."""
+    for word, given in (("--master", master), ("--work", work)):
+        if name is None and given is not None:
+            raise InvalidInput(f"{word} must come with --engine, got none. Add --engine spark.")
+    if name not in (None, "spark"):
+        raise InvalidInput(f"--engine must be spark, got {name!r}. Leave it out to run here, on one machine.")
+
+
+def _check_table(given: Mapping[str, Any]) -> None:
+    """Refuse what only one machine can do."""
+    if "-" in given["source"]:
+        raise InvalidInput("tables must be files with --engine, got standard input. Save it where Spark can read it.")
+    if given["keep"] == "first":
+        raise InvalidInput(
+            "--keep must be random with --engine, where no row is the first, got 'first'. Leave it out, or keep one "
+            "row of each person before."
+        )
+    if given["encoding"] is not None:
+        raise InvalidInput(
+            f"--encoding must be left out with --engine, got {given['encoding']!r}. Convert the table to Parquet first."
+        )
+    if given["format"] not in (None, "csv", "parquet"):
+        raise InvalidInput(
+            f"--format must be csv or parquet with --engine, got {given['format']!r}. Convert the table first."
+        )
+
+
+def budget_of(**given: Any) -> "Budget | None":
+    """The budget that the options describe, if any."""
+    from shuffledp.release.budget import Budget
+
+    return Budget.of(*(given[name] for name, _ in BUDGET_OPTIONS))
+
+
+def promise_of(given: Mapping[str, Any], noise: Sequence[str] = ("gamma", "epsilon0", "k")) -> Promise:
+    """The promise that the options describe, with the noise among them."""
+    rounds = 1 if given["rounds"] is None else given["rounds"]
+    names = ("epsilon", "delta", "honest", *(name for name in noise if name in given))
+    return Promise(rounds=rounds, **{name: given[name] for name in names})
+
+
+def binned(given: Mapping[str, Any]) -> Bins:
+    """The bins, quantiles and ranges as they are typed."""
+    return given_bins(
+        **{name: given[name] for name in ("lower", "upper", "bins", "scale")},
+        cuts=None if given["cuts"] is None else read_numbers("--cuts", given["cuts"]),
+        at=read_numbers("--at", given["at"]),
+        ranges=[read_range(each) for each in given["ranges"] or []],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,79 +225,37 @@ class Asking:
         return replace(cls.counting(**options), hiding=hiding)
 
     @classmethod
-    def binning(
-        cls,
-        *,
-        lower: float | None,
-        upper: float | None,
-        bins: int | None,
-        scale: str | None,
-        cuts: str | None,
-        at: str,
-        ranges: list[str] | None,
-        protocol: str,
-        **options: Any,
-    ) -> Self:
+    def binning(cls, *, protocol: str, **options: Any) -> Self:
         """The same for a question about a number that falls into bins."""
-        known = binned(lower=lower, upper=upper, bins=bins, scale=scale, cuts=cuts, at=at, ranges=ranges)
+        known = binned(options)
         hiding = Hiding(protocol=protocol)
         return replace(cls.of(**options), bins=known, hiding=hiding)
 
     @classmethod
-    def counting(
-        cls,
-        *,
-        categories: str | None,
-        domain: int | None,
-        other: str | None,
-        missing: str | None,
-        **options: Any,
-    ) -> Self:
+    def counting(cls, *, categories: str | None, **options: Any) -> Self:
         """The same for a question whose answers are categories."""
-        known = read_categories(categories, domain=domain, other=other, missing=missing)
+        rules = {name: options.get(name) for name in ("domain", "other", "missing")}
+        known = read_categories(categories, **rules)
         return replace(cls.of(**options), categories=known)
 
     @classmethod
-    def listing(cls, *, categories: str | None, other: str | None, **options: Any) -> Self:
+    def listing(cls, *, categories: str | None, **options: Any) -> Self:
         """The same where categories may be listed, and need not."""
-        if categories is None and other is not None:
-            raise InvalidInput("--other must come with --categories, got none. Without them every other value is else.")
-        known = None
         if categories is not None:
-            known = read_categories(categories, domain=None, other=other, missing=None)
-        return replace(cls.of(**options), categories=known)
+            return cls.counting(categories=categories, **options)
+        if options["other"] is not None:
+            raise InvalidInput("--other must come with --categories, got none. Without them every other value is else.")
+        return cls.of(**options)
 
     @classmethod
-    def of(
-        cls,
-        *,
-        title: str | None,
-        epsilon: float | None,
-        delta: float,
-        honest: int | Fraction | None,
-        rounds: int | None,
-        ledger: Path | None,
-        population: str | None,
-        limit_epsilon: float | None,
-        limit_delta: float | None,
-        out: Path | None,
-        force: bool,
-        dry_run: bool,
-        as_json: bool,
-        engine: str | None,
-        master: str | None,
-        work: str | None,
-        **table: Any,
-    ) -> Self:
+    def of(cls, **given: Any) -> Self:
         """Sort the options."""
-        noise = {name: table.pop(name) for name in ("gamma", "epsilon0", "k") if name in table}
-        runs = Engine.of(engine, master, work, table)
-        first, *others = table["source"]
-        table["source"] = first if not others else f"{first} and {len(others)} more"
-        rounds = 1 if rounds is None else rounds
-        promise = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest, **noise)
-        budget = budget_of(ledger, population, limit_epsilon, limit_delta)
-        return cls(Reading.taken(table), title, promise, budget, Keeping(out, force, as_json), dry_run, runs)
+        runs = Engine.of(given)
+        promise, budget = promise_of(given), budget_of(**given)
+        first, *others = given["source"]
+        source = first if not others else f"{first} and {len(others)} more"
+        reading = Reading.of(given | {"source": source})
+        return cls(reading, given["title"], promise, budget, Keeping.of(given), given["dry_run"], runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,15 +279,15 @@ ASKED = [
     *BUDGET_OPTIONS,
     *ENGINE_OPTIONS,
     *OUTPUT_OPTIONS,
-    option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
-    option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", default=False),
+    TITLE,
+    option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", bool),
     AS_JSON,
 ]
 OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]
-with_asking = sharing(dict(OR_NOISE), Asking.of)
-with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, HIDING, *ASKED]), Asking.binning)
-with_counting = sharing(dict([*CATEGORY_OPTIONS, *ASKED]), Asking.counting)
+with_asking = sharing(OR_NOISE, Asking.of)
+with_binning = sharing([*BOUND_OPTIONS, *BIN_OPTIONS, HIDING, *ASKED], Asking.binning)
+with_counting = sharing([*CATEGORY_OPTIONS, *ASKED], Asking.counting)
 with_listing = sharing(
-    dict([*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED]), Asking.listing
+    [*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED], Asking.listing
 )
-with_hiding = sharing(dict([*CATEGORY_OPTIONS, HIDING, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden)
+with_hiding = sharing([*CATEGORY_OPTIONS, HIDING, *(each for each in OR_NOISE if each[0] != "k")], Asking.hidden)

@@ -11,9 +11,8 @@ import typer
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.options import QUESTION, number, whole
+from shuffledp.cli.options import QUESTION, number, sharing, whole
 from shuffledp.cli.setup import SETUP, Setup
-from shuffledp.cli.sharing import sharing
 from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput, check_count, check_delta
 from shuffledp.wording import rounded

@@ -10,10 +10,23 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import show_release
+from shuffledp.cli.asking import budget_of
 from shuffledp.cli.listing import NETWORK, examples, group
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, flag, whole
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, budget_of
-from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    BUDGET_OPTIONS,
+    OUTPUT_OPTIONS,
+    QUESTION,
+    TITLE,
+    Designed,
+    Json,
+    NewFolder,
+    argument,
+    flag,
+    sharing,
+    whole,
+)
 from shuffledp.cli.waiting import patiently
 from shuffledp.wording import quote
 
@@ -28,7 +41,6 @@ collection = group(
 )
 
 Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
-NewFolder = Annotated[Path, flag("out", ANSWER, "The folder to write; it must not exist yet.", metavar="FOLDER")]
 Asked = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
 
 
@@ -63,7 +75,7 @@ def _shown(seconds: int) -> str:
     ),
 )
 def new(
-    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")],
+    design: Designed,
     shuffler: Shuffler,
     out: NewFolder,
     question: Asked = None,
@@ -161,7 +173,7 @@ def invite_(
     "search",
     epilog=examples("collection search --design words.json --shuffler https://shuffle.example.org --out search"),
 )
-@sharing(dict([*BUDGET_OPTIONS, AS_JSON]), dict)
+@sharing([*BUDGET_OPTIONS, AS_JSON], dict)
 def search_(
     given: dict[str, Any],
     design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE")],
@@ -180,7 +192,7 @@ def search_(
     from shuffledp.survey.search import new_search
 
     search = TopSearch.from_json(read_written(design))
-    budget = budget_of(*(given[name] for name, _ in BUDGET_OPTIONS))
+    budget = budget_of(**given)
     with patiently("certifying"):
         made = new_search(search, shuffler, out, question=question, budget=budget)
     _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
@@ -190,15 +202,13 @@ def search_(
     "next", epilog=examples("collection next search sealed.bin", "collection next search sealed.bin --out result")
 )
 @sharing(
-    dict(
-        [
-            argument("search", "What `shuffledp collection search` wrote.", metavar="FOLDER", annotation=Path),
-            argument("sealed", "What `shuffledp collection fetch` wrote.", metavar="FILE", annotation=Path),
-            *OUTPUT_OPTIONS,
-            option("title", ANSWER, "A headline for the page.", metavar="TEXT"),
-            AS_JSON,
-        ]
-    ),
+    [
+        argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
+        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
+        *OUTPUT_OPTIONS,
+        TITLE,
+        AS_JSON,
+    ],
     dict,
 )
 def next_(given: dict[str, Any]) -> None:

@@ -6,10 +6,8 @@ from typing import Any
 from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import ASKED, Asking
 from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.options import COLUMNS, HIDING, LISTS, TABLE, option, sharing
 from shuffledp.cli.release import PROMISED
-from shuffledp.cli.sharing import option, sharing
-from shuffledp.cli.table_options import COLUMNS, TABLE
-from shuffledp.cli.value_options import HIDING, LISTS
 
 __all__ = ["crosstab"]
 
@@ -19,16 +17,14 @@ CROSSTAB_OPTIONS = [
         "other",
         TABLE,
         "Count all other values as this category, in every column or as COLUMN=NAME; if left out, they are refused.",
-        metavar="NAME",
     ),
     option(
         "missing",
         TABLE,
         "Count missing values as this category, in every column or as COLUMN=NAME; if left out, rows with a missing "
         "value do not take part.",
-        metavar="NAME",
     ),
-    option("by", TABLE, "Tell shares within the groups of this column too.", metavar="NAME"),
+    option("by", TABLE, "Tell shares within the groups of this column too."),
 ]
 
 
@@ -63,10 +59,7 @@ def _crossing(
         f"{PROMISED} --dry-run",
     ),
 )
-@sharing(
-    dict([COLUMNS, *CROSSTAB_OPTIONS, HIDING, *(each for each in ASKED if each[0] != "column")]),
-    _crossing,
-)
+@sharing([COLUMNS, *CROSSTAB_OPTIONS, HIDING, *(each for each in ASKED if each[0] != "column")], _crossing)
 def crosstab(given: tuple[Asking, dict[str, Any]]) -> None:
     """How many people hold each combination of several columns' categories, with all sums; with
     --by, shares within groups.

@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
+from shuffledp.cli.asking import binned, promise_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import AS_JSON, QUESTION, OutFile, ReplaceFile, whole
-from shuffledp.cli.promise_options import NOISE, PROMISE_OPTIONS
-from shuffledp.cli.sharing import option, sharing
-from shuffledp.cli.table_options import COLUMNS, TABLE
-from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
-from shuffledp.cli.value_options import (
+from shuffledp.cli.options import (
+    AS_JSON,
     BIN_OPTIONS,
-    BINNED,
     CATEGORY_OPTIONS,
+    COLUMNS,
     HIDING,
     LISTS,
+    NOISE,
+    PROMISE_OPTIONS,
+    QUESTION,
+    TABLE,
     EncodedBy,
     LowerBound,
+    OutFile,
+    ReplaceFile,
     UpperBound,
-    binned,
+    option,
+    sharing,
+    whole,
 )
+from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS, TopTask
@@ -41,13 +47,13 @@ __all__: list[str] = []
 HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 # Of a count, a mean or a sum that is settled before there is a table.
 REACHING_OPTIONS = [
-    option("value", TABLE, "For a count: the value to count.", metavar="NAME"),
+    option("value", TABLE, "For a count: the value to count."),
     option(
         "error",
         TABLE,
         "For a mean, a sum or a count: the standard error to stay below; for top: the probability of listing a word "
         "that too few people hold.",
-        parser=read_number,
+        read_number,
     ),
 ]
 STEPS_OR_WORDS = option(
@@ -55,12 +61,12 @@ STEPS_OR_WORDS = option(
     QUESTION,
     "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to; for top: how "
     "many words to list.",
-    parser=read_count,
+    read_count,
 )
 SEARCHED = [each for each in SEARCH_OPTIONS if each[0] not in ("k", "error")]
 USUAL = {"at": "0.5", "protocol": "krr", "method": "hadamard"}
 ASKED = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *SEARCHED, HIDING]
-with_categories = sharing(dict([*ASKED, *NOISE, STEPS_OR_WORDS, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
+with_categories = sharing([*ASKED, *NOISE, STEPS_OR_WORDS, *PROMISE_OPTIONS[1:], AS_JSON], dict)
 
 
 @app.command(
@@ -89,13 +95,9 @@ def design(
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
     _check_own(task, given | {"lower": lower, "upper": upper, "method": method})
-    noise = ("gamma", "epsilon0", "k") if task != TopTask.name else ()
-    promise = Promise(
-        rounds=1 if given["rounds"] is None else given["rounds"],
-        **{name: given[name] for name in ("epsilon", "delta", "honest", *noise)},
-    )
     if task == TopTask.name:
-        return _design_search(given, n, promise, out)
+        return _design_search(given, n, promise_of(given, noise=()), out)
+    promise = promise_of(given)
     question = _settled_question(task, given, lower=lower, upper=upper, method=method)
     with patiently("calibrating"):
         made = question.design(n, promise)
@@ -175,7 +177,7 @@ def _settled_question(
     common: dict[str, Any] = {"source": "-", "task": task, "hiding": hiding}
     counting = TASKS[task].counts
     if task == "quantile":
-        common |= {"bins": binned(lower=lower, upper=upper, **{name: given.get(name) for name in BINNED})}
+        common |= {"bins": binned(given | {"lower": lower, "upper": upper})}
     elif any(given.get(name) is not None for name in ("bins", "scale", "cuts", "ranges")):
         raise InvalidInput(f"a {task} takes no --bins, --scale, --cuts and --range, got some. Leave them out.")
     if counting and not (lower is None and upper is None):

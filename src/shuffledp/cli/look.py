@@ -10,8 +10,7 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import Json, flag, whole
-from shuffledp.cli.table_options import MESSY, TABLE
+from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
 from shuffledp.cli.waiting import progress
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote

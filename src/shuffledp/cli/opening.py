@@ -6,11 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from shuffledp.cli.answering import fitting, heard, show_release
-from shuffledp.cli.engine_options import ENGINE, LOCAL, check_engine
+from shuffledp.cli.asking import LOCAL, Keeping, budget_of, check_engine
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import ANSWER, AS_JSON, flag
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
-from shuffledp.cli.sharing import argument, option, sharing
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    BUDGET_OPTIONS,
+    ENGINE,
+    MASTER,
+    OUTPUT_OPTIONS,
+    argument,
+    flag,
+    option,
+    sharing,
+)
 from shuffledp.cli.track import SERIES, refresh
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
@@ -25,16 +34,11 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-
-ENGINE_OPTIONS = [
-    option(
-        "engine",
-        ENGINE,
-        "Open the reports on an engine: spark. The analyst's key travels to its workers, and they must find FILE.",
-        metavar="NAME",
-    ),
-    option("master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"),
-]
+SPARK = option(
+    "engine",
+    ENGINE,
+    "Open the reports on an engine: spark. The analyst's key travels to its workers, and they must find FILE.",
+)
 
 
 @app.command(
@@ -48,18 +52,15 @@ ENGINE_OPTIONS = [
     ),
 )
 @sharing(
-    dict(
-        [
-            argument(
-                "study", "The folder of the collection, with the analyst's key.", metavar="STUDY", annotation=Path
-            ),
-            argument("sealed", "What `shuffledp collection fetch` wrote.", metavar="FILE", annotation=Path),
-            *BUDGET_OPTIONS,
-            *ENGINE_OPTIONS,
-            *OUTPUT_OPTIONS,
-            AS_JSON,
-        ]
-    ),
+    [
+        argument("study", "STUDY", "The folder of the collection, with the analyst's key."),
+        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
+        *BUDGET_OPTIONS,
+        SPARK,
+        MASTER,
+        *OUTPUT_OPTIONS,
+        AS_JSON,
+    ],
     dict,
 )
 def open_(
@@ -126,11 +127,11 @@ def _placed(
     collection: "Collection", series: Path | None, period: str | None, given: dict[str, Any]
 ) -> "Iterator[tuple[Keeping, Budget | None, InSeries | None]]":
     """Where a release goes, and who pays for it: a folder and a budget, or a week of a series."""
-    keeping = Keeping(given["out"], given["force"], given["as_json"])
+    keeping = Keeping.of(given)
     if series is None:
         if period is not None:
             raise InvalidInput(f"--period must come with --series, got {period!r} alone. Leave it out.")
-        yield keeping, budget_of(*(given[name] for name, _ in BUDGET_OPTIONS)), None
+        yield keeping, budget_of(**given), None
         return
     from shuffledp.series.weeks import collected_week
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from shuffledp.cli.answering import answer
 from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding, with_listing
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import flag, number
-from shuffledp.cli.table_options import TABLE
+from shuffledp.cli.options import LOWER, TABLE, UPPER, flag, number
 from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 
 __all__ = ["PROMISED"]
@@ -50,12 +49,11 @@ def frequency(
     _answer(asking, task="frequency", categories=asking.categories, method=method)
 
 
-LOWER = Annotated[float, number("lower", TABLE, "The smallest possible value, known without the data.")]
-UPPER = Annotated[float, number("upper", TABLE, "The largest possible value, known without the data.")]
-CLIP = Annotated[
+Lower, Upper = Annotated[float, LOWER], Annotated[float, UPPER]
+Clip = Annotated[
     bool, flag("clip", TABLE, "Move values outside the range to the nearest bound; if left out, they are refused.")
 ]
-ERROR = Annotated[
+Error = Annotated[
     float | None,
     number(
         "error",
@@ -77,10 +75,10 @@ ERROR = Annotated[
 @with_asking
 def mean(
     asking: Asking,
-    lower: LOWER,
-    upper: UPPER,
-    clip: CLIP = False,
-    error: ERROR = None,
+    lower: Lower,
+    upper: Upper,
+    clip: Clip = False,
+    error: Error = None,
 ) -> None:
     """The mean of a number that people hold."""
     _sum(asking, task="mean", lower=lower, upper=upper, clip=clip, error=error)
@@ -97,10 +95,10 @@ def mean(
 @with_asking
 def sum_(
     asking: Asking,
-    lower: LOWER,
-    upper: UPPER,
-    clip: CLIP = False,
-    error: ERROR = None,
+    lower: Lower,
+    upper: Upper,
+    clip: Clip = False,
+    error: Error = None,
 ) -> None:
     """The sum of a number that people hold."""
     _sum(asking, task="sum", lower=lower, upper=upper, clip=clip, error=error)
@@ -118,7 +116,7 @@ def sum_(
 def count(
     asking: Asking,
     value: Annotated[str, flag("value", TABLE, "The value to count; all others are else.", metavar="NAME")],
-    error: ERROR = None,
+    error: Error = None,
 ) -> None:
     """How many people hold one value, as accurately as a trusted curator would tell."""
     from shuffledp.release.central_questions import CountQuestion

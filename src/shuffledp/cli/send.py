@@ -10,10 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
+from shuffledp.cli.asking import Reading
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, MostEpsilon0, flag
-from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE, TABLE_OPTIONS, Reading
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    COLUMNS,
+    MESSY_OPTIONS,
+    MISSING,
+    QUESTION,
+    TABLE,
+    TABLE_OPTIONS,
+    MostEpsilon0,
+    Option,
+    argument,
+    flag,
+    option,
+    shared,
+    sharing,
+)
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask, Task
@@ -31,17 +46,17 @@ ONE = [
         QUESTION,
         "The answer, or one for each column of a crosstab; - reads it from standard input, and leaves it in no list of "
         "processes.",
-        annotation=list[str],
+        list[str],
         metavar="TEXT",
     ),
     option("code", QUESTION, "The invitation, if the collection asks for one.", metavar="CODE"),
 ]
 MANY = [
-    option("source", TABLE, "Instead of one answer: a CSV, Parquet or Arrow file.", metavar="FILE", flag="table"),
+    option("source", TABLE, "Instead of one answer: a CSV, Parquet or Arrow file.", called="table", metavar="FILE"),
     *TABLE_OPTIONS,
     COLUMNS,
-    option("codes", TABLE, "A file with an invitation for each row.", annotation=Path, metavar="FILE"),
-    option("missing", TABLE, "Count missing values as this category.", metavar="NAME"),
+    option("codes", TABLE, "A file with an invitation for each row.", Path),
+    shared("missing", MISSING),
     *MESSY_OPTIONS,
 ]
 
@@ -57,14 +72,7 @@ MANY = [
     ),
 )
 @sharing(
-    dict(
-        [
-            argument("file", "What `shuffledp collection new` wrote.", metavar="FILE", annotation=Path),
-            *ONE,
-            *MANY,
-            AS_JSON,
-        ]
-    ),
+    [argument("file", "FILE", "What `shuffledp collection new` wrote."), *ONE, *MANY, AS_JSON],
     dict,
 )
 def send(
@@ -174,7 +182,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
     from shuffledp.tables import open_column
 
     _check_absent(given, ONE, "--table")
-    reading = Reading.taken(given)
+    reading = Reading.of(given)
     kind: Any = "text" if reading.cleaning.reads_numbers else client.collection.design.task.kind
     with bars() as drawn:
         encoding, sending = (
@@ -227,11 +235,11 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
         return client.send_table(drawing, codes=codes, processes=None, tick=tick)
 
 
-def _check_absent(given: dict[str, Any], options: Sequence[tuple[str, Any]], beside: str) -> None:
+def _check_absent(given: dict[str, Any], options: Sequence[Option], beside: str) -> None:
     """Refuse options of the other way to send."""
     for name, parameter in options:
         if given[name] not in (None, False, []):
-            flag = parameter.default.param_decls[0]
+            flag = parameter.annotation.__metadata__[0].param_decls[0]
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 
 

@@ -1,19 +1,19 @@
-"""Who sends what, how often, and who looks: the options of commands about shuffled reports."""
+"""Who sends what, how often, and who looks: the options of commands about shuffled reports, and
+randomizers by the names that are typed.
+"""
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS
-from shuffledp.cli.randomizers import READERS, find, parameters
-from shuffledp.cli.sharing import Shared, option, sharing
+from shuffledp.cli.numbers import read_count, read_number
+from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS, Option, option, sharing
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.names import NAMES, Named, Parameter, Way
 
@@ -23,9 +23,36 @@ if TYPE_CHECKING:  # a command that shares these options need not compute with t
     from shuffledp.protocols.design import Design
     from shuffledp.randomizers import Randomizer
 
-__all__ = ["SETUP", "Setup", "with_setup"]
+__all__ = ["SETUP", "Setup", "find", "parameters", "with_setup"]
 
+READERS: Mapping[str, object] = {"count": read_count, "number": read_number, "file": Path}
 USERS = "how many users' reports are shuffled together"
+
+
+def parameters() -> dict[str, Parameter]:
+    """Every parameter of some randomizer.
+
+    >>> list(parameters())[:3]
+    ['k', 'epsilon0', 'gamma']
+    """
+    return {name: each for kind in NAMES.values() for name, each in kind.parameters.items()}
+
+
+def find(name: str) -> Named:
+    """The randomizer of that name, in its usual spelling.
+
+    >>> find("Local_Hash").name
+    'local-hash'
+    """
+    wanted = name.strip().lower().replace("_", "-")
+    if wanted not in NAMES:
+        close = get_close_matches(wanted, NAMES, n=1)
+        suggestion = f"Did you mean {close[0]}? " if close else ""
+        raise InvalidInput(
+            f"--randomizer must be a known name, got {name!r}. {suggestion}Known: "
+            f"{', '.join(NAMES)}. Others come with --design FILE, from `shuffledp design`."
+        )
+    return NAMES[wanted]
 
 
 def _designed(path: object) -> Design:
@@ -153,37 +180,38 @@ def _count(honest: int | Fraction | None, n: int) -> int | None:
     return max(1, math.floor(n * honest)) if isinstance(honest, Fraction) else honest
 
 
-def _shared() -> Shared:
-    def typed(each: Parameter) -> tuple[str, inspect.Parameter]:
-        takers = [kind for kind in NAMES.values() if each.name in kind.parameters]
-        instead = ", in place of --epsilon0" if each.name in takers[0].equivalents else ""
-        whose = f" ({', '.join(kind.name for kind in takers)})" if len(takers) <= 2 else ""
-        read, metavar = READERS[each.kind]
-        meaning = f"{each.meaning[0].upper()}{each.meaning[1:]}{instead}{whose}."
-        return option(each.name, ONE_REPORT, meaning, parser=read, metavar=metavar, flag=each.flag.removeprefix("--"))
-
-    seen = "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers."
-    released = "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits."
-    return dict(
-        [
-            option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}.", metavar="NAME"),
-            *(typed(each) for each in parameters().values()),
-            option(
-                "design",
-                ONE_REPORT,
-                "What `shuffledp design` wrote, in place of a randomizer: its law, and without --n its people.",
-                annotation=Path,
-                metavar="FILE",
-            ),
-            option("n", EVERYONE, USERS[0].upper() + USERS[1:] + ".", parser=read_count),
-            HONEST,
-            ROUNDS,
-            option("adversary", EVERYONE, seen, default="shuffled", metavar="NAME"),
-            option("view", EVERYONE, released, default="reports", metavar="NAME"),
-            AS_JSON,
-        ]
-    )
+def _typed(each: Parameter) -> Option:
+    takers = [kind for kind in NAMES.values() if each.name in kind.parameters]
+    instead = ", in place of --epsilon0" if each.name in takers[0].equivalents else ""
+    whose = f" ({', '.join(kind.name for kind in takers)})" if len(takers) <= 2 else ""
+    meaning = f"{each.meaning[0].upper()}{each.meaning[1:]}{instead}{whose}."
+    return option(each.name, ONE_REPORT, meaning, READERS[each.kind], called=each.flag.removeprefix("--"))
 
 
-SETUP = _shared()
+SETUP = [
+    option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}."),
+    *map(_typed, parameters().values()),
+    option(
+        "design",
+        ONE_REPORT,
+        "What `shuffledp design` wrote, in place of a randomizer: its law, and without --n its people.",
+        Path,
+    ),
+    option("n", EVERYONE, f"{USERS[0].upper()}{USERS[1:]}.", read_count),
+    HONEST,
+    ROUNDS,
+    option(
+        "adversary",
+        EVERYONE,
+        "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers.",
+        default="shuffled",
+    ),
+    option(
+        "view",
+        EVERYONE,
+        "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits.",
+        default="reports",
+    ),
+    AS_JSON,
+]
 with_setup = sharing(SETUP, Setup.of)

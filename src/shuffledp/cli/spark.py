@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.cli.asking import Asking, Found
-from shuffledp.cli.engine_options import Engine
+from shuffledp.cli.asking import Asking, Engine, Found
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 

@@ -9,12 +9,29 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import show_release
+from shuffledp.cli.asking import Keeping, Reading, budget_of
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, MostEpsilon0, OutFile, ReplaceFile, flag, whole
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, Keeping, budget_of
-from shuffledp.cli.sharing import argument, sharing
-from shuffledp.cli.table_options import COLUMNS, MESSY_OPTIONS, TABLE_OPTIONS, Reading
-from shuffledp.cli.value_options import Clipping, MissingName
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    BUDGET_OPTIONS,
+    COLUMNS,
+    MESSY_OPTIONS,
+    OUTPUT_OPTIONS,
+    QUESTION,
+    TABLE_OPTIONS,
+    Clipping,
+    Designed,
+    Json,
+    MissingName,
+    MostEpsilon0,
+    OutFile,
+    ReplaceFile,
+    argument,
+    flag,
+    sharing,
+    whole,
+)
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
@@ -31,7 +48,7 @@ Settled = Annotated[
     flag("design", QUESTION, "The design that was settled; if left out, the files are trusted.", metavar="FILE"),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
+with_budget = sharing(BUDGET_OPTIONS, budget_of)
 
 
 @app.command(
@@ -40,20 +57,18 @@ with_budget = sharing(dict(BUDGET_OPTIONS), budget_of)
     epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"),
 )
 @sharing(
-    dict(
-        [
-            argument("source", "A CSV, Parquet or Arrow file, or - for standard input.", metavar="FILE"),
-            *TABLE_OPTIONS,
-            COLUMNS,
-            *MESSY_OPTIONS,
-            AS_JSON,
-        ]
-    ),
+    [
+        argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
+        *TABLE_OPTIONS,
+        COLUMNS,
+        *MESSY_OPTIONS,
+        AS_JSON,
+    ],
     dict,
 )
 def encode(
     table: dict[str, Any],
-    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")],
+    design: Designed,
     out: OutFile,
     missing: MissingName = None,
     clip: Clipping = False,
@@ -74,8 +89,7 @@ def encode(
     from shuffledp import client
     from shuffledp.tables import open_column
 
-    as_json = table.pop("as_json")
-    reading = Reading.taken(table)
+    reading = Reading.of(table)
     check_apart(check_new_file(out, replace=force), design, Path(reading.source))
     settled = client.read_design(design)
     client.check_client(settled, most)
@@ -104,7 +118,7 @@ def encode(
             "most_epsilon0": most,
         }
         done = client.encode(settled, column, out, **rules, force=force, tick=tick)
-    if as_json:
+    if table["as_json"]:
         facts = {
             "out": str(out),
             "reports": done.file.count,
@@ -208,15 +222,7 @@ def shuffle(
     ),
 )
 @sharing(
-    dict(
-        [
-            argument(
-                "source", "What `shuffledp shuffle` wrote, or an engine counted.", metavar="FILE", annotation=Path
-            ),
-            *OUTPUT_OPTIONS,
-            AS_JSON,
-        ]
-    ),
+    [argument("source", "FILE", "What `shuffledp shuffle` wrote, or an engine counted."), *OUTPUT_OPTIONS, AS_JSON],
     dict,
 )
 def analyse(
@@ -227,7 +233,7 @@ def analyse(
     """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
     from shuffledp.release import stages
 
-    keeping = Keeping(given["out"], given["force"], given["as_json"])
+    keeping = Keeping.of(given)
     settled = None if design is None else stages.read_design(design)
     with progress("counting") as watched:
         made = stages.analyse(

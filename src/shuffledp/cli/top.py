@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import fitting, heard, show_release
-from shuffledp.cli.asking import ASKED, Asking
-from shuffledp.cli.engine_options import Engine
+from shuffledp.cli.asking import ASKED, Asking, Engine
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import QUESTION
-from shuffledp.cli.sharing import option, sharing
+from shuffledp.cli.options import QUESTION, option, sharing
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded
 
@@ -28,32 +26,31 @@ PROMISED = "--epsilon 1 --delta 1e-6"
 
 
 SEARCH_OPTIONS = [
-    option("k", QUESTION, "List so many words at most; if left out, 50.", parser=read_count),
+    option("k", QUESTION, "List so many words at most; if left out, 50.", read_count),
     option(
         "longest",
         QUESTION,
         "Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.",
-        parser=read_count,
+        read_count,
     ),
-    option("least_holders", QUESTION, "List no word that fewer people hold; if left out, 50.", parser=read_count),
+    option("least_holders", QUESTION, "List no word that fewer people hold; if left out, 50.", read_count),
     option(
         "error",
         QUESTION,
         "The probability of listing such a word all the same, or following it; if left out, 0.001.",
-        parser=read_number,
+        read_number,
     ),
     option(
         "candidates",
         QUESTION,
         "Follow so many beginnings at most; if left out, twice as many as words are listed.",
-        parser=read_count,
+        read_count,
     ),
     option(
         "tokens",
         QUESTION,
         "What words are made of, one token per line, the longest that fits first; if left out, bytes.",
-        annotation=Path,
-        metavar="FILE",
+        Path,
     ),
 ]
 
@@ -71,7 +68,7 @@ def _searching(**options: Any) -> tuple[Asking, dict[str, Any]]:
     return Asking.of(**options), terms
 
 
-with_searching = sharing(dict([*SEARCH_OPTIONS, *ASKED]), _searching)
+with_searching = sharing([*SEARCH_OPTIONS, *ASKED], _searching)
 
 
 class FoundTable(NamedTuple):

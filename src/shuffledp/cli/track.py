@@ -8,14 +8,29 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import found, heard, show_release
-from shuffledp.cli.asking import ASKED, Asking
+from shuffledp.cli.asking import ASKED, Asking, budget_of
 from shuffledp.cli.listing import RUN, examples, group
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, AS_JSON, QUESTION, Json, flag, number
-from shuffledp.cli.promise_options import BUDGET_OPTIONS, OUTPUT_OPTIONS, PROMISE_OPTIONS, budget_of
-from shuffledp.cli.sharing import argument, option, sharing
-from shuffledp.cli.table_options import COLUMNS, SOURCES, TABLE
-from shuffledp.cli.value_options import Clipping, MissingName
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    BUDGET_OPTIONS,
+    COLUMNS,
+    OUTPUT_OPTIONS,
+    PROMISE_OPTIONS,
+    QUESTION,
+    SOURCES,
+    TABLE,
+    Clipping,
+    Json,
+    MissingName,
+    argument,
+    flag,
+    number,
+    option,
+    shared,
+    sharing,
+)
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote, rounded
@@ -36,10 +51,9 @@ track = group(
 )
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
-PaidIn = Annotated[
-    Path | None, flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
-]
-FOLDER = argument("folder", "The folder of the series; it must not exist yet.", metavar="FOLDER", annotation=Path)
+LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
+PaidIn = Annotated[Path | None, LEDGER]
+FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exist yet.")
 # Of a question in one go, all that is about the table: the rest was settled with the series.
 SETTLED = {*dict(PROMISE_OPTIONS), *dict(BUDGET_OPTIONS), *dict(OUTPUT_OPTIONS), "source", "dry_run"}
 WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
@@ -53,7 +67,7 @@ WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
         "--limit-delta 1e-5",
     ),
 )
-@sharing(dict([FOLDER, *BUDGET_OPTIONS, AS_JSON]), dict)
+@sharing([FOLDER, *BUDGET_OPTIONS, AS_JSON], dict)
 def new(
     given: dict[str, Any],
     design: Annotated[
@@ -80,7 +94,7 @@ def new(
     from shuffledp.series.weeks import new_series
 
     folder: Path = given["folder"]
-    budget = budget_of(*(given[each] for each, _ in BUDGET_OPTIONS))
+    budget = budget_of(**given)
     with patiently("certifying"):
         settled = certify(read_design(design)).design
     if settled.rounds < 2:
@@ -136,23 +150,15 @@ def _paid(paid: bool) -> str:
     ),
 )
 @sharing(
-    dict(
-        [
-            argument("folder", "The folder of the series.", metavar="FOLDER", annotation=Path),
-            SOURCES,
-            option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
-            option("week", SERIES, "Which week it is; if left out, the next.", parser=read_count),
-            option(
-                "ledger",
-                SERIES,
-                "Where the ledger of the series is now, if it was moved.",
-                annotation=Path,
-                metavar="FILE",
-            ),
-            *WEEKLY,
-            COLUMNS,
-        ]
-    ),
+    [
+        argument("folder", "FOLDER", "The folder of the series."),
+        SOURCES,
+        option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
+        option("week", SERIES, "Which week it is; if left out, the next.", read_count),
+        shared("ledger", LEDGER, Path),
+        *WEEKLY,
+        COLUMNS,
+    ],
     dict,
 )
 def add(
