@@ -7,26 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from shuffledp.cli import options
 from shuffledp.cli.numbers import read_numbers, read_range
-from shuffledp.cli.options import (
-    ANSWER,
-    AS_JSON,
-    BIN_OPTIONS,
-    BOUND_OPTIONS,
-    BUDGET_OPTIONS,
-    CATEGORY_OPTIONS,
-    ENGINE_OPTIONS,
-    HIDING,
-    MESSY_OPTIONS,
-    NOISE,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    SOURCES,
-    TABLE_OPTIONS,
-    TITLE,
-    option,
-    sharing,
-)
+from shuffledp.cli.options import ANSWER, option, sharing
 from shuffledp.errors import InvalidInput
 from shuffledp.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, given_bins, read_categories
 
@@ -183,7 +166,7 @@ def budget_of(**given: Any) -> "Budget | None":
     """The budget that the options describe, if any."""
     from shuffledp.release.budget import Budget
 
-    return Budget.of(*(given[name] for name, _ in BUDGET_OPTIONS))
+    return Budget.of(*(given[name] for name, _ in options.BUDGET_OPTIONS))
 
 
 def promise_of(given: Mapping[str, Any], noise: Sequence[str] = ("gamma", "epsilon0", "k")) -> Promise:
@@ -272,22 +255,24 @@ class Found:
 
 
 ASKED = [
-    SOURCES,
-    *TABLE_OPTIONS,
-    *MESSY_OPTIONS,
-    *PROMISE_OPTIONS,
-    *BUDGET_OPTIONS,
-    *ENGINE_OPTIONS,
-    *OUTPUT_OPTIONS,
-    TITLE,
+    options.SOURCES,
+    *options.TABLE_OPTIONS,
+    *options.MESSY_OPTIONS,
+    *options.PROMISE_OPTIONS,
+    *options.BUDGET_OPTIONS,
+    *options.ENGINE_OPTIONS,
+    *options.OUTPUT_OPTIONS,
+    options.TITLE,
     option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", bool),
-    AS_JSON,
+    options.AS_JSON,
 ]
-OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]
+OR_NOISE = [each for one in ASKED for each in (options.NOISE if one[0] == "epsilon" else [one])]
 with_asking = sharing(OR_NOISE, Asking.of)
-with_binning = sharing([*BOUND_OPTIONS, *BIN_OPTIONS, HIDING, *ASKED], Asking.binning)
-with_counting = sharing([*CATEGORY_OPTIONS, *ASKED], Asking.counting)
+with_binning = sharing([*options.BOUND_OPTIONS, *options.BIN_OPTIONS, options.HIDING, *ASKED], Asking.binning)
+with_counting = sharing([*options.CATEGORY_OPTIONS, *ASKED], Asking.counting)
 with_listing = sharing(
-    [*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED], Asking.listing
+    [*(each for each in options.CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED], Asking.listing
 )
-with_hiding = sharing([*CATEGORY_OPTIONS, HIDING, *(each for each in OR_NOISE if each[0] != "k")], Asking.hidden)
+with_hiding = sharing(
+    [*options.CATEGORY_OPTIONS, options.HIDING, *(each for each in OR_NOISE if each[0] != "k")], Asking.hidden
+)

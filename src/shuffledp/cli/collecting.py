@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.collection import Json, collection
+from shuffledp.cli.collection import collection
 from shuffledp.cli.listing import examples
-from shuffledp.cli.options import OutFile, ReplaceFile, flag
+from shuffledp.cli.options import Json, OutFile, ReplaceFile, flag
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import quote
 

@@ -8,32 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import show
+from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
 from shuffledp.cli.asking import budget_of
 from shuffledp.cli.listing import NETWORK, examples, group
-from shuffledp.cli.options import (
-    ANSWER,
-    AS_JSON,
-    BUDGET_OPTIONS,
-    OUTPUT_OPTIONS,
-    QUESTION,
-    TITLE,
-    Designed,
-    Json,
-    NewFolder,
-    argument,
-    flag,
-    sharing,
-    whole,
-)
+from shuffledp.cli.options import ANSWER, QUESTION, argument, flag, sharing, whole
 from shuffledp.cli.waiting import patiently
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
     from shuffledp.survey.collection import Collection
 
-__all__ = ["Json", "collection", "moment"]
+__all__ = ["collection", "moment"]
 
 WHEN = "When"
 collection = group(
@@ -75,9 +61,9 @@ def _shown(seconds: int) -> str:
     ),
 )
 def new(
-    design: Designed,
+    design: options.Designed,
     shuffler: Shuffler,
-    out: NewFolder,
+    out: options.NewFolder,
     question: Asked = None,
     round_: Annotated[
         int | None,
@@ -90,7 +76,7 @@ def new(
     closes: Annotated[
         int | None, flag("closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment)
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Announce a collection: the file that everybody pins, and the key that opens the reports.
 
@@ -142,7 +128,7 @@ def invite_(
     count: Annotated[int, whole("count", QUESTION, "How many codes.")],
     out: Annotated[Path, flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE")],
     hashes: Annotated[Path, flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE")],
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Invitation codes: whoever has one may send one report.
 
@@ -173,12 +159,12 @@ def invite_(
     "search",
     epilog=examples("collection search --design words.json --shuffler https://shuffle.example.org --out search"),
 )
-@sharing([*BUDGET_OPTIONS, AS_JSON], dict)
+@sharing([*options.BUDGET_OPTIONS, options.AS_JSON], dict)
 def search_(
     given: dict[str, Any],
     design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE")],
     shuffler: Shuffler,
-    out: NewFolder,
+    out: options.NewFolder,
     question: Asked = None,
 ) -> None:
     """Announce a search for frequent words: its first level, a collection for some of the people.
@@ -205,9 +191,9 @@ def search_(
     [
         argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
         argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
-        *OUTPUT_OPTIONS,
-        TITLE,
-        AS_JSON,
+        *options.OUTPUT_OPTIONS,
+        options.TITLE,
+        options.AS_JSON,
     ],
     dict,
 )

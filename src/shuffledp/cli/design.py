@@ -6,30 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import show
+from shuffledp.cli import options, show
 from shuffledp.cli.asking import binned, promise_of
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import (
-    AS_JSON,
-    BIN_OPTIONS,
-    CATEGORY_OPTIONS,
-    COLUMNS,
-    HIDING,
-    LISTS,
-    NOISE,
-    PROMISE_OPTIONS,
-    QUESTION,
-    TABLE,
-    EncodedBy,
-    LowerBound,
-    OutFile,
-    ReplaceFile,
-    UpperBound,
-    option,
-    sharing,
-    whole,
-)
+from shuffledp.cli.options import QUESTION, TABLE, option, sharing, whole
 from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
@@ -65,8 +46,16 @@ STEPS_OR_WORDS = option(
 )
 SEARCHED = [each for each in SEARCH_OPTIONS if each[0] not in ("k", "error")]
 USUAL = {"at": "0.5", "protocol": "krr", "method": "hadamard"}
-ASKED = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *SEARCHED, HIDING]
-with_categories = sharing([*ASKED, *NOISE, STEPS_OR_WORDS, *PROMISE_OPTIONS[1:], AS_JSON], dict)
+ASKED = [
+    options.COLUMNS,
+    *options.CATEGORY_OPTIONS,
+    options.LISTS,
+    *options.BIN_OPTIONS,
+    *REACHING_OPTIONS,
+    *SEARCHED,
+    options.HIDING,
+]
+with_categories = sharing([*ASKED, *options.NOISE, STEPS_OR_WORDS, *options.PROMISE_OPTIONS[1:], options.AS_JSON], dict)
 
 
 @app.command(
@@ -86,11 +75,11 @@ def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
     n: Annotated[int, whole("n", QUESTION, "How many people will report.")],
-    out: OutFile,
-    lower: LowerBound = None,
-    upper: UpperBound = None,
-    method: EncodedBy = "hadamard",
-    force: ReplaceFile = False,
+    out: options.OutFile,
+    lower: options.LowerBound = None,
+    upper: options.UpperBound = None,
+    method: options.EncodedBy = "hadamard",
+    force: options.ReplaceFile = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))

@@ -9,26 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import show
+from shuffledp.cli import options, show
 from shuffledp.cli.asking import Reading
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import (
-    ANSWER,
-    AS_JSON,
-    COLUMNS,
-    MESSY_OPTIONS,
-    MISSING,
-    QUESTION,
-    TABLE,
-    TABLE_OPTIONS,
-    MostEpsilon0,
-    Option,
-    argument,
-    flag,
-    option,
-    shared,
-    sharing,
-)
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, flag, option, shared, sharing
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask, Task
@@ -53,11 +37,11 @@ ONE = [
 ]
 MANY = [
     option("source", TABLE, "Instead of one answer: a CSV, Parquet or Arrow file.", called="table", metavar="FILE"),
-    *TABLE_OPTIONS,
-    COLUMNS,
+    *options.TABLE_OPTIONS,
+    options.COLUMNS,
     option("codes", TABLE, "A file with an invitation for each row.", Path),
-    shared("missing", MISSING),
-    *MESSY_OPTIONS,
+    shared("missing", options.MISSING),
+    *options.MESSY_OPTIONS,
 ]
 
 
@@ -72,7 +56,7 @@ MANY = [
     ),
 )
 @sharing(
-    [argument("file", "FILE", "What `shuffledp collection new` wrote."), *ONE, *MANY, AS_JSON],
+    [argument("file", "FILE", "What `shuffledp collection new` wrote."), *ONE, *MANY, options.AS_JSON],
     dict,
 )
 def send(
@@ -84,7 +68,7 @@ def send(
     clip: Annotated[
         bool, flag("clip", QUESTION, "For a mean: move values outside the range to the nearest bound.")
     ] = False,
-    most: MostEpsilon0 = None,
+    most: options.MostEpsilon0 = None,
     certify: Annotated[
         bool, flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.")
     ] = False,

@@ -7,31 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import show
+from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
 from shuffledp.cli.asking import Keeping, Reading, budget_of
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import (
-    ANSWER,
-    AS_JSON,
-    BUDGET_OPTIONS,
-    COLUMNS,
-    MESSY_OPTIONS,
-    OUTPUT_OPTIONS,
-    QUESTION,
-    TABLE_OPTIONS,
-    Clipping,
-    Designed,
-    Json,
-    MissingName,
-    MostEpsilon0,
-    OutFile,
-    ReplaceFile,
-    argument,
-    flag,
-    sharing,
-    whole,
-)
+from shuffledp.cli.options import ANSWER, QUESTION, argument, flag, sharing, whole
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
@@ -48,7 +28,7 @@ Settled = Annotated[
     flag("design", QUESTION, "The design that was settled; if left out, the files are trusted.", metavar="FILE"),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_budget = sharing(BUDGET_OPTIONS, budget_of)
+with_budget = sharing(options.BUDGET_OPTIONS, budget_of)
 
 
 @app.command(
@@ -59,20 +39,20 @@ with_budget = sharing(BUDGET_OPTIONS, budget_of)
 @sharing(
     [
         argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
-        *TABLE_OPTIONS,
-        COLUMNS,
-        *MESSY_OPTIONS,
-        AS_JSON,
+        *options.TABLE_OPTIONS,
+        options.COLUMNS,
+        *options.MESSY_OPTIONS,
+        options.AS_JSON,
     ],
     dict,
 )
 def encode(
     table: dict[str, Any],
-    design: Designed,
-    out: OutFile,
-    missing: MissingName = None,
-    clip: Clipping = False,
-    most: MostEpsilon0 = None,
+    design: options.Designed,
+    out: options.OutFile,
+    missing: options.MissingName = None,
+    clip: options.Clipping = False,
+    most: options.MostEpsilon0 = None,
     certify: Annotated[
         bool,
         flag(
@@ -81,7 +61,7 @@ def encode(
             "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
         ),
     ] = False,
-    force: ReplaceFile = False,
+    force: options.ReplaceFile = False,
 ) -> None:
     """On the clients' side: from values to randomized reports. What leaves here is already noisy;
     ids go to the shuffler, who drops them.
@@ -154,13 +134,13 @@ def encode(
 def shuffle(
     budget: "Budget | None",
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
-    out: OutFile,
+    out: options.OutFile,
     design: Settled = None,
     drop: Annotated[
         bool, flag("drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.")
     ] = False,
-    force: ReplaceFile = False,
-    as_json: Json = False,
+    force: options.ReplaceFile = False,
+    as_json: options.Json = False,
 ) -> None:
     """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than
     were promised are refused.
@@ -222,7 +202,11 @@ def shuffle(
     ),
 )
 @sharing(
-    [argument("source", "FILE", "What `shuffledp shuffle` wrote, or an engine counted."), *OUTPUT_OPTIONS, AS_JSON],
+    [
+        argument("source", "FILE", "What `shuffledp shuffle` wrote, or an engine counted."),
+        *options.OUTPUT_OPTIONS,
+        options.AS_JSON,
+    ],
     dict,
 )
 def analyse(
@@ -252,7 +236,7 @@ def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
     people: Annotated[int | None, whole("people", ANSWER, "Rows of the made-up population: 1000000.")] = None,
     force: Annotated[bool, flag("force", ANSWER, "Replace the folder if it exists.")] = False,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Data to try things out on: a real survey with a sensitive question, and a made-up
     population.

@@ -6,31 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import show
+from shuffledp.cli import options, show
 from shuffledp.cli.answering import found, heard, show_release
 from shuffledp.cli.asking import ASKED, Asking, budget_of
 from shuffledp.cli.listing import RUN, examples, group
 from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import (
-    ANSWER,
-    AS_JSON,
-    BUDGET_OPTIONS,
-    COLUMNS,
-    OUTPUT_OPTIONS,
-    PROMISE_OPTIONS,
-    QUESTION,
-    SOURCES,
-    TABLE,
-    Clipping,
-    Json,
-    MissingName,
-    argument,
-    flag,
-    number,
-    option,
-    shared,
-    sharing,
-)
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, flag, number, option, shared, sharing
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote, rounded
@@ -55,7 +36,13 @@ LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it wa
 PaidIn = Annotated[Path | None, LEDGER]
 FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exist yet.")
 # Of a question in one go, all that is about the table: the rest was settled with the series.
-SETTLED = {*dict(PROMISE_OPTIONS), *dict(BUDGET_OPTIONS), *dict(OUTPUT_OPTIONS), "source", "dry_run"}
+SETTLED = {
+    *dict(options.PROMISE_OPTIONS),
+    *dict(options.BUDGET_OPTIONS),
+    *dict(options.OUTPUT_OPTIONS),
+    "source",
+    "dry_run",
+}
 WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
 
 
@@ -67,7 +54,7 @@ WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
         "--limit-delta 1e-5",
     ),
 )
-@sharing([FOLDER, *BUDGET_OPTIONS, AS_JSON], dict)
+@sharing([FOLDER, *options.BUDGET_OPTIONS, options.AS_JSON], dict)
 def new(
     given: dict[str, Any],
     design: Annotated[
@@ -152,19 +139,19 @@ def _paid(paid: bool) -> str:
 @sharing(
     [
         argument("folder", "FOLDER", "The folder of the series."),
-        SOURCES,
+        options.SOURCES,
         option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
         option("week", SERIES, "Which week it is; if left out, the next.", read_count),
         shared("ledger", LEDGER, Path),
         *WEEKLY,
-        COLUMNS,
+        options.COLUMNS,
     ],
     dict,
 )
 def add(
     given: dict[str, Any],
-    missing: MissingName = None,
-    clip: Clipping = False,
+    missing: options.MissingName = None,
+    clip: options.Clipping = False,
 ) -> None:
     """Release one more week of a series.
 
@@ -193,7 +180,7 @@ def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: b
     assert design.epsilon is not None
     settled: dict[str, Any] = {each: getattr(design, each) for each in ("epsilon", "delta", "rounds")}
     settled |= {"honest": design.least, "out": week.folder, "force": False, "dry_run": False}
-    settled |= dict.fromkeys(dict(BUDGET_OPTIONS)) | {"title": given.pop("title") or week.series.title}
+    settled |= dict.fromkeys(dict(options.BUDGET_OPTIONS)) | {"title": given.pop("title") or week.series.title}
     asking = Asking.of(**settled, **given)
     asking = replace(asking, budget=week.budget)
     reading = asking.reading.fields() | {"column": column_for(design, asking.reading.columns)}
@@ -211,7 +198,7 @@ def refresh(folder: Path, ledger: Path | None) -> None:
 
 
 @track.command("status", epilog=examples("track status cities", "track status cities --json"))
-def status(folder: Folder, ledger: PaidIn = None, as_json: Json = False) -> None:
+def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False) -> None:
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
     """
@@ -294,7 +281,7 @@ def plot(
         flag("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE"),
     ] = None,
     ledger: PaidIn = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Draw the trend: every week with its interval, the one that holds for all weeks at once, and
     gaps where there is none. The page and the table are made again, too.
@@ -341,7 +328,7 @@ def verify(
             "seconds", QUESTION, "Seconds of computing for a week, after which the rest of it is left unchecked: 120."
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Verify the page of every week, as `shuffledp verify` does, and that the page of the series
     says what they say. Exit code 0: all agree; 1: something does not; 3: not enough could be
