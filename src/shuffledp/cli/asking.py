@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.question import Question
     from shuffledp.release.released import Release
     from shuffledp.tables.cleaning import Cleaning
+    from shuffledp.tables.columns import Column
 
 __all__ = [
     "ASKED",
@@ -76,6 +77,15 @@ class Reading:
         if self.column is None:
             return []
         return [self.column] if isinstance(self.column, str) else self.column
+
+    def opened(self, design: "Design") -> "Column":
+        """The column, or the columns, that a design asks about."""
+        from shuffledp.client import column_for
+        from shuffledp.tables import open_column
+
+        given = {name: getattr(self, name) for name in ("format", "ids", "encoding", "one_row_per_person")}
+        kind: Any = "text" if self.cleaning.reads_numbers else design.task.kind
+        return open_column(self.source, column_for(design, self.columns), kind=kind, **given)
 
     def fields(self) -> dict[str, Any]:
         """The same as arguments."""

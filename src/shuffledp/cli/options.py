@@ -39,7 +39,7 @@ METAVARS: Mapping[Any, str | None] = {
 
 def flag(name: str, panel: str, meaning: str, **more: Any) -> Any:
     """An option as a command declares it."""
-    return typer.Option(f"--{name}", help=meaning, rich_help_panel=panel, **more)
+    return typer.Option(..., f"--{name}", help=meaning, rich_help_panel=panel, **more)
 
 
 def number(name: str, panel: str, meaning: str, *, metavar: str = "NUMBER", **more: Any) -> Any:

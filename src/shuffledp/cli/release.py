@@ -49,7 +49,8 @@ def frequency(
     _answer(asking, task="frequency", categories=asking.categories, method=method)
 
 
-Lower, Upper = Annotated[float, LOWER], Annotated[float, UPPER]
+Lower = Annotated[float, LOWER]
+Upper = Annotated[float, UPPER]
 Clip = Annotated[
     bool, flag("clip", TABLE, "Move values outside the range to the nearest bound; if left out, they are refused.")
 ]

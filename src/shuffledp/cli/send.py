@@ -161,13 +161,11 @@ def _asked(about: str | None = None) -> str:
 
 def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
     """The answers of a table."""
-    from shuffledp.client import Drawing, column_for
+    from shuffledp.client import Drawing
     from shuffledp.survey.sender import read_codes
-    from shuffledp.tables import open_column
 
     _check_absent(given, ONE, "--table")
     reading = Reading.of(given)
-    kind: Any = "text" if reading.cleaning.reads_numbers else client.collection.design.task.kind
     with bars() as drawn:
         encoding, sending = (
             drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding and sealing", "sending")
@@ -186,15 +184,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
                 )
             return receipt  # what was sealed is sent: whoever has deleted the table since did well
         codes = None if given["codes"] is None else read_codes(given["codes"])
-        column = open_column(
-            reading.source,
-            column_for(client.collection.design, reading.columns),
-            kind=kind,
-            format=reading.format,  # type: ignore[arg-type]
-            ids=reading.ids,
-            encoding=reading.encoding,
-            one_row_per_person=reading.one_row_per_person,
-        )
+        column = reading.opened(client.collection.design)
         rows = 0
 
         def read(more: int) -> None:

@@ -19,7 +19,6 @@ from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.release.budget import Budget
-    from shuffledp.tables.formats import Kind
 
 __all__: list[str] = []
 
@@ -67,7 +66,6 @@ def encode(
     ids go to the shuffler, who drops them.
     """
     from shuffledp import client
-    from shuffledp.tables import open_column
 
     reading = Reading.of(table)
     check_apart(check_new_file(out, replace=force), design, Path(reading.source))
@@ -78,17 +76,8 @@ def encode(
 
         with patiently("certifying"):
             certified(settled)
-    kind: Kind = "text" if reading.cleaning.reads_numbers else settled.task.kind
     with progress("encoding") as watched:
-        column = open_column(
-            reading.source,
-            client.column_for(settled, reading.columns),
-            kind=kind,
-            format=reading.format,  # type: ignore[arg-type]
-            ids=reading.ids,
-            encoding=reading.encoding,
-            one_row_per_person=reading.one_row_per_person,
-        )
+        column = reading.opened(settled)
         tick = watched(column.rows, column.progress)
         rules: dict[str, Any] = {
             "missing": missing,
