@@ -1,7 +1,6 @@
 """What is certified about a mechanism, whatever it is made of: intervals for delta, epsilon, and
-the curves between them.
-
-A guarantee in words: the theorem in use, what it assumes, and the other bounds beside it.
+the curves between them, and the same in words: the theorem in use, what it assumes, and the other
+bounds beside it.
 """
 
 from __future__ import annotations
