@@ -275,7 +275,7 @@ class Guarantee(ABC):
         """delta against epsilon, with and without a shuffler, as a matplotlib figure; with a
         ``path`` it is also written there. See ``shuffledp.figures.draw_curve``.
         """
-        from shuffledp.figures.curve import draw_curve, save_curve  # a door
+        from shuffledp.figures.curve import draw_curve, save_curve  # loaded when called
 
         figure = draw_curve(self, epsilons=epsilons, delta=delta, title=title)
         return figure if path is None else save_curve(figure, path)
@@ -327,7 +327,7 @@ class Question:
 
     def proven(self, bound: Bound) -> Proof:
         """See ``Bound.proven``."""
-        from shuffledp.literature.proof import prove  # a door
+        from shuffledp.literature.proof import prove  # loaded when called
 
         return prove(self, bound)
 
