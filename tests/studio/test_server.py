@@ -153,7 +153,7 @@ def test_another_site_may_not_ask(studio: Studio) -> None:
         (400, {"path": "answer", "body": POLL | {"part": ["numbers"]}}),
         (400, {"path": "design", "body": POLL | {"given": "epsilon0"}}),
         (404, {"path": "nothing"}),
-        (404, {"path": "../loopback.py"}),
+        (404, {"path": "../server.py"}),
         (404, {"path": "%2e%2e/answer.py"}),
         (404, {"path": "nothing", "body": POLL}),
         (405, {"path": "answer"}),
