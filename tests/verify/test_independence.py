@@ -26,6 +26,7 @@ ALLOWED = (
     "shuffledp.errors",
     "shuffledp.wording",
     "shuffledp._types",
+    "shuffledp._lazy",
 )
 PACKAGES = ("shuffledp", "shuffledp.literature", "shuffledp.protocols")  # empty, or lazy
 # Modules of ours, balls and the swap among them; they were 117 when the oracle read designs and ledgers by the code
