@@ -114,7 +114,7 @@ PAPER = Paper(
             label="Theorem 5",
             says="A mechanism is (epsilon, delta)-DP if and only if no hockey-stick divergence between neighbors exceeds delta.",
             where="shuffledp.judge.hockey_stick",
-            run=""">>> from shuffledp.literature import exact
+            run=""">>> from shuffledp import judge
 >>> P, Q = (judge.shuffled_law(judge.krr(3, 1.0), (x, 1, 2)) for x in (0, 1))
 >>> event = [bag for bag in P if P[bag] > 2 * Q[bag]]
 >>> print(f"{sum(P[bag] - 2 * Q[bag] for bag in event):.6f} {judge.hockey_stick(P, Q, 0.6931471805599453):.6f}")""",
