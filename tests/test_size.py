@@ -11,16 +11,16 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 453,
-    "lines": 85_815,
-    "lines of code": 58_774,
+    "files": 448,
+    "lines": 85_607,
+    "lines of code": 58_536,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
     "registries of questions or families": 10,
     "options": 684,
     "visible options in one help": 36,
-    "files that a histogram runs": 105,
+    "files that a histogram runs": 102,
     "its crossings between packages, without accounting <-> randomizers": 493,
     "its crossings between accounting and randomizers": 1752,
 }
