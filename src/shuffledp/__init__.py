@@ -7,7 +7,7 @@ wording      what terminal, page and figures say alike; numbers rounded to the s
 storage      whole files or none, and JSON in one spelling
 data         a table to try things on
 sampling     random words -> exact draws; all tables of noise
-randomizers  one report's law: described, drawn, debiased; a file for each family, one for their names
+randomizers  one report's law: described, drawn, debiased; a file for each family, one for names
 accounting   a law -> both ends of epsilon and delta: haystack, reductions, curves, rounds
 training     noisy training: random allocation, permuted passes, other samplers
 literature   every published bound, one file per paper, beside the truth

@@ -260,6 +260,18 @@ def test_it_is_known_on_the_command_line() -> None:
     assert "negative" in run.stdout
 
 
+def test_a_name_is_taken_before_its_module_is_loaded() -> None:
+    program = (
+        "from tests.randomizers.toy_family import NegativeSurvey; from shuffledp.randomizers.family import *; "
+        "register(Family(make=NegativeSurvey, law='hadamard', parameters=('epsilon0',)))"
+    )
+    root = Path(__file__).parents[2]
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, cwd=root
+    )
+    assert "must be new, got hadamard for NegativeSurvey" in run.stderr
+
+
 def test_a_refused_family_leaves_the_earlier_one(toy: type[VotingRandomizer]) -> None:
     before = dict(NAMES), dict(FAMILIES), family.family_of(sdp.KRR(k=2, epsilon0=1.0))
     with pytest.raises(InvalidInput, match="names of a family must be new"):
