@@ -212,33 +212,33 @@ class Asking:
     bins: Bins | None = None
 
     @classmethod
-    def hidden(cls, *, protocol: str, **options: Any) -> Self:
+    def hidden(cls, *, protocol: str, **given: Any) -> Self:
         """The same where fakes may hide the values."""
         hiding = Hiding(protocol=protocol)
-        return replace(cls.counting(**options), hiding=hiding)
+        return replace(cls.counting(**given), hiding=hiding)
 
     @classmethod
-    def binning(cls, *, protocol: str, **options: Any) -> Self:
+    def binning(cls, *, protocol: str, **given: Any) -> Self:
         """The same for a question about a number that falls into bins."""
-        known = binned(options)
+        known = binned(given)
         hiding = Hiding(protocol=protocol)
-        return replace(cls.of(**options), bins=known, hiding=hiding)
+        return replace(cls.of(**given), bins=known, hiding=hiding)
 
     @classmethod
-    def counting(cls, *, categories: str | None, **options: Any) -> Self:
+    def counting(cls, *, categories: str | None, **given: Any) -> Self:
         """The same for a question whose answers are categories."""
-        rules = {name: options.get(name) for name in ("domain", "other", "missing")}
-        known = read_categories(categories, **rules)
-        return replace(cls.of(**options), categories=known)
+        known = read_categories(categories, **{name: given[name] for name in ("domain", "other", "missing")})
+        return replace(cls.of(**given), categories=known)
 
     @classmethod
-    def listing(cls, *, categories: str | None, **options: Any) -> Self:
+    def listing(cls, *, categories: str | None, other: str | None, **given: Any) -> Self:
         """The same where categories may be listed, and need not."""
-        if categories is not None:
-            return cls.counting(categories=categories, **options)
-        if options["other"] is not None:
+        if categories is None and other is not None:
             raise InvalidInput("--other must come with --categories, got none. Without them every other value is else.")
-        return cls.of(**options)
+        known = None
+        if categories is not None:
+            known = read_categories(categories, domain=None, other=other, missing=None)
+        return replace(cls.of(**given), categories=known)
 
     @classmethod
     def of(cls, **given: Any) -> Self:
