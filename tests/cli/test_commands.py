@@ -179,7 +179,7 @@ def test_the_law_of_a_design_is_accounted_for_with_its_people(name: str, capsys:
     assert (among["lower"], among["upper"], among["honest"]) == (alone.lower, alone.upper, 1600)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", sorted(set(DESIGNS) - {"fakes"}))
 def test_the_fewest_people_of_a_design_report_as_often_and_as_honestly_as_it_says(
     name: str, capsys: Capture, tmp_path: Path
 ) -> None:
