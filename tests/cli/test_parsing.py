@@ -37,6 +37,21 @@ def test_all_that_is_missing_is_said_at_once(people: Path) -> None:
     )
 
 
+def test_nothing_is_missing_that_a_question_does_not_need(people: Path) -> None:
+    run("count", people, "--column", "city", "--delta", 1e-6, "--out", "x", "--value", "Lima").refused(
+        "Missing option '--epsilon'."
+    )
+    for task in ("count", "quantile", "sum"):
+        said = run("design", task, "--delta", 1e-6, "--epsilon", 1)
+        said.refused("Missing options '--n' and '--out'.")
+    pair = ("--column", "city", "--column", "age", "--categories", "Lima,Osaka", "--categories", "3,4")
+    run("crosstab", people, *pair, "--epsilon", 1, "--out", "x").refused("Missing option '--delta'.")
+    run("crosstab", people, *pair[2:], "--column", "cty", "--epsilon", 1, "--out", "x").refused("Did you mean 'city'?")
+    run("crosstab", people, *pair[4:]).refused(
+        "Missing options '--column', '--epsilon', '--delta' and '--out'. The columns are 'city', 'age'."
+    )
+
+
 def test_the_column_is_looked_at_first(people: Path) -> None:
     run("histogram", people, "--column", "citty").refused(
         "got 'citty'. Did you mean 'city'? The columns are 'city', 'age'."
