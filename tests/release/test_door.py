@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
@@ -290,6 +291,25 @@ def test_a_frequency_names_its_own_arguments() -> None:
         sdp.frequency(PEOPLE, **PROMISE)
 
 
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: sdp.crosstab(pa.table({"a": PEOPLE, "b": PEOPLE}), ["a", "b"], categories=3, **PROMISE), "be a list"),
+        (lambda: sdp.top(PEOPLE, k=None, **PROMISE), "k must be a whole number, got None"),
+        (lambda: sdp.top(PEOPLE, tokens=3, **PROMISE), "tokens must be a list, got int"),
+        (lambda: sdp.plan("mean", n="x", **PROMISE), "n must be a whole number, got 'x'"),
+        (lambda: sdp.plan("mean", n=None, **PROMISE), "n must be a whole number, got None"),
+        (lambda: sdp.plan("mean", n=100, rounds="x", **PROMISE), "rounds must be a whole number, got 'x'"),
+        (lambda: sdp.plan("mean", n=100, epsilon="x", delta=1e-6), "epsilon must be a number, got 'x'"),
+        (lambda: sdp.plan("mean", n=100, least=200, **PROMISE), "least must be at most n = 100, got 200"),
+        (lambda: sdp.calibrate(sdp.KRR, k=4, n="x", **PROMISE), "n must be a whole number, got 'x'"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_in_a_sentence(ask: Any, said: str) -> None:
+    with pytest.raises(sdp.InvalidInput, match=re.escape(said)):
+        ask()
+
+
 def test_a_refusal_names_options_to_the_command_also_from_another_process() -> None:
     with pytest.raises(sdp.InvalidInput) as caught:
         sdp.histogram([*PEOPLE, "Rome"], **ASKED)
@@ -345,8 +365,6 @@ def test_a_mean_is_clipped_only_by_a_truth_value() -> None:
 
 
 def test_numbers_and_labels_of_other_libraries_are_taken() -> None:
-    import pyarrow as pa
-
     labels = pa.array(CITIES)
     found = [
         sdp.histogram(PEOPLE, categories=known, least=least, **PROMISE, rng=seeded()).estimates.to_dict()
