@@ -147,7 +147,9 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
     table = None
     with suppress(InvalidInput):
         table = open_table(source, values.get("format"), values.get("encoding"))
+    if table is None:
+        return []
     named = values.get("column") or []
-    for name in [] if table is None else [named] if isinstance(named, str) else named:
+    for name in [named] if isinstance(named, str) else named:
         find_column(table, name, "column")
-    return [] if table is None else table.names
+    return table.names
