@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,7 +24,9 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import Argument
 from shuffledp.ledger import Ledger
+from shuffledp.papers.files import Outcome, ReproductionError
 from shuffledp.release.released import Release
+from shuffledp.survey.wire import Refused
 from shuffledp.verify import verify
 from tests.cli.people import done
 
@@ -316,6 +319,21 @@ def test_a_refusal_names_options_to_the_command_also_from_another_process() -> N
     for refused in (caught.value, pickle.loads(pickle.dumps(caught.value))):
         assert str(refused).endswith('count such values together: other="elsewhere".')
         assert refused.typed.endswith("count such values together: --other elsewhere.")
+
+
+def test_every_error_comes_whole_out_of_another_process() -> None:
+    for module in ("engines.spark_session", "ledger", "papers", "release.budget", "survey.analyst"):
+        import_module(f"shuffledp.{module}")
+    made: dict[Any, tuple[Any, ...]] = {
+        Refused: (425, "Come again."),
+        ReproductionError: ([Outcome("fig", "failed", 1.0, (), "no")],),
+    }
+    kinds: list[type[sdp.ShuffledpError]] = [sdp.ShuffledpError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        error = kind(*made.get(kind, ("a sentence.",)))
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
 
 
 def test_every_option_that_a_message_names_is_an_argument() -> None:
