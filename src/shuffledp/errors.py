@@ -22,6 +22,7 @@ command is data, so that a terminal shows the option and Python the argument of 
 
 from __future__ import annotations
 
+import copyreg
 import json
 import math
 from dataclasses import dataclass
@@ -168,6 +169,10 @@ class ShuffledpError(Exception):
     """Base class of everything this package raises on purpose. Its arguments are the words of one
     sentence.
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whatever an error is made from, a pickle has its words and attributes."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         return spelled(self.args)

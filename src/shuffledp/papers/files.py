@@ -235,9 +235,6 @@ class ReproductionError(ShuffledpError):
             f"command."
         )
 
-    def __reduce__(self) -> tuple[type[ReproductionError], tuple[tuple[Outcome, ...]]]:
-        return type(self), (self.outcomes,)
-
 
 def select(
     names: Sequence[str] | None, *, source: str = CATALOGUE, gowalla: str | None = None

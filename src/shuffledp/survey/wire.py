@@ -84,9 +84,6 @@ class Refused(ShuffledpError):
         super().__init__(sentence)
         self.status, self.sentence, self.at, self.wait = status, sentence, at, wait
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.status, self.sentence), vars(self)
-
     def as_json(self) -> dict[str, Any]:
         """The body of the answer."""
         return {"error": self.sentence} | ({} if self.at is None else {"at": self.at})
