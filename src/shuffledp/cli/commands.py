@@ -23,8 +23,7 @@ from shuffledp.cli.published import LISTED, Column, Named, column, published, si
 from shuffledp.cli.setup import Setup, with_setup
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.randomizers import Floats, UserFakes
-from shuffledp.randomizers.messages.message import MessageLaw
+from shuffledp.randomizers import Floats
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
 
@@ -332,7 +331,7 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
     _, honest, rounds = setup.people()
     rounds = 1 if rounds is None and (open_strength or setup.n is None) else rounds
     family, parameters = (setup.builder(unknown=strength), setup.given) if open_strength else (setup.randomizer(), {})
-    if setup.n is None and isinstance(family, MessageLaw) and not isinstance(family, UserFakes):
+    if setup.n is None and not setup.noise_grows():
         raise InvalidInput(
             "--n must be given for a design whose noise does not grow with the people, got none. Leave out --rounds "
             "for the most rounds, or settle another one with `shuffledp design`."

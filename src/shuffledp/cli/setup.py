@@ -133,6 +133,17 @@ class Setup:
         honest = Fraction(design.least, design.n) if self.honest is None else self.honest
         return design.n, honest, design.rounds if self.rounds is None else self.rounds
 
+    def noise_grows(self) -> bool:
+        """Whether more people hide each other better; not where the shuffler adds the noise, or all
+        of them a settled amount together.
+        """
+        if self.kind is not DESIGNED:
+            return True
+        from shuffledp.client import Encoder
+
+        design = _designed(self.given["design"])
+        return not Encoder.of(design).randomizer.mixes and "least" not in design.law.as_json()
+
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""
         return _count(self.honest, n)
