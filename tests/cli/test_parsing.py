@@ -27,7 +27,9 @@ def test_all_that_is_missing_is_said_at_once(people: Path) -> None:
     run("mean", people, "--column", "age", "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."
     )
-    run("histogram", people, *PROMISE, "--dry-run").refused("Missing options '--column' and '--categories'.")
+    listing = run("histogram", people, *PROMISE, "--dry-run")
+    listing.refused("Missing options '--column' and '--categories'.")
+    listing.refused("`shuffledp look FILE` prints categories to copy.")
     run("shuffle").refused("Missing options 'FILE...' and '--out'.")
     run("design", "mean", "--n", 10, "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."

@@ -76,6 +76,7 @@ class _Command(_Examples, TyperCommand):
         )
         shown = [f"--{name} {examples[name]}" for name in missing if name in examples]
         example = f" Add, for example, {' '.join(shown)}." if shown else ""
+        example += " `shuffledp look FILE` prints categories to copy." if "categories" in missing else ""
         raise InvalidInput(
             f"Missing options {', '.join(titles[:-1])} and {titles[-1]}.{there}{example} Try '{ctx.command_path} "
             f"--help'."
