@@ -60,7 +60,7 @@ __all__ = [
     "unpacked",
 ]
 
-# What may be asked, for every wing that reads a promise.
+# What may be asked, for every package that reads a promise.
 LARGEST_EPSILON = 700.0  # e to the power of more is no float
 LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta
 MOST_DELTA = 0.1  # a promise that is broken more often is none

@@ -12,7 +12,7 @@ import pytest
 from shuffledp import KRR, OUE, Frequency, Hadamard, Histogram, SubsetSelection
 from shuffledp.cli import main
 from shuffledp.protocols import protocol as base
-from shuffledp.protocols import sums as summation
+from shuffledp.protocols import sums
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
 from shuffledp.search.search import planned_search, rarest_found
@@ -50,7 +50,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> float:
         return epsilon * users / (users + 100.0)
 
-    for module in (base, summation):
+    for module in (base, sums):
         monkeypatch.setattr(module, "calibrated", guessed)
 
 

@@ -121,7 +121,7 @@ def test_a_page_about_other_people_fails(
 
 
 def test_the_page_is_verified(kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the sums of the oracle, which test_spark_search and test_search_levels wait for."""
+    """All but the sums of the oracle, which test_spark_search and the survey's test_search wait for."""
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
     _, folder = kept
     ledger = Ledger(folder.parent / "budget.sqlite")

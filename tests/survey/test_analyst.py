@@ -1,4 +1,4 @@
-"""The analyst at the shuffler's door: what was collected comes whole, the same every time, and from
+"""What the analyst asks of the shuffler: what was collected comes whole, the same every time, and from
 nobody else; whatever goes wrong is one sentence, and no file.
 """
 

@@ -182,12 +182,14 @@ def plan(
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     size, builders = planned.options(domain, promise)
     options, refused = [], []
+    first: InvalidInput | None = None
     for name, (trust, build) in builders.items():
         try:
             built = build()
             protocol = built if isinstance(built, Baseline) else built.settle()
         except InvalidInput as error:
             refused.append((name, str(error)))
+            first = first or error
             continue
         if isinstance(protocol, Baseline):
             numbers = (protocol.epsilon0, protocol.error, protocol.worst, protocol.bits)
@@ -209,7 +211,7 @@ def plan(
             )
         )
     if not any(option.trust == "shuffler" for option in options):
-        raise InvalidInput(refused[0][1])
+        raise first or InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
 

@@ -17,8 +17,8 @@ Nothing is said from below. A level usually has more people than ``Group.least``
 is not told the levels sees less: the search that runs shows less than the level that is certified.
 And the helpers must not be chosen by level: if all that a level may lack help, delta is exceeded.
 
-The search that finds the rarest words: how many symbols a level has, and the laws that keep the
-promise.
+How many symbols a level has, and which laws keep the promise, is chosen so that the search finds
+the rarest words.
 """
 
 from __future__ import annotations

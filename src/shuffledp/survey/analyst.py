@@ -1,4 +1,4 @@
-"""The analyst at the shuffler's door: how far is it, close it, fetch what was collected.
+"""What the analyst asks of the shuffler: how far is it, close it, fetch what was collected.
 
 No redirect is followed, or the token would go wherever somebody points; certificates are checked,
 and a token goes over TLS or stays on this machine.

@@ -1,8 +1,8 @@
-"""A client: draws, seals, stores, and sends until it is acknowledged. Law and sampler are all that
-is loaded for that.
+"""A client: draws, seals, stores, and sends until it is acknowledged. The law and its sampler are
+all that is loaded for that.
 
-From an outbox to a shuffler: in uploads of many records, over several connections; a record
-whose code is refused holds no other up.
+The outbox is sent in uploads of many records, over several connections; a record whose code is
+refused holds no other up.
 """
 
 from __future__ import annotations

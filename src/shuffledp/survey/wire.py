@@ -4,11 +4,9 @@ An upload is records of one length, one after another, and nothing else: a perso
 many as the design has messages of each, after the 16 bytes of an invitation where the collection
 asks for one. It is stored whole, or refused whole.
 
-How a client or an analyst speaks to a shuffler: certificates are checked, no redirect is
-followed, no cookie kept, and nothing says who or which version asks.
-
-A proxy that the environment names is used, since that is the user's choice and TLS goes through it;
-but never for an address of this machine.
+A client or an analyst checks the shuffler's certificate, follows no redirect and keeps no cookie,
+and nothing says who or which version asks. A proxy that the environment names is used, since that
+is the user's choice and TLS goes through it; but never for an address of this machine.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.search import search as search_plan
+from shuffledp.search import search as search_module
 from shuffledp.search.progress import TopWords, found_words, progress_of
 from shuffledp.search.search import OUT_OF, TopSearch, gentler, planned_search, rarest_found
 
@@ -206,13 +206,13 @@ def test_a_tiny_epsilon_is_refused_with_few_calibrations(
     """Two tokens have 144 shapes, of which few are looked at; and no more people are asked for than
     there are.
     """
-    calls, plain = list[int](), search_plan._law
+    calls, plain = list[int](), search_module._law
 
     def counted(*given: Any) -> Law:
         calls.append(1)
         return plain(*given)
 
-    monkeypatch.setattr(search_plan, "_law", counted)
+    monkeypatch.setattr(search_module, "_law", counted)
     with pytest.raises(InvalidInput, match=words):
         planned_search(epsilon=1e-9, k=50, **terms)
     assert len(calls) < (150 if "tokens" in terms else 40)

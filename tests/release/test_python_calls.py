@@ -44,7 +44,7 @@ def seeded() -> np.random.Generator:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
     """A release with a title to be escaped and a place in a ledger."""
-    ledger = tmp_path_factory.mktemp("door") / "budget.sqlite"
+    ledger = tmp_path_factory.mktemp("budget") / "budget.sqlite"
     limits = {"population": "app <users>", "limit_epsilon": 2.0, "limit_delta": 1e-5}
     return sdp.histogram(PEOPLE, **ASKED, title="<b>Where</b>", ledger=ledger, **limits)
 
@@ -342,12 +342,12 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
     """
     import inspect
 
-    doors = (sdp.histogram, sdp.frequency, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
-    known = {each for call in doors for each in inspect.signature(call).parameters}
+    calls = (sdp.histogram, sdp.frequency, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
+    known = {each for call in calls for each in inspect.signature(call).parameters}
     source = Path(sdp.__file__).parent
-    rooms = [source / "tables", source / "release", source / "ledger"]
+    packages = [source / "tables", source / "release", source / "ledger"]
     elsewhere = {"force", "out", "design", "drop_invalid", "tokens"}  # of other commands
-    for path in (path for room in rooms for path in room.rglob("*.py")):
+    for path in (path for package in packages for path in package.rglob("*.py")):
         code = path.read_text(encoding="utf-8")
         for name in re.findall(r'\bArgument\("([^"]+)"', code):
             assert str(Argument(name)) in known | elsewhere, f"{name} in {path.name}"
