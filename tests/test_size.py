@@ -12,8 +12,8 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
     "files": 448,
-    "lines": 85_607,
-    "lines of code": 58_536,
+    "lines": 85_736,
+    "lines of code": 58_634,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
@@ -21,7 +21,7 @@ CEILINGS = {
     "options": 684,
     "visible options in one help": 36,
     "files that a histogram runs": 102,
-    "its crossings between packages, without accounting <-> randomizers": 493,
+    "its crossings between packages, without accounting <-> randomizers": 495,
     "its crossings between accounting and randomizers": 1752,
 }
 

@@ -106,7 +106,7 @@ def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, 
         (["plan", "histogram", *MEAN[2:]], "domain must be"),
         ([*MEAN, "--plot", "plan.gif"], "must end in .png"),
         ([*MEAN[:-1], "2"], "delta must lie in"),
-        ([*MEAN, "--honest", "201"], "honest must be at most n = 200"),
+        ([*MEAN, "--honest", "201"], "error: --honest must be at most n = 200"),
         ([*MEAN, "--honest", "0%"], "'0%' is not a share"),
     ],
 )

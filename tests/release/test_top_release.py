@@ -195,6 +195,7 @@ def test_nothing_to_be_found_is_an_answer_too(tmp_path: Path, monkeypatch: pytes
     assert "No word was found" in page
     assert none.estimate.plot().charts[0][1].height == 0.0
     assert "No word was found" in (tmp_path / "none" / "estimates.svg").read_text(encoding="utf-8")
+    assert "±" not in none.plot().promise, "nothing was estimated"
     assert verify(page, table=(tmp_path / "none" / "estimates.csv").read_text()).verdict == "pass"
 
 

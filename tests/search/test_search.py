@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -124,6 +125,16 @@ def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
     for changed in ({"spans": [1]}, {"k": 0}, {"candidates": 3}, {"version": 2}, {"tokens": ["a", "a"]}):
         with pytest.raises(InvalidInput):
             TopSearch.from_json(search.as_json() | changed)
+
+
+@pytest.mark.parametrize("field", ["people", "least", "share", "spans", "tokens", "epsilon", "delta", "k", "error"])
+def test_a_search_of_a_stranger_is_refused_in_a_sentence(field: str, search: TopSearch) -> None:
+    written = search.as_json()
+    for value in (None, "x", True, -1, 1.5, math.nan, [], {}, ["x"], [None], [[1]], 10**400):
+        if (field, value) in (("tokens", None), ("epsilon", 1.5)):  # other searches
+            continue
+        with pytest.raises(InvalidInput):
+            TopSearch.from_json(written | {field: value})
 
 
 def test_fewer_people_to_count_than_a_level_has_are_refused(search: TopSearch) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput, check_promised
+from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
 from shuffledp.mechanisms.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
 from shuffledp.protocols.frequency import Frequency
@@ -176,6 +176,9 @@ def plan(
     if isinstance(domain, str) and not planned.columns:
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     check_promised(delta)
+    check_epsilon(epsilon)
+    check_users(n, least, name=Argument("honest"))
+    check_rounds(rounds)
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     size, builders = planned.options(domain, promise)
     options, refused = [], []

@@ -18,7 +18,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import Argument, InvalidInput, ShuffledpError
 from shuffledp.survey.codes import CODE_BYTES, hash_of_code
 from shuffledp.survey.collection import Collection, is_loopback
 from shuffledp.survey.envelopes import Envelopes
@@ -257,7 +257,8 @@ def _trusted(address: str, ca: Path | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:
         raise InvalidInput(
-            f"--ca must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name."
+            Argument("ca"),
+            f" must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name.",
         ) from None
 
 
@@ -267,7 +268,9 @@ def check_trust(address: str, error: BaseException | None) -> None:
         if isinstance(error, ssl.SSLCertVerificationError):
             raise InvalidInput(
                 f"the certificate of {address} must be one that this machine trusts, got: "
-                f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
+                f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add ",
+                Argument("ca", "FILE"),
+                ".",
             ) from None
         error = error.__cause__ or error.__context__
 
