@@ -29,6 +29,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 LIMITS = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}
 ELSEWHERE = {Designed: "design.json", WrittenLaw: "design.json#/$defs/law"}  # where a record refers to the design's
+IN_LEDGERS = {"rappor"}  # a law that no task is answered by
 INTEGER = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,19})$"}  # out of 2^64: many readers round large numbers
 
 
@@ -67,8 +68,8 @@ def _asked(task: str) -> Schema:
 def _laws() -> Schema:
     """One for each family that a design can hold, and two that have laws inside."""
     laws = []
-    for name, family in FAMILIES.items():
-        if family.make.__module__.startswith("shuffledp."):
+    for name, family in sorted(FAMILIES.items()):  # they register in the order in which they are imported
+        if name not in IN_LEDGERS and family.make.__module__.startswith("shuffledp."):
             types = forms_of(family.make)
             own = {each: _schema(_settled(types[each])) for each in family.parameters}
             own["k"]["minimum"] = 2  # values
