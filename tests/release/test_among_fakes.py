@@ -170,8 +170,8 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
         assert failed.code == 2
         assert words in " ".join(failed.error.split())
     for choices, words in (
-        ({"slots": 2}, "slots must come with protocol fakes"),
-        ({"protocol": "fakes", "kept": 0.5}, "kept must come with protocol dummies"),
+        ({"slots": 2}, 'slots must come with protocol="fakes"'),
+        ({"protocol": "fakes", "kept": 0.5}, 'kept must come with protocol="dummies"'),
         ({"protocol": "dummies", "kept": 0.0}, "keep must"),
         ({"protocol": "dummies", "kind": "binomial"}, "kind of dummies must be"),
     ):
