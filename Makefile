@@ -57,6 +57,11 @@ docs: .venv/.installed  ## the computed pages of docs/ and their figures, about 
 	@$(BIN)/shuffledp papers reproduce --all --out docs/figures
 	@$(BIN)/python -m pages
 
+.PHONY: schemas
+schemas: .venv/.installed  ## docs/schemas, and with npm the browser's types that follow from them
+	@$(BIN)/python -m pages.schemas
+	@if command -v npm > /dev/null; then npm --silent --prefix clients/web run schema; fi
+
 .PHONY: site
 # The theme announces its successor on every build; that is for us to read in the changelog of the theme, not in a log.
 site: export NO_MKDOCS_2_WARNING := 1

@@ -1,8 +1,9 @@
 """Every field that a record declares is changed, filled or left out by a forger who mends the
 hashes: it is refused, or found, or on the list of what `verify` says that it cannot check.
 
-The fields are read off the classes of the record. One that is added later is attacked without a
-change here; if nothing binds it, this fails until a check does, or until it is listed.
+The fields are read off the published schemas, docs/schemas, parameters of laws included. One that
+is added later is attacked without a change here; if nothing binds it, this fails until a check
+does, or until it is listed.
 """
 
 from __future__ import annotations
@@ -10,15 +11,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
-from dataclasses import Field, fields
 from typing import Any, NamedTuple
 
 import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.record import Record
-from shuffledp.record.forms import OrNone, Part
 from shuffledp.verify import Verification, verify
+from tests.record.published import FILES, Schema, chosen, faults, options, record_of
 from tests.verify.releases import ASKED, facts, rehashed, told
 
 # What a forger can change unnoticed, and which line of the answer says that it was not checked; a
@@ -38,14 +38,15 @@ UNPROVEN = {
     "counted.search.k": "how many words were asked for",
 }
 BOUND = {"asked.task"}  # although it stands among the words of whoever asked
-ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison")  # what only it knows
-VAGUE = {"certificate.numerical_error", "counted.search.error"}
+# What only it knows.
+ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison", "design.law.share_bits")
+VAGUE = {"certificate.numerical_error", "counted.search.error", "design.law.reach"}
 KINDS = ["tiny", "mean", "hadamard", "promise", "crosstab"]
 MORE_KINDS = ["fakes", "dummies", "count", "split", "search", "quantile"]  # what they share with the others is left out
 SHORT = {"tiny", "mean", "promise"}
 THEIR_OWN = ("design.", "counted.", "tally.", "estimates.")
-LEVEL = {"randomizer": "krr", "k": 2, "epsilon0": 1.0, "integers": ["1"]}  # of a law that has several
-FILLINGS: list[Any] = ["x", "2026-11-16T00:00:00+00:00", True, 1, 0.25, [1], ["x"], [0.25], {"x": 1}, {}, [LEVEL]]
+FILLINGS = {"string": "x", "integer": 1, "number": 1, "boolean": True}
+NULL = {"type": "null"}
 MIDDLE = 20  # a place in a long list, beside its ends
 
 
@@ -57,24 +58,19 @@ class Forgery(NamedTuple):
     made: dict[str, Any]
 
 
-def declared(kind: type[Part], task: str) -> dict[str, Field[Any]]:
-    """The fields that a part has in a release of this task."""
-    return {
-        each.name: each
-        for each in fields(kind)
-        if "form" in each.metadata and task in (each.metadata["tasks"] or [task])
-    }
-
-
-def filling(form: Any, task: str) -> Any:
-    """Some value of that form."""
-    if isinstance(form, OrNone):
-        return filling(form.form, task)
-    if isinstance(form, list):
-        return [filling(form[0], task)]
-    if isinstance(form, type) and issubclass(form, Part):
-        return {name: filling(each.metadata["form"], task) for name, each in declared(form, task).items()}
-    return next(value for value in FILLINGS if form(value))
+def filling(schema: Schema) -> Any:
+    """Some value that the schema allows, with all that may be in it."""
+    option = options(schema)[0]
+    if "const" in option or "enum" in option:
+        return option.get("enum", [option.get("const")])[0]
+    if option["type"] == "object":
+        return {name: filling(each) for name, each in option["properties"].items()}
+    if option["type"] == "array":
+        return [filling(option["items"])] * option.get("minItems", 1)
+    if option.get("format") == "date-time":
+        return "2026-11-16T00:00:00+00:00"
+    least = option.get("minimum", 0)
+    return "1" if "pattern" in option else least if least > 1 else FILLINGS[option["type"]]
 
 
 def changed(value: Any) -> Any:
@@ -95,37 +91,31 @@ def places(length: int) -> list[int]:
 
 def forgeries(made: dict[str, Any]) -> Iterator[Forgery]:
     """Whatever can be done to one field."""
-    yield from _of_part(Record, made, made, "", made["design"]["task"])
+    yield from _of_part(record_of(made["design"]["task"]), made, made, "")
 
 
-def _of_part(
-    kind: type[Part], inner: dict[str, Any], whole: dict[str, Any], where: str, task: str
-) -> Iterator[Forgery]:
-    for name, each in declared(kind, task).items():
-        at, form = f"{where}{name}", each.metadata["form"]
+def _of_part(part: Schema, inner: dict[str, Any], whole: dict[str, Any], where: str) -> Iterator[Forgery]:
+    for name, each in part["properties"].items():
+        at = f"{where}{name}"
         if inner.get(name) is None:
-            yield _forged(whole, inner, name, at, "filled in", filling(form, task))
+            yield _forged(whole, inner, name, at, "filled in", filling(each))
             continue
-        yield from _of_value(form, inner, name, whole, at, task)
-        if not each.metadata["needed"]:
+        yield from _of_value(each, inner, name, whole, at)
+        if name not in part["required"]:
             yield _forged(whole, inner, name, at, "left out", None, leave_out=True)
-        if isinstance(form, OrNone):
+        if NULL in options(each):
             yield _forged(whole, inner, name, at, "made null", None)
 
 
-def _of_value(form: Any, inner: Any, key: Any, whole: dict[str, Any], at: str, task: str) -> Iterator[Forgery]:
-    value = inner[key]
-    form = form.form if isinstance(form, OrNone) else form
-    if isinstance(form, type) and issubclass(form, Part):
-        yield from _of_part(form, value, whole, f"{at}.", task)
+def _of_value(schema: Schema, inner: Any, key: Any, whole: dict[str, Any], at: str) -> Iterator[Forgery]:
+    value, option = inner[key], chosen(schema, inner[key])
+    assert option is not None
+    if isinstance(value, dict):
+        yield from _of_part(option, value, whole, f"{at}.")
         yield _forged(whole, inner, key, f"{at}.more", "added", value | {"more": 1})
-    elif isinstance(value, dict):  # what is written as it stands, such as a law
-        for name in value:
-            yield from _of_value(None, value, name, whole, f"{at}.{name}", task)
-        yield _forged(whole, inner, key, at, "added to", value | {"more": 1})
     elif isinstance(value, list):
         for place in places(len(value)):
-            yield from _of_value(form[0] if isinstance(form, list) else None, value, place, whole, at, task)
+            yield from _of_value(option["items"], value, place, whole, at)
         yield _forged(whole, inner, key, at, "lengthened", [*value, copy.deepcopy(value[-1]) if value else 1])
         yield _forged(whole, inner, key, at, "shortened", value[:-1] if value else ["x"])
     else:
@@ -166,8 +156,9 @@ def is_said(name: str, lines: list[str]) -> bool:
 
 def is_true_as_well(name: str) -> bool:
     """A lower end that claims less, the numerical error, of which the oracle has its own, the
-    chance that a rare word is listed, as long as the same whole number of votes keeps it, and how
-    limits are made, where both ways make the same.
+    chance that a rare word is listed, as long as the same whole number of votes keeps it, where the
+    noise of shares ends, if the promise holds there too, and how limits are made, where both ways
+    make the same.
     """
     return name in VAGUE or (name.startswith("certificate.") and name.endswith(".lower"))
 
@@ -211,21 +202,36 @@ def test_inner_cut_points_are_bound(place: int) -> None:
 
 
 def test_the_walk_finds_every_field_of_every_part() -> None:
+    """A law has the parameters of its family; of each other part, some release has every field."""
     made = [told(name) for name in KINDS]
     seen = {forged.name for each in (*made, *map(facts, ASKED)) for forged in forgeries(each)}
-    parts, every = [Record], set[type[Part]]()
+    parts, names = [FILES["record.json"], *options(FILES["design.json"])], set[str]()
     while parts:
         part = parts.pop()
-        every.add(part)
-        for each in fields(part):
-            form = each.metadata.get("form")
-            form = form.form if isinstance(form, OrNone) else form
-            form = form[0] if isinstance(form, list) else form
-            if isinstance(form, type) and issubclass(form, Part) and form not in every:
-                parts.append(form)
-    names = {each.name for part in every for each in fields(part) if "form" in each.metadata}
+        names |= part.get("properties", {}).keys()
+        for name, each in part.get("properties", {}).items():
+            if name not in ("law", "counting_law", "design"):
+                parts += options(each)
+        parts += options(part["items"]) if "items" in part else []
     assert names <= {part for name in seen for part in name.split(".")}
     assert len(names) > 60
+    assert {"design.law.k", "design.law.integers", "counted.search.counting_law"} <= seen
+
+
+@pytest.mark.parametrize("name", [*KINDS, *MORE_KINDS])
+def test_what_the_schema_allows_is_read_and_what_it_does_not_is_refused(name: str) -> None:
+    """The other way round, ``verify`` also reads laws that no family of this version draws by."""
+    made = told(name)
+    schema = record_of(made["design"]["task"])
+    assert not list(faults(schema, made))
+    for forged in forgeries(made):
+        wrong = list(faults(schema, forged.made))
+        try:
+            Record.from_json(forged.made)
+        except InvalidInput:
+            assert wrong, forged[:2]
+        else:
+            assert not wrong or forged.name.startswith(("design.law", "design.version")), forged[:2]
 
 
 @pytest.mark.parametrize("name", ["count", "split", "dummies", "promise"])
@@ -265,9 +271,17 @@ def test_messages_that_were_not_there_are_found_out(name: str, times: int) -> No
     assert "messages of the collection" in {check.what for check in found.failed}
 
 
+def test_shares_of_more_bits_never_pass() -> None:
+    """The oracle sums them, of which the walk makes no use."""
+    made = facts("split")
+    made["design"]["law"]["share_bits"] += 1
+    found = answer(rehashed(made), 60.0)
+    assert found is None or found.verdict != "pass"
+
+
 def test_a_curve_of_very_many_points_is_refused() -> None:
     made = facts("tiny")
     for end, column in made["certificate"]["curve"].items():
         made["certificate"]["curve"][end] = [column[0]] * 401
-    with pytest.raises(InvalidInput, match="at most 400 points of its curve, got more"):
+    with pytest.raises(InvalidInput, match=r"from 0 to 400 entries in certificate\.curve\.epsilon, got 401"):
         verify(json.dumps(rehashed(made)))

@@ -25,7 +25,6 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Certificate, Record, data_block
-from shuffledp.record.forms import Reading
 from shuffledp.release.certificate import certificate
 from shuffledp.verify import Verification, verify
 from shuffledp.verify.by_task import told_by
@@ -49,7 +48,7 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[Certificate, Oracle]:
     design = Design.of(protocol)
     made = certificate(design).as_json()
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
-    read = Certificate.read(json.loads(json.dumps(made)), Reading(design.task))
+    read = Certificate.read(json.loads(json.dumps(made)), design.task)
     return read, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
 
 

@@ -22,6 +22,7 @@ ALLOWED = (
     "shuffledp.judge",
     "shuffledp.protocols.design",
     "shuffledp.protocols.tasks",
+    "shuffledp.schema",  # the types of what is read
     "shuffledp.storage",
     "shuffledp.errors",
     "shuffledp.wording",

@@ -46,7 +46,7 @@ def range_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each range that was asked for: what it is, how many people are in it, between which
     limits, and what share of all that is.
     """
-    found, ranges, reports = record.estimates.ranges, record.design.ranges or [], record.counted.reports
+    found, ranges, reports = record.estimates.ranges, record.design.ranges or (), record.counted.reports
     if found is None:
         return []
     rows = []

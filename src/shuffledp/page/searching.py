@@ -12,7 +12,7 @@ from shuffledp.page.numerals import count, exact, fixed, level, percent, tied
 from shuffledp.page.parts import details, figure, gloss, section
 from shuffledp.page.shown_answer import Drawn, ShownPeople
 from shuffledp.record import Record, Searched, SearchLevel
-from shuffledp.record.forms import unusual
+from shuffledp.schema import unusual
 
 __all__ = ["ShownWords"]
 

@@ -152,7 +152,7 @@ def _law(record: Record) -> Markup:
         if value is not None and not isinstance(value, list)
     ]
     if law.questions is not None:
-        sizes = ", ".join(count(level["k"]) for level in law.questions)
+        sizes = ", ".join(count(level.k) for level in law.questions)
         numbers.append(f"levels of {sizes} runs of bins")
     family = phrases.FAMILIES.get(law.randomizer, law.randomizer)
     integers = join([element("code", each) for each in law.integers[:LISTED]], ", ")

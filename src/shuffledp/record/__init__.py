@@ -1,7 +1,6 @@
 """A release, written down: what was asked, the design, what was counted, the certificate and the
 estimates, typed and versioned. Release, page and verify read this, and no dict.
 
-forms           what a value may be, and how a part of a record is read and written
 task_kinds      tasks by kind: what a release of each has in its record
 asked_about     what was asked, when, and of which series
 designed        the design as it was written, and the law in it

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from shuffledp.record.forms import Part, needed, or_none, part, perhaps, some, text, time, usual
+from typing import Annotated
+
 from shuffledp.record.task_kinds import CROSSTABS
+from shuffledp.schema import NULL, USUAL, Mark, Part, Some, Text, Time, part
 
 __all__ = ["CLIPPED_TO_BOUNDS", "Asked", "InSeries", "Made"]
 
@@ -14,13 +16,13 @@ CLIPPED_TO_BOUNDS = "clipped to the bounds"
 class Made(Part):
     """When a release was made, and with which versions."""
 
-    when: str = needed(time)
-    shuffledp: str = needed(text)
-    python: str = needed(text)
-    numpy: str = needed(text)
-    scipy: str = needed(text)
-    cryptography: str = needed(text)
-    pyarrow: str = needed(text)
+    when: Time
+    shuffledp: Text
+    python: Text
+    numpy: Text
+    scipy: Text
+    cryptography: Text
+    pyarrow: Text
 
 
 @part
@@ -29,11 +31,11 @@ class InSeries(Part):
     that of the series' file: its name, its design, its number of weeks.
     """
 
-    name: str = needed(text)
-    week: int = needed(some)
-    weeks: int = needed(some)
-    period: str | None = perhaps(text, default=None)
-    digest: str = needed(text)
+    name: Text
+    week: Some
+    weeks: Some
+    period: Text | None = None
+    digest: Text
 
     def __str__(self) -> str:
         period = "" if self.period is None else f" ({self.period})"
@@ -46,17 +48,17 @@ class Asked(Part):
     usual way; and of which series it is a week, if it is of one.
     """
 
-    task: str = needed(text)
-    what: str | None = usual(text, default=None)
-    title: str | None = usual(text, default=None)
-    source: str | None = usual(text, default=None)
-    column: str | None = usual(text, default=None)
-    cleaned: str | None = perhaps(or_none(text), default=None)
-    categories: str | None = perhaps(or_none(text), default=None)
-    outside: str | None = perhaps(or_none(text), default=None)
-    missing: str | None = perhaps(or_none(text), default=None)
-    by: str | None = perhaps(text, default=None, tasks=CROSSTABS)
-    series: InSeries | None = perhaps(InSeries, default=None)
+    task: Text
+    what: Annotated[Text | None, USUAL] = None
+    title: Annotated[Text | None, USUAL] = None
+    source: Annotated[Text | None, USUAL] = None
+    column: Annotated[Text | None, USUAL] = None
+    cleaned: Annotated[Text | None, NULL] = None
+    categories: Annotated[Text | None, NULL] = None
+    outside: Annotated[Text | None, NULL] = None
+    missing: Annotated[Text | None, NULL] = None
+    by: Annotated[Text | None, Mark(tasks=CROSSTABS)] = None
+    series: InSeries | None = None
 
     @property
     def clips(self) -> bool:

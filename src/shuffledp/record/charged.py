@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shuffledp.record.forms import CHANCE, SIZE, Part, count, needed, or_none, part, text
+from shuffledp.schema import Chance, Count, Part, Size, Text, part
 
 __all__ = ["LedgerEntry", "Limit", "Total"]
 
@@ -11,25 +11,25 @@ __all__ = ["LedgerEntry", "Limit", "Total"]
 class Limit(Part):
     """What all releases about a population may add up to."""
 
-    epsilon: float = needed(SIZE)
-    delta: float = needed(CHANCE)
+    epsilon: Size
+    delta: Chance
 
 
 @part
 class Total(Part):
     """Between which ends lies what they add up to."""
 
-    lower: float = needed(SIZE)
-    upper: float = needed(SIZE)
+    lower: Size
+    upper: Size
 
 
 @part
 class LedgerEntry(Part):
     """What the ledger said when the release was charged; ``record`` is its seal in the chain."""
 
-    population: str = needed(text)
-    id: int | None = needed(or_none(count))
-    record: str | None = needed(or_none(text))
-    releases: int = needed(count)
-    limit: Limit = needed(Limit)
-    total: Total = needed(Total)
+    population: Text
+    id: Count | None
+    record: Text | None
+    releases: Count
+    limit: Limit
+    total: Total

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from shuffledp.record.designed import WrittenLaw
-from shuffledp.record.forms import (
-    CHANCE,
-    Part,
-    count,
-    needed,
-    needed_by,
-    or_none,
-    part,
-    perhaps,
-    some,
-    text,
-    truth,
-    whole,
-)
 from shuffledp.record.task_kinds import COUNTS, LISTS, TOP
+from shuffledp.schema import Chance, Count, Mark, Part, Some, Text, Texts, Whole, part
 
 __all__ = ["Collected", "Counted", "SearchLevel", "Searched", "Tally"]
 
@@ -31,11 +20,11 @@ class Collected(Part):
     some, whoever is known to have sent an invalid one did not arrive.
     """
 
-    digest: str = needed(text)
-    round: int = needed(some)
-    arrived: int = needed(count)
-    invalid: int = needed(count)
-    messages: int | None = perhaps(count, default=None)
+    digest: Text
+    round: Some
+    arrived: Count
+    invalid: Count
+    messages: Count | None = None
 
     @property
     def envelopes(self) -> int:
@@ -58,18 +47,18 @@ class SearchLevel(Part):
     many ``votes``; ``fell_out`` others did too, and were too many. ``digest`` binds all votes.
     """
 
-    share: float = needed(CHANCE)
-    reports: int = needed(some)
-    words: tuple[str, ...] = needed([text])
-    prefixes: tuple[str, ...] = needed([text])
-    span: int = needed(count)
-    threshold: int = needed(some)
-    passed: tuple[str, ...] = needed([text])
-    whole: tuple[bool, ...] = needed([truth])
-    votes: tuple[int, ...] = needed([count])
-    fell_out: int = needed(count)
-    fell_votes: int = needed(count)
-    digest: str = needed(text)
+    share: Chance
+    reports: Some
+    words: Texts
+    prefixes: Texts
+    span: Count
+    threshold: Some
+    passed: Texts
+    whole: tuple[bool, ...]
+    votes: tuple[Count, ...]
+    fell_out: Count
+    fell_votes: Count
+    digest: Text
 
 
 @part
@@ -81,20 +70,20 @@ class Searched(Part):
     count draw by ``counting_law``, or, if there is none, by the law of the design, as all others.
     """
 
-    people: int = needed(some)
-    least: int = needed(some)
-    delta: float = needed(CHANCE)
-    k: int = needed(some)
-    candidates: int = needed(some)
-    least_holders: int = needed(some)
-    error: float = needed(CHANCE)
-    spans: tuple[int, ...] = needed([some])
-    share: int = needed(some)
-    found_from: int | None = needed(or_none(count))
-    miss: float = needed(CHANCE)
-    faked_from: int | None = perhaps(count, default=None)
-    counting_law: WrittenLaw | None = perhaps(WrittenLaw, default=None)
-    levels: tuple[SearchLevel, ...] = needed([SearchLevel])
+    people: Some
+    least: Some
+    delta: Chance
+    k: Some
+    candidates: Some
+    least_holders: Some
+    error: Chance
+    spans: tuple[Some, ...]
+    share: Some
+    found_from: Count | None
+    miss: Chance
+    faked_from: Count | None = None
+    counting_law: WrittenLaw | None = None
+    levels: tuple[SearchLevel, ...]
 
     @property
     def counting(self) -> SearchLevel | None:
@@ -111,11 +100,11 @@ class Counted(Part):
     are those of its first level, which has the smallest group, and ``search`` has all levels.
     """
 
-    reports: int = needed(count)
-    missing: int | None = needed(or_none(count))
-    repeated: int | None = perhaps(count, default=None)
-    collected: Collected | None = perhaps(Collected, default=None)
-    search: Searched | None = perhaps(Searched, default=None, tasks=TOP)
+    reports: Count
+    missing: Count | None
+    repeated: Count | None = None
+    collected: Collected | None = None
+    search: Annotated[Searched | None, Mark(tasks=TOP)] = None
 
     @property
     def people(self) -> int:
@@ -129,7 +118,7 @@ class Tally(Part):
     cut, ``digest`` binds all votes.
     """
 
-    reports: int = needed(count)
-    blocks: tuple[int, ...] | None = needed_by(LISTS, [whole], default=None)
-    votes: tuple[int, ...] = needed([whole])
-    digest: str | None = perhaps(text, default=None, tasks=COUNTS)
+    reports: Count
+    blocks: Annotated[tuple[Whole, ...] | None, Mark(tasks=LISTS, needed=True)] = None
+    votes: tuple[Whole, ...]
+    digest: Annotated[Text | None, Mark(tasks=COUNTS)] = None

@@ -2,74 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.tasks import TASKS
+from shuffledp.protocols.tasks.counting_tasks import Named
 from shuffledp.protocols.tasks.crossing import fits_a_page, row_labels
-from shuffledp.protocols.tasks.quantile_task import MOST_ASKED
-from shuffledp.record.forms import (
-    CHANCE,
+from shuffledp.protocols.tasks.quantile_task import MOST_BINS
+from shuffledp.record.task_kinds import DISTRIBUTIONS, LISTS, MEANS
+from shuffledp.schema import (
+    NEEDED,
     REMEDY,
-    SIZE,
+    Chance,
+    Epsilon,
     Floats,
+    Label,
+    Limits,
+    Number,
     Part,
-    Reading,
-    count,
-    either,
-    needed,
-    needed_by,
-    number,
-    or_none,
+    Rule,
+    Some,
+    Text,
+    Texts,
+    Whole,
+    forms_of,
     part,
-    perhaps,
-    some,
-    text,
-    whole,
+    rules_of,
 )
-from shuffledp.record.task_kinds import DISTRIBUTIONS, LISTS, MEANS, asking
 from shuffledp.wording import shown_alone
 
 __all__ = ["Designed", "WrittenLaw"]
 
-Category = str | int
-Listed = int | list[Category]
 
+@part
+class WrittenLevel(Part):
+    """The law of one level of several, with no other inside."""
 
-def _pairs(value: Any) -> bool:
-    """Pairs of cut points, as many as may be asked about."""
-    return (
-        isinstance(value, list)
-        and len(value) <= MOST_ASKED
-        and all(isinstance(each, list) and len(each) == 2 and all(map(number, each)) for each in value)
-    )
-
-
-def _levels(value: Any) -> bool:
-    """The laws of several levels, none with others inside."""
-    return (
-        isinstance(value, list)
-        and len(value) > 0
-        and all(isinstance(each, dict) and set(each) == {"randomizer", "k", "epsilon0", "integers"} for each in value)
-    )
-
-
-def _named(value: Any) -> bool:
-    """How many categories there are, or their list."""
-    return count(value) or (isinstance(value, list) and all(text(each) or whole(each) for each in value))
-
-
-def _crossed(value: Any) -> bool:
-    """The same for each of several columns."""
-    return isinstance(value, list) and len(value) > 1 and all(map(_named, value))
-
-
-def _rests(value: Any) -> bool:
-    """What everything else counts as; of each column of a crosstab, perhaps nothing."""
-    if isinstance(value, list):
-        return all(each is None or text(each) or whole(each) for each in value)
-    return text(value) or whole(value)
+    randomizer: Text
+    k: Whole
+    epsilon0: Number | None
+    integers: Texts
 
 
 @part
@@ -79,22 +53,21 @@ class WrittenLaw(Part):
     null where a report is the truth, which only fakes hide.
     """
 
-    randomizer: str = needed(text)
-    k: int | None = perhaps(whole, default=None)
-    epsilon0: float | None = needed(or_none(number))
-    integers: tuple[str, ...] = needed([text])
-    weights: Floats = perhaps([CHANCE], default=())
-    questions: list[dict[str, Any]] | None = perhaps(_levels, default=None)
+    randomizer: Text
+    k: Whole | None = None
+    epsilon0: Number | None
+    integers: Texts
+    weights: tuple[Chance, ...] = ()
+    questions: Annotated[tuple[WrittenLevel, ...], Limits(1, MOST_BINS)] | None = None
 
-    others = (number, text)
+    others = Number | Text
 
     @classmethod
-    def read(cls, value: object, reading: Reading, where: str = "") -> Self:
+    def read(cls, value: object, task: str, where: str = "") -> Self:
         """Of one of several levels, ``questions`` are the laws of the levels, the ``weights`` how
         likely each is; any other law has ``k`` values.
         """
-        law = Part.read.__func__(cls, value, reading, where)  # type: ignore[attr-defined]
-        read: Self = law
+        read = super(WrittenLaw, cls).read(value, task, where)  # noqa: UP008 (a class with slots is made twice)
         if (read.k is None) == (read.questions is None):
             raise InvalidInput(
                 f"the record of a release must have its usual form, got a difference in {f'{where}k'!r}. {REMEDY}"
@@ -104,7 +77,7 @@ class WrittenLaw(Part):
     @classmethod
     def from_json(cls, law: Mapping[str, Any]) -> Self:
         """What a law writes."""
-        return cls.read(dict(law), Reading(""), "law.")
+        return cls.read(dict(law), "", "law.")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -118,36 +91,43 @@ class Designed(Part):
     is for ``protocols.design`` to refuse, and for ``verify`` to notice.
     """
 
-    version: int = needed(whole)
-    task: str = needed(text)
-    n: int = needed(some)
-    least: int = needed(some)
-    rounds: int = needed(some)
-    epsilon: float | None = needed(or_none(SIZE))
-    delta: float = needed(CHANCE)
-    law: WrittenLaw = needed(WrittenLaw)
-    columns: tuple[str, ...] | None = needed_by(asking("columns"), [text], default=None)
-    categories: Listed | list[Listed] | None = needed_by(asking("categories"), either(_named, _crossed), default=None)
-    domain: int | list[Category] | None = needed_by(asking("domain"), _named, default=None)
-    method: str | None = needed_by(asking("method"), text, default=None)
-    other: Category | list[Category | None] | None = needed_by(asking("other"), or_none(_rests), default=None)
-    value: Category | None = needed_by(asking("value"), either(text, whole), default=None)
-    lower: float | None = needed_by(asking("lower"), number, default=None)
-    upper: float | None = needed_by(asking("upper"), number, default=None)
-    cuts: Floats | None = needed_by(asking("cuts"), [number], default=None)
-    at: Floats | None = needed_by(asking("at"), [CHANCE], default=None)
-    ranges: list[list[float]] | None = needed_by(asking("ranges"), _pairs, default=None)
-    tokens: tuple[str, ...] | None = needed_by(asking("tokens"), or_none([text]), default=None)
-    longest: int | None = needed_by(asking("longest"), some, default=None)
-    words: tuple[str, ...] | None = needed_by(asking("words"), [text], default=None)
-    prefixes: tuple[str, ...] | None = needed_by(asking("prefixes"), [text], default=None)
-    span: int | None = needed_by(asking("span"), count, default=None)
-    room: int | None = needed_by(asking("room"), some, default=None)
+    version: Whole
+    task: Text
+    n: Some
+    least: Some
+    rounds: Some
+    epsilon: Epsilon | None
+    delta: Chance
+    law: WrittenLaw
+    columns: tuple[str, ...] | None = None
+    categories: Named | tuple[Named, ...] | None = None
+    domain: Named | None = None
+    method: str | None = None
+    other: Label | tuple[Label | None, ...] | None = None
+    value: Label | None = None
+    lower: float | None = None
+    upper: float | None = None
+    cuts: Floats | None = None
+    at: Floats | None = None
+    ranges: tuple[tuple[float, float], ...] | None = None
+    tokens: tuple[str, ...] | None = None
+    longest: int | None = None
+    words: tuple[str, ...] | None = None
+    prefixes: tuple[str, ...] | None = None
+    span: int | None = None
+    room: int | None = None
+
+    @classmethod
+    def rules(cls, task: str) -> dict[str, Rule]:
+        """Of the fields that every design has, and of the task's own, which the task declares."""
+        known, own = rules_of(cls), forms_of(TASKS[task])
+        asked = {name: Rule(own[name], NEEDED) for name in known if name in own}
+        return {name: rule for name, rule in known.items() if rule.mark.needed} | asked
 
     def __post_init__(self) -> None:
         """Refuse a table that no page could list, before anything spells it out."""
-        listed: Any = self.categories if self.columns is not None else []
-        sizes = [each if isinstance(each, int) else len(each) for each in listed] if isinstance(listed, list) else []
+        listed: Any = () if self.columns is None else self.categories
+        sizes = [each if isinstance(each, int) else len(each) for each in listed]
         if not fits_a_page(sizes):
             raise InvalidInput(
                 f"the record of a release must have its usual form, got {str(sizes)[:60]} for the sizes of "
@@ -157,13 +137,13 @@ class Designed(Part):
     @classmethod
     def from_json(cls, design: Mapping[str, Any]) -> Self:
         """What a design writes."""
-        return cls.read(dict(design), Reading(design["task"]), "design.")
+        return cls.read(dict(design), design["task"], "design.")
 
     @property
     def shown_alone(self) -> str:
         """How much one report shows by itself."""
         law = self.law
-        k = law.k if law.k is not None else int((law.questions or [{"k": 1}])[-1]["k"])
+        k = law.questions[-1].k if law.questions else law.k or 1
         return shown_alone(law.randomizer, law.epsilon0, k, number=self.task in MEANS)
 
     @property
@@ -196,23 +176,23 @@ class Designed(Part):
         return times * self.bounds[0], times * self.bounds[1]
 
     @property
-    def listed(self) -> range | list[Category]:
+    def listed(self) -> range | Sequence[Label]:
         """All that is counted: the categories, or the cells of a crosstab and their sums; a mean
         has none.
         """
         if self.columns is not None:
-            return list(row_labels(self.crossed))
+            return row_labels(self.crossed)
         if self.value is not None:
-            return [self.value]
+            return (self.value,)
         own: Any = self.domain if self.categories is None else self.categories
         if own is None:
-            return []
+            return ()
         return range(own) if isinstance(own, int) else own
 
     @property
     def crossed(self) -> list[list[str]]:
         """The categories of each column of a crosstab, as text."""
-        own: Any = self.categories if self.columns is not None else []
+        own: Any = () if self.columns is None else self.categories
         return [[str(each) for each in (range(listed) if isinstance(listed, int) else listed)] for listed in own]
 
     @property

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from shuffledp.record.forms import (
-    CHANCE,
-    SIZE,
-    Floats,
-    Part,
-    count,
-    needed,
-    number,
-    or_none,
-    part,
-    perhaps,
-    text,
-    truth,
-)
+from typing import Annotated
+
 from shuffledp.record.task_kinds import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
+from shuffledp.schema import Chance, Count, Floats, Mark, Number, Part, Size, Text, Texts, part
 
 __all__ = [
     "CLIPPED_MEAN",
@@ -30,7 +19,7 @@ __all__ = [
 
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 
-Gaps = tuple[float | None, ...]
+Gaps = tuple[Chance | None, ...]
 
 
 @part
@@ -39,10 +28,10 @@ class Ends(Part):
     step of the grid that they were rounded to.
     """
 
-    step: float = needed(number)
-    value: Floats = needed([number])
-    lower: Floats = needed([number])
-    upper: Floats = needed([number])
+    step: Number
+    value: Floats
+    lower: Floats
+    upper: Floats
 
 
 @part
@@ -52,14 +41,14 @@ class AtQuantiles(Part):
     one malicious person not cheated, from ``some_lower`` to ``some_upper`` had 1 % not.
     """
 
-    at: Floats = needed([CHANCE])
-    value: Floats = needed([number])
-    lower: Floats = needed([number])
-    upper: Floats = needed([number])
-    one_lower: Floats | None = perhaps([number], default=None)
-    one_upper: Floats | None = perhaps([number], default=None)
-    some_lower: Floats | None = perhaps([number], default=None)
-    some_upper: Floats | None = perhaps([number], default=None)
+    at: tuple[Chance, ...]
+    value: Floats
+    lower: Floats
+    upper: Floats
+    one_lower: Floats | None = None
+    one_upper: Floats | None = None
+    some_lower: Floats | None = None
+    some_upper: Floats | None = None
 
     @property
     def swayed(self) -> list[Floats | None]:
@@ -71,10 +60,10 @@ class AtQuantiles(Part):
 class InRanges(Part):
     """How many people are in each range that was asked for, and between which limits."""
 
-    value: Floats = needed([number])
-    stderr: Floats = needed([number])
-    lower: Floats = needed([number])
-    upper: Floats = needed([number])
+    value: Floats
+    stderr: Floats
+    lower: Floats
+    upper: Floats
 
 
 @part
@@ -84,11 +73,11 @@ class GroupShares(Part):
     intervals of all counts.
     """
 
-    value: Gaps = needed([or_none(CHANCE)])
-    lower: Gaps = needed([or_none(CHANCE)])
-    upper: Gaps = needed([or_none(CHANCE)])
-    all_lower: Gaps = needed([or_none(CHANCE)])
-    all_upper: Gaps = needed([or_none(CHANCE)])
+    value: Gaps
+    lower: Gaps
+    upper: Gaps
+    all_lower: Gaps
+    all_upper: Gaps
 
 
 @part
@@ -98,22 +87,22 @@ class Estimates(Part):
     ``sway`` is how far one malicious person could have moved each, null without a limit.
     """
 
-    unit: str = needed(text)
-    level: float = needed(CHANCE)
-    of: int = needed(count)
-    label: tuple[str, ...] = needed([text])
-    value: Floats = needed([number])
-    stderr: Floats = needed([number])
-    lower: Floats = needed([number])
-    upper: Floats = needed([number])
-    all_lower: Floats = needed([number])
-    all_upper: Floats = needed([number])
-    together: bool = perhaps(truth, default=False, tasks=COUNTS)
-    ends: Ends | None = perhaps(Ends, default=None, tasks=MEANS)
-    quantiles: AtQuantiles | None = perhaps(AtQuantiles, default=None, tasks=DISTRIBUTIONS)
-    ranges: InRanges | None = perhaps(InRanges, default=None, tasks=DISTRIBUTIONS)
-    shares: GroupShares | None = perhaps(GroupShares, default=None, tasks=CROSSTABS)
-    sway: tuple[float | None, ...] | None = perhaps([or_none(SIZE)], default=None)
+    unit: Text
+    level: Chance
+    of: Count
+    label: Texts
+    value: Floats
+    stderr: Floats
+    lower: Floats
+    upper: Floats
+    all_lower: Floats
+    all_upper: Floats
+    together: Annotated[bool, Mark(tasks=COUNTS)] = False
+    ends: Annotated[Ends | None, Mark(tasks=MEANS)] = None
+    quantiles: Annotated[AtQuantiles | None, Mark(tasks=DISTRIBUTIONS)] = None
+    ranges: Annotated[InRanges | None, Mark(tasks=DISTRIBUTIONS)] = None
+    shares: Annotated[GroupShares | None, Mark(tasks=CROSSTABS)] = None
+    sway: tuple[Size | None, ...] | None = None
 
     @property
     def clipped(self) -> bool:

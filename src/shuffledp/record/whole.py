@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import Any, Self
+from dataclasses import replace
+from typing import Annotated, Any, Self
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TASKS
@@ -12,8 +12,8 @@ from shuffledp.record.charged import LedgerEntry
 from shuffledp.record.counted_people import Counted, Tally
 from shuffledp.record.designed import Designed
 from shuffledp.record.estimated import Estimates
-from shuffledp.record.forms import Part, Reading, needed, or_none, part, text, truth, unusual, whole
 from shuffledp.record.guaranteed import Alternative, Certificate
+from shuffledp.schema import NEEDED, Part, Text, Texts, Whole, part, rules_of, unusual
 from shuffledp.storage.canonical import digest_of
 
 __all__ = ["FORMAT", "HASHED", "REMEDY", "VERSION", "Hashes", "Record"]
@@ -26,20 +26,20 @@ REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole a
 class Hashes(Part):
     """SHA-256 of every part, as sorted JSON without spaces."""
 
-    made: str = needed(text)
-    asked: str = needed(text)
-    design: str = needed(text)
-    counted: str = needed(text)
-    certificate: str = needed(text)
-    comparison: str = needed(text)
-    tally: str = needed(text)
-    estimates: str = needed(text)
-    secure: str = needed(text)
-    notes: str = needed(text)
-    ledger: str = needed(text)
+    made: Text
+    asked: Text
+    design: Text
+    counted: Text
+    certificate: Text
+    comparison: Text
+    tally: Text
+    estimates: Text
+    secure: Text
+    notes: Text
+    ledger: Text
 
 
-HASHED = tuple(each.name for each in fields(Hashes) if "form" in each.metadata)
+HASHED = tuple(rules_of(Hashes))
 UNHASHED: Any = dict.fromkeys(HASHED, "")
 
 
@@ -47,20 +47,20 @@ UNHASHED: Any = dict.fromkeys(HASHED, "")
 class Record(Part):
     """Everything that is known about a release; the hashes of a new one are still empty."""
 
-    format: str = needed(text, default=FORMAT)
-    version: int = needed(whole, default=VERSION)
-    made: Made = needed(Made)
-    asked: Asked = needed(Asked)
-    design: Designed = needed(Designed)
-    counted: Counted = needed(Counted)
-    certificate: Certificate = needed(Certificate)
-    comparison: tuple[Alternative, ...] = needed([Alternative])
-    tally: Tally = needed(Tally)
-    estimates: Estimates = needed(Estimates)
-    secure: bool = needed(truth)
-    notes: tuple[str, ...] = needed([text])
-    ledger: LedgerEntry | None = needed(or_none(LedgerEntry))
-    hashes: Hashes = needed(Hashes, default=Hashes(**UNHASHED))
+    format: Annotated[Text, NEEDED] = FORMAT
+    version: Annotated[Whole, NEEDED] = VERSION
+    made: Made
+    asked: Asked
+    design: Designed
+    counted: Counted
+    certificate: Certificate
+    comparison: tuple[Alternative, ...]
+    tally: Tally
+    estimates: Estimates
+    secure: bool
+    notes: Texts
+    ledger: LedgerEntry | None
+    hashes: Annotated[Hashes, NEEDED] = Hashes(**UNHASHED)
 
     def sealed(self) -> Self:
         """The same with the hashes of its parts."""
@@ -74,7 +74,7 @@ class Record(Part):
         task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
         if not isinstance(task, str) or task not in TASKS:
             raise unusual("design.task", task)
-        return cls.read(facts, Reading(task))
+        return cls.read(facts, task)
 
     def digests(self) -> dict[str, Any]:
         """The hash of every part, computed anew."""

@@ -1,8 +1,9 @@
 // A question and its noise, as shuffledp.protocols.design writes them down; and a person's answer as a report.
-import { fieldsOf, optional, real, shown, text, UNPRINTABLE, unsound, whole } from "./fields.ts";
+import { fieldsOf, isNameIn, optional, real, shown, UNPRINTABLE, unsound, whole } from "./fields.ts";
 import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
+import { FIELDS, type Written } from "./schema.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
 import { levelOf, type Level } from "./top_words.ts";
 import { SECURE, type Words } from "./words.ts";
@@ -14,8 +15,7 @@ export interface Part {
   other: string | null;
 }
 
-export interface Design {
-  task: string;
+export interface Design extends Pick<Written, "task" | "n" | "least" | "rounds" | "epsilon" | "delta"> {
   /** Of a crosstab, what is asked about each column; else none. An answer is then a cell: see ``cellOf``. */
   parts: readonly Part[];
   /** The answers to choose from, or the cells of a crosstab; none where a number is asked for. */
@@ -28,22 +28,13 @@ export interface Design {
   level: Level | null;
   /** The cut points between which a number falls into bins; null where it is rounded at random, or none is asked for. */
   edges: readonly number[] | null;
-  n: number;
-  least: number;
-  rounds: number;
-  epsilon: number | null;
-  delta: number;
   law: Law;
 }
 
-type Question = Pick<Design, "labels" | "other" | "bounds"> & {
-  parts?: readonly Part[];
-  level?: Level;
-  edges?: readonly number[];
-  families: readonly string[];
-};
+type Listed = Pick<Design, "labels" | "other">;
+type Question = Pick<Design, "labels"> &
+  Partial<Pick<Design, "other" | "bounds" | "parts" | "level" | "edges">> & { families: readonly string[] };
 
-const COMMON = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law"];
 const MOST_LABELS = 2 ** 22;
 const LARGEST_BOUND = 1e100;
 const MOST_BINS = 1024;
@@ -51,37 +42,37 @@ const CROSS = " × "; // between the categories of a cell
 const ALL = "(all)"; // what the sums of cells are called by
 const MOST_NUMBERS = 10_000; // cells and sums
 const NAMING = ["krr", "fakes", "dummies"]; // laws whose messages name values
-const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash", subset: "subset", unary: "oue" };
+const METHODS = { hadamard: "hadamard", hashing: "hash", subset: "subset", unary: "oue" };
 
-const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
-  histogram: {
-    fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: NAMING }),
-  },
-  frequency: { fields: ["domain", "method", "other"], read: frequency },
-  mean: { fields: ["lower", "upper"], read: mean },
-  sum: { fields: ["lower", "upper"], read: mean },
-  count: { fields: ["value", "other"], read: count },
-  crosstab: { fields: ["columns", "categories", "other"], read: crosstab },
-  top: { fields: ["tokens", "longest", "words", "prefixes", "span", "room"], read: top },
-  quantile: { fields: ["cuts", "at", "ranges"], read: quantile },
+/** The fields of a design of a task. */
+type Of<Task> = Fields<keyof Extract<Written, { task: Task }> & string>;
+
+const TASKS: { [Task in Written["task"]]: (fields: Of<Task>) => Question } = {
+  histogram: (fields) => ({ ...listed(fields, "categories"), families: NAMING }),
+  frequency,
+  mean,
+  sum: mean,
+  count,
+  crosstab,
+  top,
+  quantile,
 };
 
 export function designOf(written: Json | undefined): Design {
   const task = written instanceof Map ? written.get("task") : undefined;
-  if (typeof task !== "string" || !Object.hasOwn(TASKS, task)) {
+  if (!isNameIn(TASKS, task)) {
     throw new Refused(
       `A design must have a task that this page can ask (${Object.keys(TASKS).join(", ")}), got ${shown(task)}. ` +
         "Take part with the Python package instead.",
     );
   }
-  const kind = TASKS[task]!;
-  const fields = fieldsOf(`the design of a ${task}`, written, [...COMMON, ...kind.fields]);
+  const own: Fields = fieldsOf(`the design of a ${task}`, written, FIELDS[task]);
+  const fields = own as Of<Written["task"]>; // what all tasks have
   whole(fields, "version", 1, 1);
   const n = whole(fields, "n", 1);
-  const { families, ...question } = kind.read(fields);
+  const { families, ...question } = (TASKS[task] as (fields: Fields) => Question)(own);
   const law = lawOf(fields.get("law"));
-  const told = question.level ? whole(fields, "room", 1) : question.labels.length;
+  const told = question.level ? whole(own, "room", 1) : question.labels.length;
   const values = question.edges ? question.edges.length - 1 : told;
   const sized = question.bounds ? !law.blank : true; // no check-in asks for numbers
   const known = (question.bounds && !question.edges) || law.k === values;
@@ -89,6 +80,8 @@ export function designOf(written: Json | undefined): Design {
   if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
   return {
     task,
+    other: null,
+    bounds: null,
     level: null,
     parts: [],
     edges: null,
@@ -130,31 +123,31 @@ export function binOf(edges: readonly number[], answer: number): number {
   return edges.slice(1, -1).filter((edge) => edge <= answer).length;
 }
 
-function frequency(fields: Fields): Question {
-  const method = text(fields, "method");
-  if (!Object.hasOwn(METHODS, method)) {
+function frequency(fields: Of<"frequency">): Question {
+  const method = fields.get("method");
+  if (!isNameIn(METHODS, method)) {
     throw unsound("method", `one of ${Object.keys(METHODS).join(", ")}`, method);
   }
-  return { ...listed(fields, "domain"), families: [METHODS[method]!] };
+  return { ...listed(fields, "domain"), families: [METHODS[method]] };
 }
 
 /** Whether somebody holds a value, or something else. */
-function count(fields: Fields): Question {
+function count(fields: Of<"count">): Question {
   const value = label("value", fields.get("value")!);
-  const other = optional(fields, "other", (of, name) => label(name, of.get(name)!));
+  const other = restOf(fields);
   const labels = [other ?? "anything else", value];
   if (labels[0]!.normalize() === value.normalize()) throw unsound("other", "another answer than the value", fields.get("other"));
-  return { labels, other, bounds: null, families: ["signed"] };
+  return { labels, other, families: ["signed"] };
 }
 
-function mean(fields: Fields): Question {
+function mean(fields: Of<"mean" | "sum">): Question {
   const lower = real(fields, "lower", -LARGEST_BOUND, LARGEST_BOUND, true);
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
-  return { labels: [], other: null, bounds: [lower, upper], families: ["krr", "split"] };
+  return { labels: [], bounds: [lower, upper], families: ["krr", "split"] };
 }
 
-function quantile(fields: Fields): Question {
+function quantile(fields: Of<"quantile">): Question {
   const edges = numbers(fields.get("cuts"));
   const rising = edges?.every((edge, place) => !place || edges[place - 1]! < edge);
   if (!edges || edges.length < 3 || edges.length > MOST_BINS + 1 || !rising) {
@@ -167,7 +160,7 @@ function quantile(fields: Fields): Question {
   if (!pairs.every((pair) => pair?.length === 2 && pair.every((end) => edges.includes(end)))) {
     throw unsound("ranges", "pairs of cut points", ranges);
   }
-  return { labels: [], other: null, bounds: [edges[0]!, edges.at(-1)!], edges, families: [...NAMING, "one of", "tree"] };
+  return { labels: [], bounds: [edges[0]!, edges.at(-1)!], edges, families: [...NAMING, "one of", "tree"] };
 }
 
 /** Numbers as a design writes them, with a point; null if these are none. */
@@ -177,8 +170,8 @@ function numbers(json: Json | undefined): number[] | null {
   return read.every((each) => Math.abs(each) <= LARGEST_BOUND) ? read : null;
 }
 
-function crosstab(fields: Fields): Question {
-  const lists = ["columns", "categories", "other"].map((name) => {
+function crosstab(fields: Of<"crosstab">): Question {
+  const lists = (["columns", "categories", "other"] as const).map((name) => {
     const json = fields.get(name);
     if (!Array.isArray(json)) throw unsound(name, "a list with an entry for each column", json);
     return json;
@@ -193,7 +186,7 @@ function crosstab(fields: Fields): Question {
     throw unsound("columns", "two or more names, each once, with categories for each", columns);
   }
   const parts = names.map((column, at) => {
-    const own = new Map([["categories", categories[at]!], ["other", others[at]!]]);
+    const own = new Map([["categories" as const, categories[at]!], ["other" as const, others[at]!]]);
     const { labels, other } = listed(own, "categories");
     const odd = labels.find((each) => each === ALL || each.includes(CROSS));
     if (odd !== undefined) throw unsound("A category of a crosstab", `neither ${ALL} nor with ${CROSS} in it`, odd);
@@ -204,21 +197,21 @@ function crosstab(fields: Fields): Question {
   const labels = parts
     .map((part) => part.labels)
     .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
-  return { parts, labels, other: null, bounds: null, families: NAMING };
+  return { parts, labels, families: NAMING };
 }
 
-function top(fields: Fields): Question {
-  return { labels: [], other: null, bounds: null, level: levelOf(fields), families: ["krr"] };
+function top(fields: Of<"top">): Question {
+  return { labels: [], level: levelOf(fields), families: ["krr"] };
 }
 
 /** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */
-function listed(fields: Fields, name: string): Pick<Design, "labels" | "other" | "bounds"> {
+function listed<Name extends string>(fields: Fields<Name | "other">, name: Name): Listed {
   const values = fields.get(name);
   const other = fields.get("other")!;
   if (!Array.isArray(values)) {
     if (other !== null) throw unsound("other", `null when ${name} is a number`, other);
     const length = whole(fields, name, 2, MOST_LABELS);
-    return { labels: Array.from({ length }, (_, value) => String(value)), other, bounds: null };
+    return { labels: Array.from({ length }, (_, value) => String(value)), other };
   }
   const labels = values.map((each) => label(name, each));
   const known = new Set(values.map(keyOf));
@@ -229,7 +222,13 @@ function listed(fields: Fields, name: string): Pick<Design, "labels" | "other" |
   if (other !== null && !known.has(keyOf(other))) {
     throw unsound("other", `one of the ${name}`, other);
   }
-  return { labels, other: other === null ? null : label("other", other), bounds: null };
+  return { labels, other: restOf(fields) };
+}
+
+/** The answer that everything else counts as, if there is one. */
+function restOf<Name extends string>(fields: Fields<Name | "other">): string | null {
+  const other = fields.get("other")!;
+  return other === null ? null : label("other", other);
 }
 
 function label(name: string, json: Json): string {

@@ -3,9 +3,10 @@
 // A law's integers are taken from the design, out of 2^64, and never computed here. What is checked is that they belong
 // to the epsilon0 beside them: whoever shows that number to people must not be told another one.
 import { bitsFor, coin, coins, fromTable, one, uniform, WORD } from "./draws.ts";
-import { fieldsOf, real, shown, text, unsound, whole } from "./fields.ts";
+import { fieldsOf, isNameIn, real, shown, text, unsound, whole } from "./fields.ts";
 import { dummies, fakes, signed, split, tree } from "./message_laws.ts";
 import { Refused } from "./refused.ts";
+import { PARAMETERS, type WrittenLaw } from "./schema.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
 import type { Bits, Words } from "./words.ts";
 
@@ -37,6 +38,7 @@ export interface Law {
   draw(source: Words, value: number): (number | bigint)[];
 }
 
+type Family = Exclude<WrittenLaw["randomizer"], "check-in" | "one of">;
 type Reader = (fields: Fields, k: number) => Law;
 
 const LARGEST_EPSILON0 = 50;
@@ -46,16 +48,7 @@ const MOST_NESTED = 32;
 const MOST_LEVELS = 16;
 const UNIT = 2 ** -64;
 
-const PARAMETERS: Record<string, readonly string[]> = {
-  hash: ["g"],
-  subset: ["size"],
-  fakes: ["slots", "chance", "kind"],
-  dummies: ["keep", "kind", "center", "left", "right", "rate"],
-  tree: ["levels", "branches", "kind", "center", "left", "right", "rate"],
-  signed: ["least", "decay", "pairs", "messages"],
-  split: ["least", "decay", "share_bits", "messages", "reach"],
-};
-const FAMILIES: Record<string, Reader> = {
+const FAMILIES: { [Each in Family]: Reader } = {
   krr: (fields, k) => {
     const epsilon0 = strength(fields);
     return krr(k, epsilon0, mixing(fields, epsilon0, 1 / k));
@@ -76,16 +69,15 @@ export function lawOf(written: Json | undefined, depth = 0): Law {
   const family = written instanceof Map ? written.get("randomizer") : undefined;
   if (family === "check-in") return checkIn(written, depth);
   if (family === "one of") return oneOf(written);
-  if (typeof family !== "string" || !Object.hasOwn(FAMILIES, family)) {
+  if (!isNameIn(FAMILIES, family)) {
     const known = [...Object.keys(FAMILIES), "check-in", "one of"].join(", ");
     throw new Refused(
       `The randomizer of a law must be one that this page can draw from (${known}), got ${shown(family)}. ` +
         "Take part with the Python package instead, or ask the organizer for another design.",
     );
   }
-  const names = ["randomizer", "k", "epsilon0", "integers", ...(PARAMETERS[family] ?? [])];
-  const fields = fieldsOf(`the law of ${family}`, written, names);
-  return FAMILIES[family]!(fields, whole(fields, "k", 2));
+  const fields: Fields = fieldsOf(`the law of ${family}`, written, PARAMETERS[family]);
+  return FAMILIES[family](fields, whole(fields, "k", 2));
 }
 
 function strength(fields: Fields): number {
@@ -202,13 +194,7 @@ function oue(fields: Fields, k: number, epsilon0: number): Law {
 
 /** A check-in: the report of another law or, unless a coin says so, a blank. */
 function checkIn(written: Json | undefined, depth: number): Law {
-  const fields = fieldsOf("the law of a check-in", written, [
-    "randomizer",
-    "epsilon0",
-    "probability",
-    "of",
-    "integers",
-  ]);
+  const fields = fieldsOf("the law of a check-in", written, PARAMETERS["check-in"]);
   if (depth >= MOST_NESTED) throw unsound("a law", `at most ${MOST_NESTED} check-ins deep`, undefined);
   const inside = lawOf(fields.get("of"), depth + 1);
   const epsilon0 = strength(fields);
@@ -243,13 +229,7 @@ function checkIn(written: Json | undefined, depth: number): Law {
  * of the weights, by k-ary randomized response. Nodes are numbered through all levels.
  */
 function oneOf(written: Json | undefined): Law {
-  const fields = fieldsOf("the law of one of several levels", written, [
-    "randomizer",
-    "epsilon0",
-    "weights",
-    "questions",
-    "integers",
-  ]);
+  const fields = fieldsOf("the law of one of several levels", written, PARAMETERS["one of"]);
   const questions = fields.get("questions");
   const weights = fields.get("weights");
   if (!Array.isArray(questions) || !questions.length || questions.length > MOST_LEVELS) {

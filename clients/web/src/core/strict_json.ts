@@ -12,7 +12,8 @@ export class Numeral {
 }
 
 export type Json = null | boolean | string | Numeral | Json[] | Fields;
-export type Fields = Map<string, Json>;
+/** The fields of a file, by their names. */
+export type Fields<Name extends string = string> = Map<Name, Json>;
 
 const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\bfnrt]|u[0-9a-f]{4}))*"/;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?/;

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shuffledp.protocols.tasks.counting_tasks import CountingTask
-from shuffledp.protocols.tasks.task import Label, register
+from shuffledp.protocols.tasks.task import register
+from shuffledp.schema import Label
 
 __all__ = ["CountTask"]
 

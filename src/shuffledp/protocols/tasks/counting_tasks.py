@@ -8,9 +8,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks.task import MOST_LABELS, NAMING, REMEDY, Label, Task, register
+from shuffledp.protocols.tasks.task import MOST_LABELS, NAMING, REMEDY, Task, register
+from shuffledp.schema import Count, Label, Text
 
-__all__ = ["FAMILY_OF_METHOD", "CountingTask", "FrequencyTask", "HistogramTask"]
+__all__ = ["FAMILY_OF_METHOD", "CountingTask", "FrequencyTask", "HistogramTask", "Named"]
+
+Named = tuple[Label, ...] | Count  # a list of values, or a number k, for 0, ..., k - 1
 
 # Which randomizer encodes the values of a frequency, by the method's name.
 FAMILY_OF_METHOD = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}
@@ -91,7 +94,7 @@ class HistogramTask(CountingTask):
     name: ClassVar[str] = "histogram"
     listed: ClassVar[str] = "categories"
 
-    categories: tuple[Label, ...] | int
+    categories: Named
     other: Label | None = None
 
     def fits(self, family: str, k: int) -> bool:
@@ -106,8 +109,8 @@ class FrequencyTask(CountingTask):
     name: ClassVar[str] = "frequency"
     listed: ClassVar[str] = "domain"
 
-    domain: tuple[Label, ...] | int
-    method: str = "hadamard"
+    domain: Named
+    method: Text = "hadamard"
     other: Label | None = None
 
     def checked(self) -> Self:

@@ -13,6 +13,7 @@ from shuffledp.errors import InvalidInput, Refusal, Words
 __all__ = [
     "ALL",
     "CROSS",
+    "MOST_COLUMNS",
     "MOST_NUMBERS",
     "SPARSE",
     "Missing",

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks.counting_tasks import CountingTask, HistogramTask
-from shuffledp.protocols.tasks.crossing import ALL, CROSS, MOST_NUMBERS, fits_a_page, row_labels
-from shuffledp.protocols.tasks.task import NAMING, REMEDY, Label, register
+from shuffledp.protocols.tasks.counting_tasks import CountingTask, HistogramTask, Named
+from shuffledp.protocols.tasks.crossing import ALL, CROSS, MOST_COLUMNS, MOST_NUMBERS, fits_a_page, row_labels
+from shuffledp.protocols.tasks.task import NAMING, REMEDY, register
+from shuffledp.schema import Label, Limits, Texts
 
 __all__ = ["CrosstabTask"]
 
@@ -32,20 +32,9 @@ class CrosstabTask(CountingTask):
     name: ClassVar[str] = "crosstab"
     listed: ClassVar[str] = "categories"
 
-    columns: tuple[str, ...]
-    categories: tuple[tuple[Label, ...] | int, ...]
+    columns: Texts
+    categories: Annotated[tuple[Named, ...], Limits(2, MOST_COLUMNS)]
     other: tuple[Label | None, ...]
-
-    @classmethod
-    def from_json(cls, own: Mapping[str, Any]) -> Self:
-        listed = own["categories"]
-        if isinstance(listed, list):
-            listed = [tuple(each) if isinstance(each, list) else each for each in listed]
-        return super().from_json({**own, "categories": listed})
-
-    def as_json(self) -> dict[str, Any]:
-        listed = [list(each) if isinstance(each, tuple) else each for each in self.categories]
-        return super().as_json() | {"categories": listed}
 
     @cached_property
     def parts(self) -> tuple[HistogramTask, ...]:
@@ -84,7 +73,9 @@ class CrosstabTask(CountingTask):
         """The same, if there are two or more columns, each with categories that a histogram could
         have, and names that tell every cell and every sum apart.
         """
-        columns, lists = self.columns, list[object]([self.columns, self.categories, self.other])
+        columns, lists = self.columns, list[object]([self.categories, self.other])
+        if not isinstance(columns, tuple):
+            raise InvalidInput(f"columns must be a list of names, got {columns!r}. {REMEDY}")
         if not all(isinstance(each, tuple) and len(each) == len(columns) for each in lists):
             raise InvalidInput(
                 f"a crosstab must have categories, and an other or none, for each of its {len(columns)} columns, got a "

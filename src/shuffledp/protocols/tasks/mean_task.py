@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.task import LARGEST_BOUND, REMEDY, Task, is_bound, register
+from shuffledp.schema import Number
 
 __all__ = ["MeanTask"]
 
@@ -21,8 +22,8 @@ class MeanTask(Task):
     name: ClassVar[str] = "mean"
     unit: ClassVar[str] = "mean"
 
-    lower: float
-    upper: float
+    lower: Number
+    upper: Number
 
     @property
     def bounds(self) -> tuple[float, float]:

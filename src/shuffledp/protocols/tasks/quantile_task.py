@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.tasks.task import LARGEST_BOUND, NAMING, REMEDY, Task, is_bound, register
+from shuffledp.schema import Chance, Floats, Limits, Number
 
 __all__ = ["FLAT", "LEVELS", "MOST_ASKED", "MOST_BINS", "QuantileTask"]
 
@@ -35,19 +36,9 @@ class QuantileTask(Task):
     name: ClassVar[str] = "quantile"
     unit: ClassVar[str] = "people"
 
-    cuts: tuple[float, ...]
-    at: tuple[float, ...]
-    ranges: tuple[tuple[float, float], ...] = ()
-
-    @classmethod
-    def from_json(cls, own: Mapping[str, Any]) -> Self:
-        ranges = own["ranges"]
-        if not isinstance(ranges, list) or not all(isinstance(each, list) for each in ranges):
-            raise InvalidInput(f"ranges must be a list of pairs of cut points, got {ranges!r}. {REMEDY}")
-        return super().from_json({**own, "ranges": [tuple(each) for each in ranges]})
-
-    def as_json(self) -> dict[str, Any]:
-        return {**super().as_json(), "ranges": [list(each) for each in self.ranges]}
+    cuts: Floats
+    at: tuple[Chance, ...]
+    ranges: Annotated[tuple[tuple[Number, Number], ...], Limits(0, MOST_ASKED)] = ()
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -77,6 +68,8 @@ class QuantileTask(Task):
                 f"cut points must increase, got {wrong[0]:.15g} before {wrong[1]:.15g}. Sort them, and give each once."
             )
         self._check_at()
+        if not isinstance(self.ranges, tuple):
+            raise InvalidInput(f"ranges must be a list of pairs of cut points, got {self.ranges!r}. {REMEDY}")
         for pair in self.ranges:
             self._check_range(pair)
         return self

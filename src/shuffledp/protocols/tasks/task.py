@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from shuffledp.errors import InvalidInput
+from shuffledp.schema import Label, as_plain
 
 __all__ = [
     "LARGEST_BOUND",
@@ -23,7 +24,6 @@ __all__ = [
     "task_named",
 ]
 
-Label = str | int
 MOST_LABELS = 1 << 22
 LARGEST_BOUND = 1e100
 NAMING = ("krr", "fakes", "dummies")  # laws whose messages name values: what they say of groups adds up
@@ -48,8 +48,7 @@ class Task(ABC):
     @classmethod
     def from_json(cls, own: Mapping[str, Any]) -> Self:
         """The task of ``as_json``; every rule is checked again."""
-        read = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
-        return cls(**read).checked()
+        return cls(**{name: _frozen(value) for name, value in own.items()}).checked()
 
     @classmethod
     def field_names(cls) -> tuple[str, ...]:
@@ -58,8 +57,7 @@ class Task(ABC):
 
     def as_json(self) -> dict[str, Any]:
         """Its own fields, as plain numbers, strings and lists."""
-        own = {name: getattr(self, name) for name in self.field_names()}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
+        return {name: as_plain(getattr(self, name)) for name in self.field_names()}
 
     @abstractmethod
     def checked(self) -> Self:
@@ -146,6 +144,11 @@ def by_task(registry: Mapping[type, T], name: object) -> T:
 def is_bound(value: object) -> bool:
     """Whether this can be an end of the numbers that are asked for."""
     return isinstance(value, float) and abs(value) <= LARGEST_BOUND
+
+
+def _frozen(value: object, depth: int = 2) -> object:
+    """Lists as tuples, no deeper than a task has them: a stranger may have nested any number."""
+    return tuple(_frozen(each, depth - 1) for each in value) if isinstance(value, list) and depth else value
 
 
 def _shown(name: object) -> str:

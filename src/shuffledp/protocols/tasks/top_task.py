@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks.task import MOST_LABELS, REMEDY, Task, register
+from shuffledp.schema import Count, Some, Texts
 
 if TYPE_CHECKING:
     from shuffledp.search.level_places import LevelPlaces
@@ -32,12 +33,12 @@ class TopTask(Task):
     name: ClassVar[str] = "top"
     unit: ClassVar[str] = "people"
 
-    tokens: tuple[str, ...] | None
-    longest: int
-    words: tuple[str, ...]
-    prefixes: tuple[str, ...]
-    span: int
-    room: int
+    tokens: Texts | None
+    longest: Some
+    words: Texts
+    prefixes: Texts
+    span: Count
+    room: Some
 
     @cached_property
     def places(self) -> LevelPlaces:

@@ -123,7 +123,7 @@ def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
     if claimed is None:
         return []
     places = {cut: place for place, cut in enumerate(design.cuts or ())}
-    ranges = design.ranges or []
+    ranges = design.ranges or ()
     if not all(end in places for pair in ranges for end in pair) or not all(low < high for low, high in ranges):
         return [holds("ranges", str(ranges)[:40], "pairs of cut points", "the design", False)]
     groups = [(places[low], places[high]) for low, high in ranges]

@@ -93,7 +93,7 @@ class ToldCells(ToldValues):
     """How many people hold each combination of the values of several columns."""
 
     def known_rest(self, design: Designed) -> bool:
-        rests = design.other if isinstance(design.other, list) else []
+        rests = design.other if isinstance(design.other, tuple) else ()
         if len(rests) != len(design.columns or ()):
             return False
         return all(rest is None or str(rest) in each for rest, each in zip(rests, design.crossed, strict=True))

@@ -1,0 +1,266 @@
+"""What a field of a file may hold, said once, as its type. Designs and records are read by it, and
+docs/schemas is written from it (``pages.schemas``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from datetime import datetime
+from functools import cache
+from math import nextafter
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, dataclass_transform, get_args, get_origin
+from typing import get_type_hints as hints_of
+
+from shuffledp.errors import InvalidInput
+from shuffledp.wording import brief
+
+__all__ = [
+    "NEEDED",
+    "NULL",
+    "REMEDY",
+    "USUAL",
+    "Chance",
+    "Count",
+    "Epsilon",
+    "Floats",
+    "Label",
+    "Limits",
+    "Mark",
+    "Moment",
+    "Number",
+    "Part",
+    "Rule",
+    "Size",
+    "Some",
+    "Text",
+    "Texts",
+    "Time",
+    "Whole",
+    "as_plain",
+    "forms_of",
+    "part",
+    "rules_of",
+    "unusual",
+]
+
+REMEDY = "Pass a page that this version of shuffledp wrote, unchanged."
+MOST, LARGEST = 10**15, nextafter(1e300, 0.0)
+LONGEST = 10_000  # letters of one text
+
+C = TypeVar("C")
+Read = Callable[[Any, str, str], Any]  # from a value in JSON, the task of its file, and its place there with a dot
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From ``least`` to ``most``: a number itself; of a text or a list, its length."""
+
+    least: float
+    most: float
+
+    def allow(self, value: Any) -> bool:
+        """Whether a value of the right type lies there."""
+        return self.least <= (value if isinstance(value, (int, float)) else len(value)) <= self.most
+
+
+@dataclass(frozen=True)
+class Moment(Limits):
+    """A moment in ISO 8601, with its time zone."""
+
+    def allow(self, value: Any) -> bool:
+        try:
+            return super().allow(value) and datetime.fromisoformat(value).tzinfo is not None
+        except ValueError:
+            return False
+
+
+Text = Annotated[str, Limits(0, LONGEST)]
+Time = Annotated[str, Moment(0, LONGEST)]
+Count = Annotated[int, Limits(0, MOST)]
+Some = Annotated[int, Limits(1, MOST)]
+Whole = Annotated[int, Limits(-MOST, MOST)]
+Number = Annotated[float, Limits(-LARGEST, LARGEST)]
+Size = Annotated[float, Limits(0.0, LARGEST)]
+Chance = Annotated[float, Limits(0.0, 1.0)]
+Epsilon = Annotated[float, Limits(0.0, 700.0)]  # what e^epsilon can be computed of
+Texts = tuple[Text, ...]
+Floats = tuple[Number, ...]
+Label = Text | Whole
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What else holds for a field. It may be absent, which means its default, unless it is
+    ``needed``; with its default it is not written, unless it ``always`` is; None stands for its
+    absence, unless it may be ``null``; and it may be for files of some ``tasks`` alone.
+    """
+
+    needed: bool = False
+    always: bool = False
+    null: bool = False
+    tasks: Container[str] | None = None
+
+
+NEEDED = Mark(needed=True, always=True, null=True)  # without a word: a field that has no default
+NULL, USUAL = Mark(null=True), Mark(null=True, always=True)  # the latter is written if only as null, and not needed
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What holds for one field: the form of its values, and the rest."""
+
+    form: Any
+    mark: Mark
+    default: Any = None
+
+    @classmethod
+    def of(cls, each: Field[Any], hint: Any) -> Rule:
+        """A mark stands beside the form; without one, a field with a default may be absent."""
+        mark = NEEDED if each.default is MISSING else Mark()
+        args = get_args(hint) if get_origin(hint) is Annotated else ()
+        if args and isinstance(args[-1], Mark):
+            hint, mark = Annotated[args[:-1]] if len(args) > 2 else args[0], args[-1]
+        return cls(hint if mark.null else _without_null(hint), mark, each.default)
+
+
+@cache
+def forms_of(cls: Any) -> dict[str, Any]:
+    """The types of a dataclass's fields."""
+    hints = hints_of(cls, include_extras=True)
+    return {each.name: hints[each.name] for each in fields(cls)}
+
+
+def _rules_of(cls: Any) -> dict[str, Rule]:
+    return {each.name: Rule.of(each, forms_of(cls)[each.name]) for each in fields(cls) if each.compare}
+
+
+rules_of: Callable[[Any], dict[str, Rule]] = cache(_rules_of)  # what holds for each field of a part
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+def part(cls: type[C]) -> type[C]:
+    """Make a part of a file: a frozen dataclass."""
+    return dataclass(frozen=True, slots=True, kw_only=True, repr=False)(cls)
+
+
+@part
+class Part:
+    """An object of a file. ``order`` holds the names as they were read, so that the part is written
+    again byte by byte.
+
+    A part that may have fields of any name says in ``others`` what they hold, and keeps them in
+    ``more``.
+    """
+
+    others: ClassVar[Any] = None
+
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    order: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def rules(cls, task: str) -> dict[str, Rule]:
+        """Of the fields that the part has in a file of this task."""
+        return {
+            name: rule for name, rule in rules_of(cls).items() if rule.mark.tasks is None or task in rule.mark.tasks
+        }
+
+    @classmethod
+    def read(cls, value: object, task: str, where: str = "") -> Self:
+        """The part that ``value`` is in JSON; ``where`` is its place in the file, with a dot."""
+        if not isinstance(value, dict):
+            raise unusual(where, value)
+        rules = cls.rules(task)
+        strange = value.keys() - rules
+        if cls.others is not None:
+            for name in sorted(strange):
+                _reader(cls.others)(value[name], task, f"{where}{name}.")
+        refused = set() if cls.others is not None else strange
+        if wrong := refused | {name for name, rule in rules.items() if rule.mark.needed and name not in value}:
+            raise InvalidInput(
+                f"the record of a release must have its usual form, got a difference in "
+                f"{(where + min(wrong))[:80]!r}. {REMEDY}"
+            )
+        found = {
+            name: _reader(rule.form)(value[name], task, f"{where}{name}.")
+            for name, rule in rules.items()
+            if name in value
+        }
+        return cls(**found, more={name: value[name] for name in value if name in strange}, order=tuple(value))
+
+    def __repr__(self) -> str:
+        """Its fields, and of a long list the first few."""
+        shown = (f"{name}={brief(getattr(self, name))}" for name in rules_of(type(self)))
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers, strings, lists and dicts, in the order in which they were read; of a new
+        part, all but what is as if it were absent.
+        """
+        rules = rules_of(type(self)).items()
+        new = (name for name, rule in rules if rule.mark.always or getattr(self, name) != rule.default)
+        names = new if self.order is None else self.order
+        return {name: self.more[name] if name in self.more else as_plain(getattr(self, name)) for name in names}
+
+
+def unusual(where: str, value: object) -> InvalidInput:
+    """The refusal of a value that shuffledp does not write there."""
+    return InvalidInput(
+        f"the record of a release must have its usual form, got {str(value)[:60]!r} for {where.rstrip('.')}. {REMEDY}"
+    )
+
+
+@cache
+def _reader(form: Any) -> Read:
+    """How a value of that form is read: lists become tuples, anything else is refused."""
+    base, limits = get_args(form) if get_origin(form) is Annotated else (form, None)
+    if get_origin(base) in (Union, UnionType):
+        options = {kind: _reader(each) for each in get_args(base) for kind in _kinds(each)}
+
+        def choose(value: Any, task: str, where: str) -> Any:
+            if (chosen := options.get(type(value))) is None:
+                raise unusual(where, value)
+            return chosen(value, task, where)
+
+        return choose
+    if isinstance(base, type) and issubclass(base, Part):
+        return base.read
+    kinds, items = _kinds(base), get_args(base)
+    if items and items[-1] is not ...:
+        limits = Limits(len(items), len(items))
+    item = _reader(items[0]) if items else None
+
+    def read(value: Any, task: str, where: str) -> Any:
+        if item is not None and limits is not None and type(value) is list and not limits.allow(value):
+            raise InvalidInput(
+                f"the record of a release must have from {limits.least} to {limits.most} entries in "
+                f"{where.rstrip('.')}, got {len(value)}. {REMEDY}"
+            )
+        if type(value) not in kinds or not (limits is None or limits.allow(value)):
+            raise unusual(where, value)
+        return value if item is None else tuple([item(each, task, where) for each in value])
+
+    return read
+
+
+def _kinds(form: Any) -> tuple[type, ...]:
+    """What JSON has for that form, as Python reads it; a number without a point is an int."""
+    base = get_args(form)[0] if get_origin(form) is Annotated else form
+    if get_origin(base) is tuple:
+        return (list,)
+    if issubclass(base, Part):
+        return (dict,)
+    return (int, float) if base is float else (base,)
+
+
+def _without_null(form: Any) -> Any:
+    options = tuple(each for each in get_args(form) if each is not NoneType)
+    return Union[options] if get_origin(form) in (Union, UnionType) else form  # noqa: UP007
+
+
+def as_plain(value: Any) -> Any:
+    """Parts as dicts and tuples as lists, at any depth."""
+    if isinstance(value, Part):
+        return value.as_json()
+    return [as_plain(each) for each in value] if isinstance(value, tuple) else value

@@ -1,0 +1,49 @@
+"""The published schemas are those that shuffledp reads by, and honest files are as they say."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+from pages import schemas
+from shuffledp.errors import InvalidInput
+from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.randomizers import KRR, CheckIn
+from tests.record.published import FILES, FOLDER, faults
+
+FEW: dict[str, Any] = {"n": 500, "delta": 1e-6}
+DESIGNS: dict[str, Callable[[], ReportingProtocol]] = {
+    "histogram": lambda: sdp.Histogram(categories=["a", 2], other=2, epsilon0=3.0, **FEW),
+    "check-in": lambda: sdp.Histogram(
+        categories=4, randomizer=CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25), **FEW
+    ),
+    "fakes": lambda: sdp.FakesHistogram(categories=["a", "b"], epsilon=1.0, **FEW),
+    "crosstab": lambda: sdp.Crosstab(columns=["x", "y"], categories=[["a", "b"], 3], epsilon0=3.0, **FEW),
+    "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, k=4, epsilon0=3.0, **FEW),
+    "hashing": lambda: sdp.Frequency(domain=40, method="hashing", epsilon0=2.0, **FEW),
+    "subset": lambda: sdp.Frequency(domain=40, method="subset", epsilon0=2.0, **FEW),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_files_are_what_is_read_by(name: str) -> None:
+    written = (FOLDER / name).read_text(encoding="utf-8")
+    assert written == schemas.texts()[name], "run: make schemas"
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_design_is_as_its_schema_says_and_refused_where_it_is_not(name: str) -> None:
+    written = Design.of(DESIGNS[name]()).as_json()
+    assert not list(faults(FILES["design.json"], written))
+    for field in written:
+        for wrong in ("nonsense", -1, True, [], [None], {}, None):
+            changed = copy.deepcopy(written) | {field: wrong}
+            if list(faults(FILES["design.json"], changed)):
+                with pytest.raises(InvalidInput):
+                    Design.from_json(json.loads(json.dumps(changed)))
