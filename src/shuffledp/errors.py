@@ -78,7 +78,6 @@ class Argument:
 
     name: str
     value: object = None
-    keyword: str | None = None  # where it differs from call to call
 
     @property
     def typed(self) -> str:
@@ -89,7 +88,7 @@ class Argument:
         return f"--{self.name} {','.join(map(str, listed))}"
 
     def __str__(self) -> str:
-        keyword = self.keyword or KEYWORDS.get(self.name, self.name.replace("-", "_"))
+        keyword = KEYWORDS.get(self.name, self.name.replace("-", "_"))
         if self.value is None:
             return keyword
         return f"{keyword}={'True' if self.value is True else json.dumps(self.value)}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.question import Question
     from shuffledp.release.released import Release
 
-__all__ = ["ASKED", "Asking", "Found", "with_asking", "with_binning", "with_counting", "with_hiding", "with_listing"]
+__all__ = ["ASKED", "Asking", "Found", "with_asking", "with_binning", "with_counting", "with_listing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,20 @@ class Asking:
     bins: Bins | None = None
 
     @classmethod
-    def hidden(cls, *, protocol: str, **options: Any) -> Self:
-        """The same where fakes may hide the values."""
-        hiding = Hiding(protocol=protocol)
-        return replace(cls.counting(**options), hiding=hiding)
+    def counting(
+        cls,
+        *,
+        categories: str | None,
+        domain: int | None,
+        other: str | None,
+        missing: str | None,
+        mechanism: str,
+        **options: Any,
+    ) -> Self:
+        """The same for a question whose answers are categories."""
+        hiding = Hiding("histogram", mechanism)
+        known = read_categories(categories, domain=domain, other=other, missing=missing)
+        return replace(cls.of(**options), categories=known, hiding=hiding)
 
     @classmethod
     def binning(
@@ -56,27 +66,13 @@ class Asking:
         cuts: str | None,
         at: str,
         ranges: list[str] | None,
-        protocol: str,
+        mechanism: str,
         **options: Any,
     ) -> Self:
         """The same for a question about a number that falls into bins."""
         known = binned(lower=lower, upper=upper, bins=bins, scale=scale, cuts=cuts, at=at, ranges=ranges)
-        hiding = Hiding(protocol=protocol)
+        hiding = Hiding("quantile", mechanism)
         return replace(cls.of(**options), bins=known, hiding=hiding)
-
-    @classmethod
-    def counting(
-        cls,
-        *,
-        categories: str | None,
-        domain: int | None,
-        other: str | None,
-        missing: str | None,
-        **options: Any,
-    ) -> Self:
-        """The same for a question whose answers are categories."""
-        known = read_categories(categories, domain=domain, other=other, missing=missing)
-        return replace(cls.of(**options), categories=known)
 
     @classmethod
     def listing(cls, *, categories: str | None, other: str | None, **options: Any) -> Self:
@@ -149,8 +145,9 @@ ASKED = [
 OR_NOISE = [each for one in ASKED for each in (NOISE if one[0] == "epsilon" else [one])]
 with_asking = sharing(dict(OR_NOISE), Asking.of)
 with_binning = sharing(dict([*BOUND_OPTIONS, *BIN_OPTIONS, HIDING, *ASKED]), Asking.binning)
-with_counting = sharing(dict([*CATEGORY_OPTIONS, *ASKED]), Asking.counting)
 with_listing = sharing(
     dict([*(each for each in CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED]), Asking.listing
 )
-with_hiding = sharing(dict([*CATEGORY_OPTIONS, HIDING, *(each for each in OR_NOISE if each[0] != "k")]), Asking.hidden)
+with_counting = sharing(
+    dict([*CATEGORY_OPTIONS, HIDING, *(each for each in OR_NOISE if each[0] != "k")]), Asking.counting
+)

@@ -20,7 +20,6 @@ from shuffledp.cli.value_options import (
     CATEGORY_OPTIONS,
     HIDING,
     LISTS,
-    EncodedBy,
     LowerBound,
     UpperBound,
     binned,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 # Of a count, a mean or a sum that is settled before there is a table.
 REACHING_OPTIONS = [
     option("value", TABLE, "For a count: the value to count.", metavar="NAME"),
@@ -58,7 +56,7 @@ STEPS_OR_WORDS = option(
     parser=read_count,
 )
 SEARCHED = [each for each in SEARCH_OPTIONS if each[0] not in ("k", "error")]
-USUAL = {"at": "0.5", "protocol": "krr", "method": "hadamard"}
+USUAL = {"at": "0.5", "mechanism": "krr"}
 ASKED = [COLUMNS, *CATEGORY_OPTIONS, LISTS, *BIN_OPTIONS, *REACHING_OPTIONS, *SEARCHED, HIDING]
 with_categories = sharing(dict([*ASKED, *NOISE, STEPS_OR_WORDS, *PROMISE_OPTIONS[1:], AS_JSON]), dict)
 
@@ -83,12 +81,11 @@ def design(
     out: OutFile,
     lower: LowerBound = None,
     upper: UpperBound = None,
-    method: EncodedBy = "hadamard",
     force: ReplaceFile = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
-    _check_own(task, given | {"lower": lower, "upper": upper, "method": method})
+    _check_own(task, given | {"lower": lower, "upper": upper})
     noise = ("gamma", "epsilon0", "k") if task != TopTask.name else ()
     promise = Promise(
         rounds=1 if given["rounds"] is None else given["rounds"],
@@ -96,7 +93,7 @@ def design(
     )
     if task == TopTask.name:
         return _design_search(given, n, promise, out)
-    question = _settled_question(task, given, lower=lower, upper=upper, method=method)
+    question = _settled_question(task, given, lower=lower, upper=upper)
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
@@ -157,21 +154,13 @@ def _design_search(given: dict[str, Any], n: int, promise: Promise, out: Path) -
     return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
 
 
-def _settled_question(
-    task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
-) -> "Question":
+def _settled_question(task: str, given: dict[str, Any], *, lower: float | None, upper: float | None) -> "Question":
     """The question that the options describe, without a table, of one column or of several."""
     if task not in TASKS:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
-            f"frequency very many."
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts the people in each category."
         )
-    hiding = Hiding(protocol=given["protocol"])
-    if hiding.family is not None and task not in HIDDEN:
-        raise InvalidInput(
-            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
-            f"it out."
-        )
+    hiding = Hiding(task, given["mechanism"])
     common: dict[str, Any] = {"source": "-", "task": task, "hiding": hiding}
     counting = TASKS[task].counts
     if task == "quantile":
@@ -187,10 +176,10 @@ def _settled_question(
                 "--upper 120."
             )
         common |= {"lower": lower, "upper": upper}
-    return _question(task, given, method, common).settled()
+    return _question(task, given, common).settled()
 
 
-def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
+def _question(task: str, given: dict[str, Any], common: dict[str, Any]) -> "Question":
     """What is asked, of one column or of several."""
     from shuffledp.release.central_questions import CountQuestion, SumQuestion
     from shuffledp.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
@@ -217,8 +206,7 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
     if not TASKS[task].counts:
         return SumQuestion(**common, error=error) if task in ("mean", "sum") else Question(**common)
     known = read_categories(listed[0] if listed else None, domain=given["domain"], **rules)
-    common |= {"categories": known, "method": method}
-    return Question(**common)
+    return Question(**common, categories=known)
 
 
 def _check_reaching(task: str, value: str | None, error: float | None) -> str | None:

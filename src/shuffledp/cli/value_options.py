@@ -16,7 +16,6 @@ __all__ = [
     "HIDING",
     "LISTS",
     "Clipping",
-    "EncodedBy",
     "LowerBound",
     "MissingName",
     "UpperBound",
@@ -35,10 +34,11 @@ CATEGORY_OPTIONS = [
     ),
 ]
 HIDING = option(
-    "protocol",
+    "mechanism",
     QUESTION,
-    "What hides a value: krr, noise in every report; fakes, that people send; or dummies, that the shuffler adds. "
-    "If left out, krr, which asks for the least trust.",
+    "How answers are hidden: krr, noise in every report; of a histogram also hadamard, hash, subset or oue, for very "
+    "many categories; fakes, that people send; or dummies, that the shuffler adds. If left out, krr, which asks for "
+    "the least trust.",
     default="krr",
     metavar="NAME",
 )
@@ -79,7 +79,6 @@ LowerBound = Annotated[float | None, number("lower", TABLE, "For a mean or quant
 UpperBound = Annotated[float | None, number("upper", TABLE, "For a mean or quantiles: the largest possible value.")]
 MissingName = Annotated[str | None, flag("missing", TABLE, "Count missing values as this category.", metavar="NAME")]
 Clipping = Annotated[bool, flag("clip", TABLE, "For a mean: move values outside the range to the nearest bound.")]
-EncodedBy = Annotated[str, flag("method", TABLE, "For a frequency: how values are encoded.", metavar="NAME")]
 
 
 def binned(

@@ -128,8 +128,6 @@ class Designed(Part):
     law: WrittenLaw = needed(WrittenLaw)
     columns: tuple[str, ...] | None = needed_by(asking("columns"), [text], default=None)
     categories: Listed | list[Listed] | None = needed_by(asking("categories"), either(_named, _crossed), default=None)
-    domain: int | list[Category] | None = needed_by(asking("domain"), _named, default=None)
-    method: str | None = needed_by(asking("method"), text, default=None)
     other: Category | list[Category | None] | None = needed_by(asking("other"), or_none(_rests), default=None)
     value: Category | None = needed_by(asking("value"), either(text, whole), default=None)
     lower: float | None = needed_by(asking("lower"), number, default=None)
@@ -204,7 +202,7 @@ class Designed(Part):
             return list(row_labels(self.crossed))
         if self.value is not None:
             return [self.value]
-        own: Any = self.domain if self.categories is None else self.categories
+        own: Any = self.categories
         if own is None:
             return []
         return range(own) if isinstance(own, int) else own

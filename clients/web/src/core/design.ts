@@ -1,5 +1,5 @@
 // A question and its noise, as shuffledp.protocols.design writes them down; and a person's answer as a report.
-import { fieldsOf, optional, real, shown, text, UNPRINTABLE, unsound, whole } from "./fields.ts";
+import { fieldsOf, optional, real, shown, UNPRINTABLE, unsound, whole } from "./fields.ts";
 import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
@@ -51,14 +51,13 @@ const CROSS = " × "; // between the categories of a cell
 const ALL = "(all)"; // what the sums of cells are called by
 const MOST_NUMBERS = 10_000; // cells and sums
 const NAMING = ["krr", "fakes", "dummies"]; // laws whose messages name values
-const METHODS: Record<string, string> = { hadamard: "hadamard", hashing: "hash", subset: "subset", unary: "oue" };
+const ENCODINGS = ["hadamard", "hash", "subset", "oue"]; // laws whose reports vote for several values
 
 const TASKS: Record<string, { fields: readonly string[]; read: (fields: Fields) => Question }> = {
   histogram: {
     fields: ["categories", "other"],
-    read: (fields) => ({ ...listed(fields, "categories"), families: NAMING }),
+    read: (fields) => ({ ...listed(fields, "categories"), families: [...NAMING, ...ENCODINGS] }),
   },
-  frequency: { fields: ["domain", "method", "other"], read: frequency },
   mean: { fields: ["lower", "upper"], read: mean },
   sum: { fields: ["lower", "upper"], read: mean },
   count: { fields: ["value", "other"], read: count },
@@ -128,14 +127,6 @@ export function cellOf({ parts }: Design, places: readonly number[]): number {
 /** The bin of a number: from its lower end to below its upper one, and the last one's upper end. */
 export function binOf(edges: readonly number[], answer: number): number {
   return edges.slice(1, -1).filter((edge) => edge <= answer).length;
-}
-
-function frequency(fields: Fields): Question {
-  const method = text(fields, "method");
-  if (!Object.hasOwn(METHODS, method)) {
-    throw unsound("method", `one of ${Object.keys(METHODS).join(", ")}`, method);
-  }
-  return { ...listed(fields, "domain"), families: [METHODS[method]!] };
 }
 
 /** Whether somebody holds a value, or something else. */

@@ -34,6 +34,7 @@ class QuantileTask(Task):
 
     name: ClassVar[str] = "quantile"
     unit: ClassVar[str] = "people"
+    mechanisms: ClassVar[tuple[str, ...]] = NAMING
 
     cuts: tuple[float, ...]
     at: tuple[float, ...]
