@@ -45,7 +45,6 @@ STAGES = r"Asking|Asked|Question|Task|Protocol|Design|Designed|Released|Told|Sho
 KINDS = r"Histogram|Crosstab|Quantiles?|Mean|Sum|Count|TopWords|TopLevel"
 QUESTION_TYPE = re.compile(rf"^_?(\w*({STAGES})|({STAGES})[A-Z]\w*|\w*({KINDS})(Task|Question|Release|Protocol)?)$")
 OWNERS = {"questions", "randomizers", "judge", "accounting", "literature"}  # they may switch on a question or a family
-INNER = {"collection"}  # counted one level deeper
 TEMPLATES = {".html", ".j2", ".css", ".sql", ".toml", ".txt", ".md"}  # what moves out of strings is still to be read
 LONG = 120
 SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  # what has a docstring
@@ -138,10 +137,7 @@ class Checkout:
 
 def part_of(path: Path) -> str:
     """The package at the top to which a file of ours belongs."""
-    steps = path.parts
-    if len(steps) == 1:
-        return "(root)"
-    return "/".join(steps[: 2 if steps[0] in INNER and len(steps) > 2 else 1])
+    return "(root)" if len(path.parts) == 1 else path.parts[0]
 
 
 def sizes(checkout: Checkout) -> dict[str, Counter[str]]:
@@ -184,7 +180,7 @@ def switches(checkout: Checkout) -> list[Place]:
     }
     found = []
     for source in checkout.sources:
-        if source.part.partition("/")[0] in OWNERS:
+        if source.part in OWNERS:
             continue
         for node in source.nodes:
             kind, names = _switch(node, known, families)

@@ -29,11 +29,10 @@ IMPORTS = {
     "a design": ("shuffledp.protocols.design",),
     "the clients' side": (
         "shuffledp.client",
-        "shuffledp.release.stages",
-        "shuffledp.release.run",
+        "shuffledp.collection.client",
     ),
-    "the page": ("shuffledp.page.document", "shuffledp.report.page"),
-    "the oracle": ("shuffledp.judge.oracle", "shuffledp.verification.oracle"),
+    "the page": ("shuffledp.page.document", "shuffledp.collection.page.document"),
+    "the oracle": ("shuffledp.judge.oracle", "shuffledp.collection.verify.oracle"),
 }
 KNOWN = """
 import importlib.util, sys

@@ -1,5 +1,5 @@
 """Import every test as pytest does when it collects, and print what is computed meanwhile, a line
-each: every call into a room that computes, every file written, every program started.
+each: every call into a package that computes, every file written, every program started.
 
 Describing is free: a randomizer, `shuffle(...)`, a protocol whose noise is given, a line of a table
 that was computed once and for all.
@@ -15,14 +15,13 @@ from types import FrameType
 import shuffledp
 import tests
 
-ROOMS = tuple(
-    f"/shuffledp/{room}/"
-    for room in (
+PACKAGES = tuple(
+    f"/shuffledp/{package}/"
+    for package in (
         "accounting",
         "judge",
         "audits",
         "figures",
-        "client",
         "engines",
         "ledger",
         "page",
@@ -46,6 +45,7 @@ ORACLES = tuple(
         "contracts/enclosure",
     )
 )
+COMPUTING = (*PACKAGES, *ORACLES, "/shuffledp/client.py")
 DESCRIBING = {"shuffle", "__getattr__", "names_at", "golden"}  # the last reads a table
 
 
@@ -55,7 +55,7 @@ def watch(frame: FrameType | None, event: str, _: object) -> None:
         return
     code = frame.f_code
     is_function = code.co_flags & inspect.CO_OPTIMIZED and not code.co_name.startswith("<")
-    if not is_function or code.co_name in DESCRIBING or not any(room in code.co_filename for room in ROOMS + ORACLES):
+    if not is_function or code.co_name in DESCRIBING or not any(part in code.co_filename for part in COMPUTING):
         return
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back

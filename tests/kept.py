@@ -1,7 +1,7 @@
 """The values of curves are kept between tests: the same few surveys are certified over and over,
 by every command that releases one.
 
-Only for the wings that use what the accounting says. Its own tests, which also change its insides,
+Only for the packages that use what the accounting says. Its own tests, which also change its insides,
 compute everything.
 """
 
@@ -26,9 +26,9 @@ from shuffledp.training.allocation import StepSum
 __all__ = ["KeptCurves"]
 
 SLOW = (Haystack, BinaryScan, LocationSwap, SwapFamily, StepSum)
-WINGS = tuple(
-    f"tests/{wing}/"
-    for wing in (
+PACKAGES = tuple(
+    f"tests/{package}/"
+    for package in (
         "audits",
         "cli",
         "client",
@@ -53,7 +53,7 @@ WINGS = tuple(
 
 
 class KeptCurves:
-    """What the slow curves said to the tests of ``WINGS``."""
+    """What the slow curves said to the tests of ``PACKAGES``."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._values: dict[bytes, tuple[Floats, Floats]] = {}
@@ -63,7 +63,7 @@ class KeptCurves:
 
     def begin(self, test: str) -> None:
         """For the test of this id, and for the fixtures that it is the first to need."""
-        self._asked = test.startswith(WINGS)
+        self._asked = test.startswith(PACKAGES)
 
     def _kept(self, bounds: Callable[..., tuple[Floats, Floats]]) -> Callable[..., tuple[Floats, Floats]]:
         def kept(curve: Any, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:

@@ -11,18 +11,18 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 543,
-    "lines": 87_682,
-    "lines of code": 59_937,
+    "files": 453,
+    "lines": 85_944,
+    "lines of code": 58_872,
     "types that model a question, outside questions/": 92,
-    "comparisons with a question or family": 89,
+    "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
-    "registries of questions or families": 16,
-    "options": 831,
-    "visible options in one help": 41,
-    "files that a histogram runs": 118,
-    "its crossings between packages, without accounting <-> randomizers": 651,
-    "its crossings between accounting and randomizers": 1696,
+    "registries of questions or families": 10,
+    "options": 684,
+    "visible options in one help": 36,
+    "files that a histogram runs": 105,
+    "its crossings between packages, without accounting <-> randomizers": 495,
+    "its crossings between accounting and randomizers": 1752,
 }
 
 SMALL = {

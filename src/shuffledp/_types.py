@@ -1,4 +1,4 @@
-"""The names of types that every wing needs: one home for them, which imports nothing of ours."""
+"""The names of types that every package needs. This module imports nothing of ours."""
 
 from __future__ import annotations
 

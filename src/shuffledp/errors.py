@@ -5,16 +5,16 @@
     │   ├── DoesNotApply                   a theorem's condition fails here: it gives no number
     │   ├── Unwritable                     a figure cannot be written (papers.make)
     │   ├── Unreadable                     a file of check-ins cannot be read (papers.cities)
-    │   ├── OverLimit                      a release would exceed its budget (ledger.spend)
+    │   ├── OverLimit                      a release would exceed its budget (ledger.charge)
     │   └── Damaged                        a ledger is not what it was (ledger.schema)
     ├── CertificateError                   an answer failed its own check and is withheld: our bug
     ├── Unnoted                            a release stands, and its ledger could not note that it
     │                                      does (release.budget)
-    ├── Refused                            a shuffler refuses a request (network.wire)
+    ├── Refused                            a shuffler refuses a request (survey.wire)
     ├── Unsent                             a report was not acknowledged, and is stored
-    │                                      (network.sending.courier)
+    │                                      (survey.courier)
     ├── EngineFailed                       an engine could not finish (engines.spark_session)
-    └── ReproductionError                  a figure could not be computed (papers.reproduction)
+    └── ReproductionError                  a figure could not be computed (papers.files)
 
 Every message reads: name, rule, the value that broke it, remedy. What names an option of the
 command is data, so that a terminal shows the option and Python the argument of the same meaning.
@@ -22,10 +22,15 @@ command is data, so that a terminal shows the option and Python the argument of 
 
 from __future__ import annotations
 
+import copyreg
 import json
 import math
 from dataclasses import dataclass
 from numbers import Integral, Real
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "LARGEST_EPSILON",
@@ -49,11 +54,13 @@ __all__ = [
     "check_rounds",
     "check_text",
     "check_users",
+    "packed",
     "shown",
     "spelled",
+    "unpacked",
 ]
 
-# What may be asked, for every wing that reads a promise.
+# What may be asked, for every package that reads a promise.
 LARGEST_EPSILON = 700.0  # e to the power of more is no float
 LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta
 MOST_DELTA = 0.1  # a promise that is broken more often is none
@@ -122,10 +129,49 @@ def spelled(words: Words, *, typed: bool = False) -> str:
     return words.typed if typed and isinstance(words, Argument) else str(words)
 
 
+def packed(words: Words) -> str:
+    """Words as one line of JSON, for another process that spells them as its user does.
+
+    >>> unpacked(packed(("Name it: ", Argument("id", 3), ".")))
+    ('Name it: ', Argument(name='id', value=3), '.')
+    """
+
+    def plain(each: Words) -> object:
+        if isinstance(each, tuple):
+            return list(map(plain, each))
+        if isinstance(each, Refusal):
+            return {"rule": plain(each.rule), "got": plain(each.got), "remedy": plain(each.remedy)}
+        return each if isinstance(each, str) else {"name": each.name, "value": each.value}
+
+    return json.dumps(plain(words))
+
+
+def unpacked(line: str) -> Words:
+    """The words of ``packed``, or the line itself, if it is none of those."""
+
+    def words(each: Any) -> Words:
+        if isinstance(each, list):
+            return tuple(map(words, each))
+        if isinstance(each, str):
+            return each
+        if "rule" in each:
+            return Refusal(*(words(each[name]) for name in ("rule", "got", "remedy")))
+        return Argument(**each | {"value": tuple(each["value"]) if isinstance(each["value"], list) else each["value"]})
+
+    try:
+        return words(json.loads(line))
+    except (ValueError, TypeError, KeyError):
+        return line
+
+
 class ShuffledpError(Exception):
     """Base class of everything this package raises on purpose. Its arguments are the words of one
     sentence.
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whatever an error is made from, a pickle has its words and attributes."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         return spelled(self.args)

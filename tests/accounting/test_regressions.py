@@ -11,7 +11,6 @@ import shuffledp as sdp
 from shuffledp.accounting.curves import minorant
 from shuffledp.accounting.inversion import meets
 from shuffledp.judge import enumeration
-from shuffledp.judge import enumeration as matrices
 
 
 def test_little_noise_does_not_overflow_into_a_guarantee() -> None:
@@ -71,8 +70,8 @@ def test_the_renyi_divergence_of_two_mechanisms_over_the_same_data() -> None:
     """Each one's own worst dataset must not be added up: enumerated, n = 2."""
     order = 32.0
     first, second = (
-        (sdp.KRR(k=3, epsilon0=2.0), matrices.krr(3, 2.0)),
-        (sdp.SubsetSelection(k=3, epsilon0=2.0, size=2), matrices.subset(3, 2, 2.0)),
+        (sdp.KRR(k=3, epsilon0=2.0), enumeration.krr(3, 2.0)),
+        (sdp.SubsetSelection(k=3, epsilon0=2.0, size=2), enumeration.subset(3, 2, 2.0)),
     )
     total = sdp.Accountant().add(sdp.shuffle(first[0], n=2)).add(sdp.shuffle(second[0], n=2)).total
     datasets = zip(*(enumeration.neighbouring_laws(rows, 2) for _, rows in (first, second)), strict=True)
@@ -167,7 +166,7 @@ def test_adaptive_randomizers_need_a_secret_order_that_is_drawn_first(
     """The first report is a binary response; every later one is tagged with it. Every randomizer is
     epsilon0-LDP. In a fixed order with the target first, the multiset shows the target's report.
     """
-    rr, orders = matrices.krr(2, epsilon0), list(permutations(range(n)))
+    rr, orders = enumeration.krr(2, epsilon0), list(permutations(range(n)))
 
     def law(target: int, order: tuple[int, ...]) -> dict[tuple[tuple[int, int], ...], float]:
         held = [target if user == 0 else 0 for user in order]

@@ -167,6 +167,8 @@ def test_a_large_audit_keeps_little_in_memory():
 def test_a_domain_too_large_to_audit_is_refused_by_name():
     with pytest.raises(InvalidInput, match="Lower k"):
         audit(sdp.Hadamard(k=10**6, epsilon0=1.0), n=10, delta=1e-3, runs=400)
+    with pytest.raises(InvalidInput, match="Lower k"):
+        audit(sdp.KRR(k=10**12, epsilon0=1.0), n=10, delta=1e-3, runs=400)
 
 
 def test_a_seed_repeats_an_audit():

@@ -179,6 +179,24 @@ def test_the_law_of_a_design_is_accounted_for_with_its_people(name: str, capsys:
     assert (among["lower"], among["upper"], among["honest"]) == (alone.lower, alone.upper, 1600)
 
 
+@pytest.mark.parametrize("name", sorted(set(DESIGNS) - {"fakes"}))
+def test_the_fewest_people_of_a_design_report_as_often_and_as_honestly_as_it_says(
+    name: str, capsys: Capture, tmp_path: Path
+) -> None:
+    path, poll = tmp_path / "design.json", DESIGNS[name](n=2000, least=1500, epsilon=1.0, delta=1e-6)
+    path.write_text(Design.of(poll).file_text(), encoding="utf-8")
+    target = ["calibrate", "--design", str(path), "--epsilon", "1.5", "--delta", "1e-6"]
+    if name in ("signed", "split", "dummies"):  # however many people there are, the same noise hides each of them
+        assert "--n must be given for a design whose noise does not grow with the people" in refusal(capsys, *target)
+        assert as_json(capsys, *target, "--n", "2000")["solved_for"] == "rounds"
+        return
+    found = as_json(capsys, *target)
+    assert (found["rounds"], found["honest"]) == (poll.rounds, math.floor(0.75 * int(str(found["n"]))))
+    assert int(str(found["n"])) < 2000, "the promise of the design is a stricter one"
+    alone = as_json(capsys, *target, "--rounds", "1", "--honest", "100%")
+    assert (alone["rounds"], alone["honest"]) == (1, alone["n"])
+
+
 def test_laws_of_several_messages_are_calibrated_compared_and_said_to_be_sealed(
     capsys: Capture, tmp_path: Path
 ) -> None:

@@ -27,13 +27,30 @@ def test_all_that_is_missing_is_said_at_once(people: Path) -> None:
     run("mean", people, "--column", "age", "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."
     )
-    run("histogram", people, *PROMISE, "--dry-run").refused("Missing options '--column' and '--categories'.")
+    listing = run("histogram", people, *PROMISE, "--dry-run")
+    listing.refused("Missing options '--column' and '--categories'.")
+    listing.refused("`shuffledp look FILE` prints categories to copy.")
     run("shuffle").refused("Missing options 'FILE...' and '--out'.")
     run("design", "mean", "--n", 10, "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."
     )
     run("quantile", people, "--column", "age", "--lower", 0, "--upper", 9, "--delta", 1e-6, "--out", "x").refused(
         "Missing option '--epsilon'."
+    )
+
+
+def test_nothing_is_missing_that_a_question_does_not_need(people: Path) -> None:
+    run("count", people, "--column", "city", "--delta", 1e-6, "--out", "x", "--value", "Lima").refused(
+        "Missing option '--epsilon'."
+    )
+    for task in ("count", "quantile", "sum"):
+        said = run("design", task, "--delta", 1e-6, "--epsilon", 1)
+        said.refused("Missing options '--n' and '--out'.")
+    pair = ("--column", "city", "--column", "age", "--categories", "Lima,Osaka", "--categories", "3,4")
+    run("crosstab", people, *pair, "--epsilon", 1, "--out", "x").refused("Missing option '--delta'.")
+    run("crosstab", people, *pair[2:], "--column", "cty", "--epsilon", 1, "--out", "x").refused("Did you mean 'city'?")
+    run("crosstab", people, *pair[4:]).refused(
+        "Missing options '--column', '--epsilon', '--delta' and '--out'. The columns are 'city', 'age'."
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from shuffledp import KRR, OUE, Hadamard, Histogram, SubsetSelection
 from shuffledp.cli import main
 from shuffledp.protocols import protocol as base
-from shuffledp.protocols import sums as summation
+from shuffledp.protocols import sums
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.planning import plan, worst_error
 from shuffledp.search.search import planned_search, rarest_found
@@ -50,7 +50,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> float:
         return epsilon * users / (users + 100.0)
 
-    for module in (base, summation):
+    for module in (base, sums):
         monkeypatch.setattr(module, "calibrated", guessed)
 
 
@@ -104,7 +104,7 @@ def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, 
         (["plan", "histogram", *MEAN[2:]], "domain must be"),
         ([*MEAN, "--plot", "plan.gif"], "must end in .png"),
         ([*MEAN[:-1], "2"], "delta must lie in"),
-        ([*MEAN, "--honest", "201"], "honest must be at most n = 200"),
+        ([*MEAN, "--honest", "201"], "error: --honest must be at most n = 200"),
         ([*MEAN, "--honest", "0%"], "'0%' is not a share"),
     ],
 )

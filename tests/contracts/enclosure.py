@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.judge import enumeration as matrices
+from shuffledp.judge import enumeration
 from shuffledp.randomizers import (
     BLH,
     KRR,
@@ -60,7 +60,7 @@ def bits(k: int, own: tuple[float, float], other: tuple[float, float]) -> Floats
 
 
 def _krr(k: int, e0: float) -> Family:
-    return KRR(k=k, epsilon0=e0), matrices.krr(k, e0)
+    return KRR(k=k, epsilon0=e0), enumeration.krr(k, e0)
 
 
 def _rappor(k: int, e0: float) -> Family:
@@ -73,34 +73,34 @@ def _oue(k: int, e0: float) -> Family:
 
 
 def _local_hash(k: int, e0: float) -> Family:
-    return LocalHash(k=k, g=3, epsilon0=e0), matrices.local_hash(k, 3, e0)
+    return LocalHash(k=k, g=3, epsilon0=e0), enumeration.local_hash(k, 3, e0)
 
 
 def _blh(k: int, e0: float) -> Family:
-    return BLH(k=k, epsilon0=e0), matrices.local_hash(k, 2, e0)
+    return BLH(k=k, epsilon0=e0), enumeration.local_hash(k, 2, e0)
 
 
 def _olh(k: int, e0: float) -> Family:
     randomizer = OLH(k=k, epsilon0=e0)
-    return randomizer, matrices.local_hash(k, randomizer.g, e0)
+    return randomizer, enumeration.local_hash(k, randomizer.g, e0)
 
 
 def _fair(e0: float) -> Family:
     q = 0.5 / (1.0 + 0.5 * math.expm1(e0))  # e^epsilon0 = p (1 - q) / ((1 - p) q), and p = 1/2
-    return Unary(k=3, p=0.5, q=q), matrices.unary(3, 0.5, q)
+    return Unary(k=3, p=0.5, q=q), enumeration.unary(3, 0.5, q)
 
 
 def _loud(e0: float) -> Family:
     q = 0.9 / (0.9 + 0.1 * math.exp(e0))
-    return Unary(k=3, p=0.9, q=q), matrices.unary(3, 0.9, q)
+    return Unary(k=3, p=0.9, q=q), enumeration.unary(3, 0.9, q)
 
 
 def _subset(k: int, size: int, e0: float) -> Family:
-    return SubsetSelection(k=k, epsilon0=e0, size=size), matrices.subset(k, size, e0)
+    return SubsetSelection(k=k, epsilon0=e0, size=size), enumeration.subset(k, size, e0)
 
 
 def _hadamard(k: int, e0: float) -> Family:
-    return Hadamard(k=k, epsilon0=e0), matrices.hadamard(k, e0)
+    return Hadamard(k=k, epsilon0=e0), enumeration.hadamard(k, e0)
 
 
 # Every finite family beside its matrix, built from its description in words, at any epsilon0; with more reports than

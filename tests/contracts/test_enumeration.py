@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp.judge import enumeration
-from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import AWKWARD, FAMILIES, SHARES, awkward_matrices, ends, family, from_matrix, names_at
@@ -170,11 +169,11 @@ def test_no_bad_matrix_exceeds_any_ldp(e0: float, n: int) -> None:
         rows = adaptive.bad_ldp_matrix(rng, k, outputs, e0, n=n, eps=share * e0, steps=25)
         assert adaptive.ldp_level(rows) <= e0 + 1e-12
         assert np.all(enumeration.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + 1e-14)
-    attained = np.maximum(*(enumeration.worst_delta(matrices.krr(k, e0), n, epsilons) for k in (2, 3)))
+    attained = np.maximum(*(enumeration.worst_delta(enumeration.krr(k, e0), n, epsilons) for k in (2, 3)))
     assert_between(lower, attained, upper)
     weak = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0), n=n, adversary="weak"), epsilons)
     assert_between(
-        weak[0], [enumeration.weak_delta(matrices.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1]
+        weak[0], [enumeration.weak_delta(enumeration.krr(2, e0), n, (0, 1), epsilon) for epsilon in epsilons], weak[1]
     )
 
 
@@ -199,7 +198,7 @@ def test_leaky_randomizers_stay_below_any_ldp(e0: float, delta0: float) -> None:
     epsilons = np.array([0.0, 0.1, 0.5, 0.9, 1.0, 1.5, 3.0]) * e0
     for n in (1, 2, 4, 6):
         lower, upper = ends(sdp.shuffle(sdp.AnyLDP(epsilon0=e0, delta0=delta0), n=n), epsilons)
-        leaky = [np.hstack([(1.0 - delta0) * matrices.krr(k, e0), delta0 * np.eye(k)]) for k in (2, 3)]
+        leaky = [np.hstack([(1.0 - delta0) * enumeration.krr(k, e0), delta0 * np.eye(k)]) for k in (2, 3)]
         exact = [enumeration.worst_delta(rows, n, epsilons) for rows in leaky]
         assert np.all(np.maximum(*exact) <= upper * (1.0 + 1e-12) + ABSOLUTE)
         assert_between(lower, exact[1], upper)

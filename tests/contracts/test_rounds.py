@@ -20,7 +20,6 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.pld import Composition, optimistic, pessimistic
 from shuffledp.judge import enumeration
-from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import AWKWARD, awkward_matrices, ends, family, from_matrix
@@ -63,7 +62,7 @@ def test_two_rounds_of_any_matrix(name: str) -> None:
 )
 def test_two_rounds_of_the_weak_and_strong_views(adversary: str, view: Callable[[Floats], float]) -> None:
     """Views of k-RR, each with its own coins: the product of the views, enumerated."""
-    rows, n, e0 = matrices.krr(3, 1.5), 3, 1.5
+    rows, n, e0 = enumeration.krr(3, 1.5), 3, 1.5
     gamma, omega, nu = enumeration.blanket(rows)
     needles = rows if adversary == "weak" else nu
     hay = np.append(gamma * omega, 1.0 - gamma)

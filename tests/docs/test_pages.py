@@ -13,8 +13,7 @@ import pytest
 
 from pages import choosing, papers, prose, swap
 from shuffledp.literature.fourier import Grid
-from shuffledp.papers import FOUR, errata, koskela_curves
-from shuffledp.papers import balle as balle_figures
+from shuffledp.papers import FOUR, balle, errata, koskela_curves
 from shuffledp.papers.experiment import Experiment, arranged, facts, find, read_table
 from shuffledp.papers.experiments import EXPERIMENTS
 
@@ -83,7 +82,7 @@ def test_the_numbers_behind_a_figure_are_those_that_the_code_computes(
 ) -> None:
     monkeypatch.setattr(koskela_curves, "Grid", partial(Grid, m=400_000))  # 25 times coarser than in the figures
     if not whole:
-        monkeypatch.setattr(balle_figures, "EVERY", 99)  # the first and the last of the paper's n: no curve is left out
+        monkeypatch.setattr(balle, "EVERY", 99)  # the first and the last of the paper's n: no curve is left out
     _, stored = read_table((FIGURES / f"{experiment.name}.csv").read_text(encoding="utf-8"))
     for now in islice(experiment.compute(), None if whole else AGAIN.get(experiment.name, experiment.count)):
         (now,) = arranged([now])

@@ -549,5 +549,6 @@ def test_fingerprints_of_two_runs_do_not_meet(design: Design) -> None:
 def test_beam_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apache_beam", None)
     monkeypatch.delitem(sys.modules, "shuffledp.engines.beam")
+    monkeypatch.delattr(sdp.engines, "beam")
     with pytest.raises(InvalidInput, match=r"apache-beam must be installed .* pip install 'shuffledp\[beam\]'"):
         sdp.engines.beam  # noqa: B018

@@ -263,7 +263,7 @@ def test_what_is_wrong_with_a_frame_is_one_sentence(people: Any, tmp_path: Path)
         "null>. Convert it to text first."
     )
     assert encode(people, "way", poll("mean")) == (
-        "column 'way' must hold numbers, got a column of string. Convert it, or count it by category: sdp.histogram."
+        "column 'way' must hold numbers, got a column of string. Convert it, or count it by category, with a histogram."
     )
     unlisted = encode(people.selectExpr("'boat' as way"), "way")  # a worker finds it, and is tried again in vain
     assert unlisted == (

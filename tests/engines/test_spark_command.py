@@ -207,6 +207,12 @@ def test_files_of_different_types(command: Command, tables: Path, tmp_path: Path
     assert said.startswith("every file of a table must be whole, and like the others, got: ")
 
 
+def test_what_a_worker_refuses_names_options_as_they_are_typed(command: Command, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"way": ["bus", "car", "bike", "tram"] * 10}), tmp_path / "ways.parquet")
+    asked = ("histogram", tmp_path / "ways.parquet", *WAYS, *PROMISE, *ON_SPARK, "--dry-run", "--one-row-per-person")
+    assert command.refused(*asked).endswith("count such values together: --other elsewhere.")
+
+
 def refused_here(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(["histogram", *words, *PROMISE, "--out", "result"]) == 2
     return capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp import judge as exact
+from shuffledp import judge
 from shuffledp.errors import DoesNotApply, InvalidInput
 from shuffledp.literature.biswas import (
     BOUNDS,
@@ -33,7 +33,7 @@ def one_bin(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> float:
     p, q = math.exp(epsilon0) / (math.exp(epsilon0) + k - 1), 1.0 / (math.exp(epsilon0) + k - 1)
     others = np.convolve(binom.pmf(np.arange(n0 + 1), n0, p), binom.pmf(np.arange(n - n0), n - 1 - n0, q))
     P, Q = (np.convolve(others, [1.0 - one, one]) for one in (p, q))
-    return exact.hockey_stick(P, Q, epsilon)
+    return judge.hockey_stick(P, Q, epsilon)
 
 
 def in_balls(n: int, k: int, epsilon0: float, n0: int, epsilon: float) -> tuple[Any, Any]:
@@ -149,7 +149,7 @@ def test_at_a_hundred_thousand_users_it_agrees_with_balls(
 def test_delta_of_a_dataset_is_the_largest_of_its_bins_by_enumeration(counts: tuple[int, ...]) -> None:
     k, epsilon0 = max(2, len(counts)), 1.2
     counts = counts + (0,) * (k - len(counts))
-    dataset, rows = [x for x, count in enumerate(counts) for _ in range(count)], exact.krr(k, epsilon0)
+    dataset, rows = [x for x, count in enumerate(counts) for _ in range(count)], judge.krr(k, epsilon0)
     for epsilon in (0.0, 0.1, 0.7):
         worst = 0.0
         for x, other in itertools.permutations(range(k), 2):
@@ -158,19 +158,19 @@ def test_delta_of_a_dataset_is_the_largest_of_its_bins_by_enumeration(counts: tu
                 neighbor[dataset.index(x)] = other
                 laws: list[dict[tuple[int, ...], float]] = [{}, {}]
                 for law, users in zip(laws, (dataset, neighbor), strict=True):
-                    for histogram, chance in exact.shuffled_law(rows, users).items():
+                    for histogram, chance in judge.shuffled_law(rows, users).items():
                         bin_ = (histogram[x],)
                         law[bin_] = law.get(bin_, 0.0) + chance
-                worst = max(worst, exact.hockey_stick(laws[0], laws[1], epsilon))
+                worst = max(worst, judge.hockey_stick(laws[0], laws[1], epsilon))
         assert delta_of_dataset(counts, epsilon0, epsilon) == pytest.approx(worst, rel=1e-9)
-        assert worst <= exact.worst_delta(rows, len(dataset), [epsilon])[0] * (1.0 + 1e-12)
+        assert worst <= judge.worst_delta(rows, len(dataset), [epsilon])[0] * (1.0 + 1e-12)
         assert delta_of_dataset(counts, epsilon0, epsilon, printed=True) == max(
             delta_printed(len(dataset), k, epsilon0, count - 1, epsilon) for count in counts if count
         )
 
 
 def test_erratum_2_one_bin_is_not_what_is_released() -> None:
-    truth = exact.worst_delta(exact.krr(3, 1.0), n=6, epsilons=[0.5])[0]
+    truth = judge.worst_delta(judge.krr(3, 1.0), n=6, epsilons=[0.5])[0]
     everything = max(delta_corrected(6, 3, 1.0, n0, 0.5) for n0 in range(6))
     assert truth == pytest.approx(0.038770, rel=1e-4)
     assert everything == pytest.approx(0.020110, rel=1e-4)
@@ -179,7 +179,7 @@ def test_erratum_2_one_bin_is_not_what_is_released() -> None:
 @pytest.mark.parametrize("n, k, epsilon0", SMALL)
 def test_one_bin_is_never_above_the_worst_case(n: int, k: int, epsilon0: float) -> None:
     epsilons = np.linspace(0.0, 1.1 * epsilon0, 23)
-    worst = exact.worst_delta(exact.krr(k, epsilon0), n, epsilons)
+    worst = judge.worst_delta(judge.krr(k, epsilon0), n, epsilons)
     setting = Setting(sdp.KRR(k=k, epsilon0=epsilon0), n)
     found = np.array([ONE_BIN.delta(setting, epsilon=epsilon) for epsilon in epsilons])
     assert (found <= worst).all()

@@ -9,8 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import judge
 from shuffledp.errors import DoesNotApply, InvalidInput
-from shuffledp.literature import composition as composing
-from shuffledp.literature import feldman, girgis, own_bounds
+from shuffledp.literature import composition, feldman, girgis, own_bounds
 from shuffledp.literature.bound import Setting
 from shuffledp.literature.erlingsson import ERLINGSSON
 
@@ -31,9 +30,9 @@ def optimal_delta(epsilon: float, delta: float, rounds: int, total: float) -> fl
 )
 def test_every_theorem_is_above_optimal_composition(epsilon: float, delta: float, rounds: int, slack: float) -> None:
     answers = [
-        composing.basic(epsilon, delta, rounds),
-        composing.advanced(epsilon, delta, rounds, slack),
-        composing.kairouz_oh_viswanath(epsilon, delta, rounds, slack),
+        composition.basic(epsilon, delta, rounds),
+        composition.advanced(epsilon, delta, rounds, slack),
+        composition.kairouz_oh_viswanath(epsilon, delta, rounds, slack),
     ]
     for total, failure in answers:
         assert optimal_delta(epsilon, delta, rounds, total) <= failure * (1.0 + 1e-9) + 1e-14
@@ -42,16 +41,16 @@ def test_every_theorem_is_above_optimal_composition(epsilon: float, delta: float
 
 
 @pytest.mark.parametrize("theorem", ["basic", "advanced"])
-def test_one_round_is_the_bound_itself(theorem: composing.Theorem) -> None:
+def test_one_round_is_the_bound_itself(theorem: composition.Theorem) -> None:
     setting = Setting(sdp.AnyLDP(epsilon0=2.0), 100_000)
-    several = composing.composed(feldman.THM_3_1, theorem)
+    several = composition.composed(feldman.THM_3_1, theorem)
     assert several.name == f"feldman-2020-thm-3.1+{theorem}"
     assert several.epsilon(setting, delta=1e-6) == feldman.THM_3_1.epsilon(setting, delta=1e-6)
 
 
 @pytest.mark.parametrize("theorem", ["basic", "advanced"])
-def test_rounds_of_the_clones_bound_enumeration(theorem: composing.Theorem) -> None:
-    several = composing.composed(own_bounds.CLONES, theorem)
+def test_rounds_of_the_clones_bound_enumeration(theorem: composition.Theorem) -> None:
+    several = composition.composed(own_bounds.CLONES, theorem)
     for rounds in (2, 3):
         setting = Setting(sdp.RR(epsilon0=1.0), 6, rounds)
         for delta in (0.3, 0.05, 1e-3):
@@ -60,7 +59,7 @@ def test_rounds_of_the_clones_bound_enumeration(theorem: composing.Theorem) -> N
 
 
 def test_advanced_is_never_above_basic_and_wins_over_many_rounds() -> None:
-    bounds = [composing.composed(own_bounds.CLONES, theorem) for theorem in ("basic", "advanced")]
+    bounds = [composition.composed(own_bounds.CLONES, theorem) for theorem in ("basic", "advanced")]
     for rounds in (2, 10, 1000):
         basic, advanced = (
             bound.epsilon(Setting(sdp.AnyLDP(epsilon0=2.0), 100_000, rounds), delta=1e-6) for bound in bounds
@@ -76,21 +75,21 @@ def test_delta_is_composed_without_a_search_for_epsilon() -> None:
     for rounds in (1, 4, 400):
         setting = Setting(sdp.AnyLDP(epsilon0=2.0), 100_000, rounds)
         for bound in (clones, closed):
-            basic, advanced = (composing.composed(bound, theorem) for theorem in composing.COMPOSITIONS)
+            basic, advanced = (composition.composed(bound, theorem) for theorem in composition.COMPOSITIONS)
             epsilon = basic.epsilon(setting, delta=1e-6)
             assert basic.delta(setting, epsilon=epsilon) == pytest.approx(1e-6, rel=1e-4)
             assert advanced.delta(setting, epsilon=epsilon) <= basic.delta(setting, epsilon=epsilon)
-        few = composing.composed(clones, "advanced").epsilon(setting, delta=1e-6)
+        few = composition.composed(clones, "advanced").epsilon(setting, delta=1e-6)
         certain = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=100_000).compose(rounds).delta(epsilon=few)
-        assert certain.lower <= composing.composed(clones, "advanced").delta(setting, epsilon=few) <= 2.5e-6
-    assert composing.composed(clones, "basic").delta(setting, epsilon=few) > 0.1
-    at = [composing.composed(clones, "advanced").delta(setting, epsilon=each) for each in (1e-9, 1e-200, 1e-300)]
+        assert certain.lower <= composition.composed(clones, "advanced").delta(setting, epsilon=few) <= 2.5e-6
+    assert composition.composed(clones, "basic").delta(setting, epsilon=few) > 0.1
+    at = [composition.composed(clones, "advanced").delta(setting, epsilon=each) for each in (1e-9, 1e-200, 1e-300)]
     assert 0.0 < at[0] <= at[1] == at[2] <= 1.0, "also where the square of epsilon is 0"
 
 
 def test_every_round_must_satisfy_the_conditions_with_its_part_of_delta() -> None:
     setting = Setting(sdp.AnyLDP(epsilon0=math.log(10_000 / (16 * math.log(2e6)))), 10_000)
-    several = composing.composed(feldman.THM_3_1, "basic")
+    several = composition.composed(feldman.THM_3_1, "basic")
     assert several.epsilon(setting, delta=1e-6) > 0.0
     with pytest.raises(DoesNotApply, match="number of clones must be at least"):
         several.epsilon(Setting(setting.randomizer, setting.n, 2), delta=1e-6)
@@ -99,17 +98,17 @@ def test_every_round_must_satisfy_the_conditions_with_its_part_of_delta() -> Non
 
 
 def test_status_and_cost_are_inherited() -> None:
-    several = composing.composed(feldman.NUMERICAL, "advanced")
+    several = composition.composed(feldman.NUMERICAL, "advanced")
     setting = Setting(sdp.AnyLDP(epsilon0=2.0), 100_000, 5)
     assert several.status == "proven"
     assert several.seconds(setting) > feldman.NUMERICAL.seconds(setting.once()) > 0.0
-    assert composing.composed(ERLINGSSON, "basic").conditions.startswith(ERLINGSSON.conditions)
+    assert composition.composed(ERLINGSSON, "basic").conditions.startswith(ERLINGSSON.conditions)
 
 
 @pytest.mark.parametrize("bound", [feldman.LOWER_2RR, girgis.GIRGIS], ids=lambda bound: bound.name)
 def test_lower_bounds_and_bounds_on_rounds_are_not_composed(bound: feldman.Published) -> None:
     with pytest.raises(InvalidInput, match="upper bound on one round"):
-        composing.composed(bound, "basic")
+        composition.composed(bound, "basic")
 
 
 def test_a_split_of_delta_that_a_bound_refuses_does_not_refuse_the_others() -> None:

@@ -12,7 +12,7 @@ import shuffledp as sdp
 from shuffledp import judge
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.errors import DoesNotApply, InvalidInput
-from shuffledp.judge import enumeration as matrices
+from shuffledp.judge import enumeration
 from shuffledp.literature import feldman_lemmas as lemmas
 from shuffledp.literature.bounds import LITERATURE, Setting
 from shuffledp.randomizers import Atoms, Floats, Randomizer
@@ -111,10 +111,10 @@ def matrix(name: str) -> tuple[Randomizer, Floats]:
         rows = adaptive.bad_ldp_matrix(np.random.default_rng(int(name[-1])), 4, 5, 1.5)
         return sdp.FromMatrix(rows.tolist()), rows
     return {
-        "krr": (sdp.KRR(k=5, epsilon0=2.0), matrices.krr(5, 2.0)),
-        "binary": (sdp.RR(epsilon0=0.3), matrices.krr(2, 0.3)),
-        "hadamard": (sdp.Hadamard(k=6, epsilon0=1.0), matrices.hadamard(6, 1.0)),
-        "subset": (sdp.SubsetSelection(k=4, epsilon0=1.0, size=2), matrices.subset(4, 2, 1.0)),
+        "krr": (sdp.KRR(k=5, epsilon0=2.0), enumeration.krr(5, 2.0)),
+        "binary": (sdp.RR(epsilon0=0.3), enumeration.krr(2, 0.3)),
+        "hadamard": (sdp.Hadamard(k=6, epsilon0=1.0), enumeration.hadamard(6, 1.0)),
+        "subset": (sdp.SubsetSelection(k=4, epsilon0=1.0, size=2), enumeration.subset(4, 2, 1.0)),
     }[name]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp import judge as exact
+from shuffledp import judge
 from shuffledp.errors import DoesNotApply
 from shuffledp.literature import fourier, koskela
 from shuffledp.literature.bounds import Published, Setting
@@ -45,36 +45,36 @@ def strong_as_printed(n: int, k: int, gamma: float, epsilon: float) -> float:
 
 
 def test_erratum_3_one_count_is_no_upper_bound() -> None:
-    gamma, rows = 3.0 / (math.exp(2.0) + 2.0), exact.krr(3, 2.0)
+    gamma, rows = 3.0 / (math.exp(2.0) + 2.0), judge.krr(3, 2.0)
     for epsilon, printed, truth in ((0.6, 0.2428, 0.2552), (0.9, 0.1370, 0.1977)):  # one order, the shuffled view
         assert Grid(one_count_pair(8, 3, gamma, adversary="strong"), m=400_000).compose(1).delta(
             epsilon
         ) == pytest.approx(printed, abs=5e-5)
-        assert exact.worst_delta(rows, 8, [epsilon])[0] == pytest.approx(truth, abs=5e-5)
-    rr = exact.krr(2, math.log1p(2 * 0.8 / 0.2))
+        assert judge.worst_delta(rows, 8, [epsilon])[0] == pytest.approx(truth, abs=5e-5)
+    rr = judge.krr(2, math.log1p(2 * 0.8 / 0.2))
     both = max(
         Grid(one_count_pair(20, 2, 0.2, adversary="strong", reverse=r), m=400_000).compose(1).delta(0.8)
         for r in (False, True)
     )
     assert both == pytest.approx(0.1351, abs=5e-5)
-    assert exact.strong_delta(rr, 20, (0, 1), 0.8) == pytest.approx(0.1661, abs=5e-5)
+    assert judge.strong_delta(rr, 20, (0, 1), 0.8) == pytest.approx(0.1661, abs=5e-5)
 
 
 def test_one_count_is_no_upper_bound_for_the_weak_adversary_either() -> None:
-    gamma, rows = 3.0 / (math.exp(2.0) + 2.0), exact.krr(3, 2.0)
+    gamma, rows = 3.0 / (math.exp(2.0) + 2.0), judge.krr(3, 2.0)
     both = max(
         Grid(one_count_pair(8, 3, gamma, adversary="weak", reverse=r), m=400_000).compose(1).delta(0.6)
         for r in (False, True)
     )
     assert both == pytest.approx(0.2298, abs=5e-5)
-    assert exact.weak_delta(rows, 8, (0, 1), 0.6) == pytest.approx(0.2552, abs=5e-5)
+    assert judge.weak_delta(rows, 8, (0, 1), 0.6) == pytest.approx(0.2552, abs=5e-5)
 
 
 def test_erratum_4_theorem_8_is_loose() -> None:
     gamma = 3.0 / (math.exp(2.0) + 2.0)
     for epsilon, printed, truth in ((0.6, 0.6656, 0.3349), (0.9, 0.5181, 0.3180)):
         assert strong_as_printed(8, 3, gamma, epsilon) == pytest.approx(printed, abs=5e-5)
-        assert exact.strong_delta(exact.krr(3, 2.0), 8, (0, 1), epsilon) == pytest.approx(truth, abs=1e-4)
+        assert judge.strong_delta(judge.krr(3, 2.0), 8, (0, 1), epsilon) == pytest.approx(truth, abs=1e-4)
         assert Grid(krr_strong_pair(8, 3, gamma), m=1_000_000).compose(1).delta(epsilon) == pytest.approx(
             printed, abs=1e-4
         )
@@ -82,7 +82,7 @@ def test_erratum_4_theorem_8_is_loose() -> None:
 
 def test_theorem_8_is_no_upper_bound_either() -> None:
     n, k, gamma, epsilon = 100, 2, 0.9, 1.16
-    truth = exact.strong_delta(exact.krr(k, math.log1p(k * (1.0 - gamma) / gamma)), n, (0, 1), epsilon)
+    truth = judge.strong_delta(judge.krr(k, math.log1p(k * (1.0 - gamma) / gamma)), n, (0, 1), epsilon)
     assert strong_as_printed(n, k, gamma, epsilon) < 0.7 * truth
     assert Grid(krr_strong_pair(n, k, gamma), m=400_000).compose(1).epsilon(1e-9) == pytest.approx(1.135, abs=1e-3)
     assert Grid(krr_strong_pair(n, k, gamma, reading="exact"), m=400_000, lower=True).compose(1).epsilon(
@@ -93,7 +93,7 @@ def test_theorem_8_is_no_upper_bound_either() -> None:
 def test_theorem_10_with_independent_counts_is_no_upper_bound_for_one_round() -> None:
     n, k, gamma, epsilon = 20, 2, 0.5, 1.0
     printed = weak_tail(weak_views(n, k, gamma, independent=True), k, gamma, epsilon)
-    truth = exact.weak_delta(exact.krr(k, math.log1p(k * (1.0 - gamma) / gamma)), n, (0, 1), epsilon)
+    truth = judge.weak_delta(judge.krr(k, math.log1p(k * (1.0 - gamma) / gamma)), n, (0, 1), epsilon)
     assert printed == pytest.approx(1.137e-4, rel=1e-3)
     assert truth == pytest.approx(2.978e-4, rel=1e-3)
 
@@ -120,7 +120,7 @@ def test_koskelas_clones_pair_dominates_feldmans(n: int, epsilon0: float) -> Non
     loose, tight = clones_laws(n, epsilon0, feldmans=False), clones_laws(n, epsilon0, feldmans=True)
     for i in range(-20, 25):
         epsilon = i / 20.0 * epsilon0
-        assert exact.hockey_stick(*loose, epsilon) >= exact.hockey_stick(*tight, epsilon) - 1e-15
+        assert judge.hockey_stick(*loose, epsilon) >= judge.hockey_stick(*tight, epsilon) - 1e-15
 
 
 def test_erratum_6_all_zeros_is_not_the_worst_dataset() -> None:
@@ -128,7 +128,7 @@ def test_erratum_6_all_zeros_is_not_the_worst_dataset() -> None:
     lower, upper = (BOUNDS[name].delta(setting, epsilon=0.5) for name in ("koskela-2021-2rr-lower", "koskela-2021-2rr"))
     assert lower <= 3.833e-3 * 1.001
     assert upper == pytest.approx(3.833e-3, rel=5e-3)
-    worst = exact.worst_delta(exact.krr(2, 1.0), 20, [0.5])[0]
+    worst = judge.worst_delta(judge.krr(2, 1.0), 20, [0.5])[0]
     assert worst >= 4.235e-3 * 0.999
     assert upper < worst
 
@@ -141,11 +141,11 @@ SETTINGS = [
 
 
 def truth(setting: Setting, epsilon: float) -> float:
-    rows, krr = exact.krr(setting.krr.k, setting.epsilon0), setting.krr
+    rows, krr = judge.krr(setting.krr.k, setting.epsilon0), setting.krr
     if setting.adversary == "shuffled":
-        return float(exact.rounds_delta([rows] * setting.rounds, setting.n, [epsilon])[0])
+        return float(judge.rounds_delta([rows] * setting.rounds, setting.n, [epsilon])[0])
     if setting.rounds == 1:
-        return (exact.weak_delta if setting.adversary == "weak" else exact.strong_delta)(
+        return (judge.weak_delta if setting.adversary == "weak" else judge.strong_delta)(
             rows, setting.n, (0, 1), epsilon
         )
     pair = (krr_weak_pair if setting.adversary == "weak" else krr_strong_pair)(
@@ -190,7 +190,7 @@ def test_every_pair_has_both_ends_of_its_own_value(bound: Published, rounds: int
 
 def test_ends_of_a_pair_are_no_ends_of_the_mechanism_unless_it_is_the_view() -> None:
     setting = Setting(sdp.RR(epsilon0=1.0), n=12)
-    truth = exact.worst_delta(exact.krr(2, 1.0), 12, [0.4])[0]
+    truth = judge.worst_delta(judge.krr(2, 1.0), 12, [0.4])[0]
     clones = BOUNDS["koskela-2021-clones"].enclosure(setting, "delta", 0.4)
     assert clones is not None
     assert clones.lower > truth

@@ -128,7 +128,7 @@ def test_a_bound_is_stored_and_written_as_it_was_before_it_knew_its_question() -
 
 
 def test_without_python_flint_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [each for each in sys.modules if each == "flint" or "exact.balls" in each]:
+    for name in [each for each in sys.modules if each == "flint" or "judge.balls" in each]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(sdp.InvalidInput, match=r"python-flint must be installed .* shuffledp\[arb\]"):

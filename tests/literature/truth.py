@@ -2,7 +2,7 @@
 divergence is then read off their tails.
 
 A pair (P, Q) of neighbouring laws becomes the suffix sums of P and Q in the order of the loss
-log(P/Q), because delta(eps) = P(loss > eps) - e^eps Q(loss > eps). `exact.hockey_stick` on the same
+log(P/Q), because delta(eps) = P(loss > eps) - e^eps Q(loss > eps). `judge.hockey_stick` on the same
 laws is the check (test_truth.py).
 """
 

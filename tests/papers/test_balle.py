@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp.papers import balle as balle
+from shuffledp.papers import balle
 from shuffledp.papers.experiment import Experiment, Line
 
 pytestmark = pytest.mark.long

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from shuffledp.papers import feldman as feldman
+from shuffledp.papers import feldman
 from shuffledp.papers.experiment import Experiment, Line, find
 
 pytestmark = pytest.mark.long

@@ -111,6 +111,11 @@ def test_somebody_cheats_and_somebody_is_honest(people: int, refused: str) -> No
         poison(PROTOCOLS["histogram"](), people=people)
 
 
+def test_more_people_than_can_report_at_once_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="n must be at most 100,000,000"):
+        poison(sdp.Histogram(categories=3, n=10**15, epsilon0=2.0), people=1)
+
+
 def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     poll = PROTOCOLS["histogram"]()
     right = type(poll).sway

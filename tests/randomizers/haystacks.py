@@ -1,4 +1,4 @@
-"""What the tests of this room ask of any haystack."""
+"""What the tests of this package ask of any haystack."""
 
 from __future__ import annotations
 

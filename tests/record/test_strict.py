@@ -45,7 +45,7 @@ def refusal(made: object) -> str:
         (lambda made: made["made"].update(when="2026-11-15T15:13:40"), "for made.when"),
         (lambda made: made.update(notes=["x" * 10_001]), "for notes"),
         (lambda made: made.update(ledger=[]), "got '[]' for ledger"),
-        (lambda made: made.update(edition=6), "a difference in 'edition'. Pass a page that this version of shuffledp"),
+        (lambda made: made.update(style=6), "a difference in 'style'. Pass a page that this version of shuffledp"),
         (lambda made: made.update(version=2), "version of a record must be 1, got '2'"),
         (lambda made: made.update(format="pdf"), "format must be 'shuffledp-release', got 'pdf'"),
         (lambda made: made.pop("tally") and made.pop("notes"), "got none about tally, notes"),

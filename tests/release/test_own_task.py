@@ -1,5 +1,5 @@
 """A task that derives from another is released, drawn, shown and verified like it: whoever adds one
-writes the task and its protocol, and edits no room that shows or judges.
+writes the task and its protocol, and edits no module that shows or judges.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_a_page_about_other_people_fails(
 
 
 def test_the_page_is_verified(kept: tuple[TopRelease, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the sums of the oracle, which test_spark_search and test_search_levels wait for."""
+    """All but the sums of the oracle, which test_spark_search and the survey's test_search wait for."""
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
     _, folder = kept
     ledger = Ledger(folder.parent / "budget.sqlite")
@@ -195,6 +195,7 @@ def test_nothing_to_be_found_is_an_answer_too(tmp_path: Path, monkeypatch: pytes
     assert "No word was found" in page
     assert none.estimate.plot().charts[0][1].height == 0.0
     assert "No word was found" in (tmp_path / "none" / "estimates.svg").read_text(encoding="utf-8")
+    assert "±" not in none.plot().promise, "nothing was estimated"
     assert verify(page, table=(tmp_path / "none" / "estimates.csv").read_text()).verdict == "pass"
 
 

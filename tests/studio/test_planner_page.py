@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from shuffledp.client import read_design
-from shuffledp.studio import answer as plan_answer
+from shuffledp.studio import answer
 from shuffledp.studio.request import PlanRequest
 from shuffledp.studio.server import Studio
 from tests.page.browser import NAMES, found
@@ -32,7 +32,7 @@ PLAN: dict[str, Any] = {"task": "histogram", "n": 100_000, "size": 16, "epsilon"
 @pytest.fixture(scope="module")
 def studio() -> Iterator[Studio]:
     with pytest.MonkeyPatch.context() as patched, Studio() as server:
-        patched.setattr(plan_answer, "PATIENCE", 0.0)  # what takes long is the comparison's own to test
+        patched.setattr(answer, "PATIENCE", 0.0)  # what takes long is the comparison's own to test
         serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         serving.start()
         yield server

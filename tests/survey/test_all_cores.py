@@ -14,7 +14,6 @@ import pytest
 
 from shuffledp.errors import ShuffledpError
 from shuffledp.survey import all_cores
-from shuffledp.survey import all_cores as sealing_pool
 from shuffledp.survey.all_cores import on_all_cores
 from shuffledp.survey.envelopes import Envelopes
 from tests.survey.studies import KEY, study
@@ -63,10 +62,10 @@ def test_a_system_that_does_not_say_which_cores_are_ours_has_them_all(monkeypatc
 
 
 def test_reports_are_sealed_in_their_order_whoever_seals_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealing_pool, "SLICE", 3)
+    monkeypatch.setattr(all_cores, "SLICE", 3)
     reports = np.arange(20, dtype=np.uint8) % 3
     for processes in (1, 2):
-        found = sealing_pool.sealed(study(), [reports[:11], reports[11:]], processes=processes)
+        found = all_cores.sealed(study(), [reports[:11], reports[11:]], processes=processes)
         envelopes = [each for some in found for each in some]
         assert Envelopes(study()).opened(envelopes, KEY).tolist() == reports.tolist()
 

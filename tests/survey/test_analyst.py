@@ -1,4 +1,4 @@
-"""The analyst at the shuffler's door: what was collected comes whole, the same every time, and from
+"""What the analyst asks of the shuffler: what was collected comes whole, the same every time, and from
 nobody else; whatever goes wrong is one sentence, and no file.
 """
 
@@ -227,7 +227,7 @@ def test_the_token_comes_from_a_file_of_its_owner_or_from_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collection: Collection
 ) -> None:
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
-    with pytest.raises(InvalidInput, match="--token must name the file that `shuffledp serve` made, got none"):
+    with pytest.raises(InvalidInput, match=r"^token must name the file that `shuffledp serve` made, got none"):
         Analyst.of(URL, collection=tmp_path / "study" / "collection.json").close()
     monkeypatch.setenv(TOKEN_VARIABLE, "two\nlines")
     with pytest.raises(InvalidInput, match="SHUFFLEDP_TOKEN must hold a token"):
@@ -246,5 +246,5 @@ def test_the_token_comes_from_a_file_of_its_owner_or_from_the_environment(
 def test_authorities_must_be_certificates(tmp_path: Path, collection: Collection) -> None:
     (tmp_path / "ca.pem").write_text("no certificate")
     for name in ("ca.pem", "none.pem"):
-        with pytest.raises(InvalidInput, match="--ca must name a file of certificates in PEM"):
+        with pytest.raises(InvalidInput, match=r"^ca must name a file of certificates in PEM"):
             Analyst("https://127.0.0.1:9", collection, ca=tmp_path / name).status()

@@ -124,9 +124,9 @@ def test_a_certificate_must_be_trusted(tmp_path: Path) -> None:
     )
     pair.write_bytes(ca.read_bytes() + secret)
     with listening(certificate=pair) as shuffler:
-        with pytest.raises(InvalidInput, match="--ca FILE"):
+        with pytest.raises(InvalidInput, match='ca="FILE"'):
             send(shuffler.collection, tmp_path)
-        with pytest.raises(InvalidInput, match=r"^--ca must name a file"):
+        with pytest.raises(InvalidInput, match=r"^ca must name a file"):
             send(shuffler.collection, tmp_path, tmp_path / "nowhere.pem")
         assert shuffler.requests == []
         assert send(shuffler.collection, tmp_path, ca) == 1

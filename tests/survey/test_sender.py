@@ -189,7 +189,7 @@ def test_codes_are_asked_for_and_a_wrong_one_can_be_corrected(box: Path) -> None
     asked = study(codes=True)
     shuffler = Pretended(asked, codes=[hash_of_code(asked.digest, CODES[1])])
     sender = client(shuffler, box)
-    with pytest.raises(InvalidInput, match="--code must be given"):
+    with pytest.raises(InvalidInput, match=r"^code must be given"):
         sender.send("yes")
     with pytest.raises(InvalidInput, match="26 letters"):
         sender.send("yes", code="AAAA")
@@ -227,7 +227,7 @@ def test_what_is_no_answer_is_refused_before_anything_is_drawn(name: str, value:
 
 def test_a_number_outside_is_clipped_where_that_is_asked_for(box: Path) -> None:
     assert client(Pretended(study("mean")), box).send(1e9, clip=True).acknowledged == 1
-    with pytest.raises(InvalidInput, match="--clip must be left out"):
+    with pytest.raises(InvalidInput, match=r"^clip must be left out"):
         client(Pretended(study()), box).send("yes", clip=True)
 
 
@@ -509,7 +509,7 @@ def test_the_outbox_is_where_programs_keep_their_state(monkeypatch: pytest.Monke
         assert default_outbox() == Path(expected) / "shuffledp" / "outbox"
     monkeypatch.delenv("HOME")
     monkeypatch.setattr("pwd.getpwuid", lambda _: {}[0])  # a user of a container, whom nobody knows
-    with pytest.raises(InvalidInput, match="--outbox must be given where a user has no home"):
+    with pytest.raises(InvalidInput, match=r"^outbox must be given where a user has no home"):
         default_outbox()
 
 

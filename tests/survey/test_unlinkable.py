@@ -23,7 +23,7 @@ from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.survey.codes import hash_of_code
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader
-from shuffledp.survey.stores import postgres as postgres_server
+from shuffledp.survey.stores import postgres
 from shuffledp.survey.stores.postgres import PostgresStore
 from shuffledp.survey.stores.sqlite import SQLiteStore
 from shuffledp.survey.stores.store import Added, Store
@@ -214,7 +214,7 @@ def test_a_closed_database_has_forgotten_too(
     with database.owner() as connection:
         connection.execute(f"SET search_path TO shuffledp_{collection.digest[:40]}")
         if not careful:
-            monkeypatch.setattr(postgres_server, "write_over_log", lambda _: True)
+            monkeypatch.setattr(postgres, "write_over_log", lambda _: True)
             connection.execute("ALTER TABLE reports ALTER COLUMN envelope SET STATISTICS 100")
 
         def analyze() -> None:
@@ -269,7 +269,7 @@ def test_a_closed_store_has_forgotten_what_was_dropped_and_which_are_dummies(
         before = Disk.of(database.folder)
         request.addfinalizer((store := PostgresStore(database.address(), collection)).stop)
         if not careful:
-            monkeypatch.setattr(postgres_server, "write_over_log", lambda _: True)
+            monkeypatch.setattr(postgres, "write_over_log", lambda _: True)
     store.add([[Delivery(each, None)] for each in people])
     assert store.close(PEOPLE).closed
     released = b"".join(store.sealed())

@@ -1,11 +1,11 @@
 """Every gap, tolerance and numerical limit of the accountant, each with the reason for its size.
 
 Which one moves what: delta of one round, ``DEFAULT_GAP``; epsilon of one round, ``SOLVE_GAP`` and
-``CLOSE``; several rounds take no gap, their ends come from ``CURVE_GAP`` and ``pld.spacing``.
+``CLOSE``; several rounds take no gap, their ends come from ``CURVE_GAP`` and ``pld.grid``.
 
 What may be asked at all (the largest epsilon, the smallest delta, the most users and rounds) is
-checked at the door and stands beside those checks, in ``shuffledp.errors``. Constants of a single
-derivation, such as a count of roundings, stand beside its formula.
+checked when it arrives and stands beside those checks, in ``shuffledp.errors``. Constants of a
+single derivation, such as a count of roundings, stand beside its formula.
 
 A *gap* is how much accuracy is bought: the variance of the smoothing relative to that of the sum
 (``haystack.contour``). The two ends of delta = e^(-z^2/2) are about z^2 times the gap apart. Any

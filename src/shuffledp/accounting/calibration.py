@@ -23,6 +23,7 @@ from shuffledp.errors import (
     check_probability,
     check_promised,
     check_rounds,
+    check_users,
 )
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.randomizer import BY_EPSILON0, Randomizer, Strength
@@ -127,6 +128,8 @@ def calibrate(
         )
     if rounds is not None:
         rounds = check_rounds(rounds)
+    if n is not None:
+        n, _ = check_users(n)
     if isinstance(family, Randomizer):
         if parameters:
             raise InvalidInput(

@@ -1,6 +1,5 @@
-"""Answers and curves: the interval type, and the envelope of several curves.
-
-Convex curves through points that are known up to two ends: what lies surely below, and hulls.
+"""Answers and curves: the interval type, the envelope of several curves, and what lies surely below
+or above a convex curve whose points are known up to two ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What is certified about a mechanism, whatever it is made of: intervals for delta, epsilon, and
-the curves between them.
-
-A guarantee in words: the theorem in use, what it assumes, and the other bounds beside it.
+the curves between them, and the same in words: the theorem in use, what it assumes, and the other
+bounds beside it.
 """
 
 from __future__ import annotations
@@ -276,7 +275,7 @@ class Guarantee(ABC):
         """delta against epsilon, with and without a shuffler, as a matplotlib figure; with a
         ``path`` it is also written there. See ``shuffledp.figures.draw_curve``.
         """
-        from shuffledp.figures.curve import draw_curve, save_curve  # a door
+        from shuffledp.figures.curve import draw_curve, save_curve  # loaded when called
 
         figure = draw_curve(self, epsilons=epsilons, delta=delta, title=title)
         return figure if path is None else save_curve(figure, path)
@@ -328,7 +327,7 @@ class Question:
 
     def proven(self, bound: Bound) -> Proof:
         """See ``Bound.proven``."""
-        from shuffledp.literature.proof import prove  # a door
+        from shuffledp.literature.proof import prove  # loaded when called
 
         return prove(self, bound)
 

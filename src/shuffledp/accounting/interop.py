@@ -1,8 +1,5 @@
-"""Handing a guarantee to google's dp-accounting (the extra ``shuffledp[interop]``), to compose it
-with other mechanisms there.
-
-Random allocation as an event of google's dp-accounting (the extra ``shuffledp[interop]``), in
-and out.
+"""Guarantees for google's dp-accounting (the extra ``shuffledp[interop]``), to compose them with
+other mechanisms there, and random allocation as one of its events, in and out.
 
 dp-accounting 0.6 has events for Poisson sampling and for fixed samples, none for random allocation.
 So ours is an event of its own kind: its accountants say that they do not support it, instead of

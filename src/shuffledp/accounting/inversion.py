@@ -1,7 +1,5 @@
-"""The epsilon at which a curve meets delta, on the safe side.
-
-The one bisection: two points brought together, one where a condition holds and one where it
-does not.
+"""The one bisection: the epsilon at which a curve meets delta, on the safe side, and two points
+brought together, one where a condition holds and one where it does not.
 
 Not everything is halved here. ``curves`` follows a curve by secants, which needs a fifth of the
 points; ``haystack.score_sum`` and ``protocols.exact_limits`` halve many intervals at once, row by

@@ -6,7 +6,7 @@ With f(r) = r^a and both orders of the pair (Sason and Verdu 2016, Thm 9),
                                                            delta_swapped(eps)  d eps,
 
 in which every term is positive: no cancellation at a million users. Chords of upper values bound
-the integral from above, the polygon of ``profile.minorant`` from below.
+the integral from above, the polygon of ``curves.minorant`` from below.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class Shuffled(Round):
 
     def beside(self, whole: Guarantee, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         """What the proven bounds of the literature say of the same."""
-        from shuffledp.literature.comparison import proven_beside  # a door
+        from shuffledp.literature.comparison import proven_beside  # loaded when called
 
         if self.ceiling == 0.0 or isinstance(self.randomizer, MessageLaw):  # there is nothing to bound, or no bound
             return [], ()

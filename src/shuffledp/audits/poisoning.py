@@ -22,6 +22,7 @@ from shuffledp.sampling import Rng, source_of
 __all__ = ["Poisoned", "poison", "poisonous"]
 
 MOST_TRIED = 4096
+MOST_PEOPLE = 10**8  # whose reports are drawn at once
 SEEDS = 512  # of local hashing: some of these send any two values to different places
 ROUNDING = 1e-9
 
@@ -59,6 +60,11 @@ def poison(protocol: ReportingProtocol, *, people: int = 1, rng: Rng = None) -> 
     if people >= protocol.n:
         raise InvalidInput(
             f"people who cheat must be fewer than the {protocol.n} who report, got {people}. Leave somebody honest."
+        )
+    if protocol.n > MOST_PEOPLE:
+        raise InvalidInput(
+            f"n must be at most {MOST_PEOPLE:,} for all to report, got {protocol.n:,}. Settle the same noise for fewer "
+            f"people: what one of them moves is the same."
         )
     values = np.arange(protocol.n - people) % law.k
     honest = law.mixed(law.tally(law.randomize(values, rng=source)), rng=source)

@@ -42,6 +42,7 @@ __all__ = [
 Classes = NDArray[np.intp]
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 MOST_COLUMNS = 1 << 16
+MOST_VALUES = 1 << 22  # as many categories as protocols estimate
 
 
 class Misread(Exception):
@@ -104,6 +105,10 @@ def _hardest(randomizer: Randomizer, values: Iterable[int]) -> tuple[int, ...]:
 
 @reading_of.register
 def _krr(randomizer: KRR) -> Reading:
+    if randomizer.k > MOST_VALUES:
+        raise InvalidInput(
+            f"k must be at most {MOST_VALUES:,} to be audited, got {randomizer.k:,}. Lower k: the code is the same."
+        )
     laws = krr_laws(randomizer, min(randomizer.k, 3))
     return Reading(tuple(range(len(laws))), laws, _as_they_are, np.min_scalar_type(randomizer.k - 1))
 

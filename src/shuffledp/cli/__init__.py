@@ -36,7 +36,7 @@ stages           encode, shuffle, analyse: the same in parts; and example
 collection       new, invite: a collection over the network is announced
 send             a report, or those of a table, to such a collection
 serve            the shuffler of a collection over the network
-collecting       collection status, close, fetch: the analyst at the shuffler's door
+collecting       collection status, close, fetch: what the analyst asks of the shuffler
 opening          open: what a shuffler released, to a page
 ledger           show, check, export
 verify           a page, recomputed

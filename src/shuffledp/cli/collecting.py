@@ -1,4 +1,4 @@
-"""The commands collection status, close and fetch: the analyst at the shuffler's door."""
+"""The commands collection status, close and fetch: what the analyst asks of the shuffler."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -4,6 +4,7 @@ import csv
 import math
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -327,8 +328,14 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
             f"exactly one of --{strength}, --n and --rounds is solved for, got all three. Leave out the one you want "
             f"to know."
         )
-    rounds = 1 if setup.rounds is None and (open_strength or setup.n is None) else setup.rounds
+    _, honest, rounds = setup.people()
+    rounds = 1 if rounds is None and (open_strength or setup.n is None) else rounds
     family, parameters = (setup.builder(unknown=strength), setup.given) if open_strength else (setup.randomizer(), {})
+    if setup.n is None and not setup.noise_grows():
+        raise InvalidInput(
+            "--n must be given for a design whose noise does not grow with the people, got none. Leave out --rounds "
+            "for the most rounds, or settle another one with `shuffledp design`."
+        )
     return solve(
         family,
         epsilon=epsilon,
@@ -337,22 +344,21 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
         rounds=rounds,
         adversary=setup.adversary,
         view=setup.view,
-        honest_share=_share(setup),
+        honest_share=_share(setup, honest),
         **parameters,
     )
 
 
-def _share(setup: Setup) -> float:
+def _share(setup: Setup, honest: int | Fraction | None) -> float:
     """The honest users as a share, which the library rounds down to whole users."""
     if setup.n is None:
-        if isinstance(setup.honest, int):
+        if isinstance(honest, int):
             raise InvalidInput(
-                f"--honest must be a share while n is unknown, got {setup.honest}. Write it as a percentage, such as "
-                f"90%."
+                f"--honest must be a share while n is unknown, got {honest}. Write it as a percentage, such as 90%."
             )
-        return 1.0 if setup.honest is None else float(setup.honest)
-    n, honest = check_users(setup.n, setup.honest_of(setup.n))
-    return 1.0 if honest == n else (honest + 0.5) / n  # half a user more, so that rounding cannot lose one
+        return 1.0 if honest is None else float(honest)
+    n, some = check_users(setup.n, setup.honest_of(setup.n))
+    return 1.0 if some == n else (some + 0.5) / n  # half a user more, so that rounding cannot lose one
 
 
 def _range(guarantee: Guarantee, first: float, last: float | None, points: int) -> Floats:

@@ -135,7 +135,8 @@ def _check_own(task: str, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if name not in fits and value is not None and value != USUAL.get(name):
             flag = "range" if name == "ranges" else name.replace("_", "-")
-            raise InvalidInput(f"--{flag} says nothing about {task}, got {value!r}. Leave it out.")
+            given_as = str(value) if isinstance(value, Path) else value
+            raise InvalidInput(f"--{flag} says nothing about {task}, got {given_as!r}. Leave it out.")
 
 
 def _design_search(given: dict[str, Any], n: int, promise: Promise, out: Path) -> None:

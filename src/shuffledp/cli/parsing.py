@@ -16,6 +16,7 @@ __all__ = ["App"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+LISTED = ("histogram", "crosstab")  # tasks whose answers are listed beforehand
 NOISE = ("epsilon", "gamma", "epsilon0")  # one of them is given
 EXAMPLES = {"epsilon": "1", "delta": "1e-6", "lower": "0", "upper": "120", "n": "10000", "categories": "yes,no"}
 
@@ -58,7 +59,7 @@ class _Command(_Examples, TyperCommand):
         if not missing:
             return
         columns = _columns(parameters, values)
-        if len(columns) > 1 and values.get("column") is None:
+        if len(columns) > 1 and values.get("column") in (None, []):
             missing.insert(0, "column")
         if len(missing) < 2:
             return  # whoever needs it says so, with its own remedy
@@ -75,6 +76,7 @@ class _Command(_Examples, TyperCommand):
         )
         shown = [f"--{name} {examples[name]}" for name in missing if name in examples]
         example = f" Add, for example, {' '.join(shown)}." if shown else ""
+        example += " `shuffledp look FILE` prints categories to copy." if "categories" in missing else ""
         raise InvalidInput(
             f"Missing options {', '.join(titles[:-1])} and {titles[-1]}.{there}{example} Try '{ctx.command_path} "
             f"--help'."
@@ -119,11 +121,8 @@ def _check_once(order: list[Any]) -> None:
 def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
     """What a command needs under the circumstances, and does not have."""
     needed = []
-    if (
-        "categories" in parameters
-        and values.get("task") not in ("mean", "top")
-        and not any(values.get(name) for name in ("categories", "domain"))
-    ):
+    listed = values.get("task") in LISTED if "task" in parameters else "value" not in parameters
+    if "categories" in parameters and listed and not any(values.get(name) for name in ("categories", "domain")):
         needed.append("categories")
     if values.get("task") == "mean":
         needed += [name for name in ("lower", "upper") if name in parameters and values.get(name) is None]
@@ -149,6 +148,9 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
     table = None
     with suppress(InvalidInput):
         table = open_table(source, values.get("format"), values.get("encoding"))
-    if table is not None and values.get("column") is not None:
-        find_column(table, values["column"], "column")
-    return [] if table is None else table.names
+    if table is None:
+        return []
+    named = values.get("column") or []
+    for name in [named] if isinstance(named, str) else named:
+        find_column(table, name, "column")
+    return table.names

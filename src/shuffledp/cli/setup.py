@@ -116,16 +116,33 @@ class Setup:
         from shuffledp.accounting.shuffled import shuffle
 
         randomizer = self.randomizer()
-        n, honest, rounds = self.n, self.honest, self.rounds
-        if n is None and self.kind is not DESIGNED:
-            raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
+        n, honest, rounds = self.people()
         if n is None:
-            design = _designed(self.given["design"])
-            n = design.n
-            honest, rounds = design.least if honest is None else honest, design.rounds if rounds is None else rounds
+            raise InvalidInput(f"--n is missing: {USERS}. Add, for example, --n 10000.")
         once = shuffle(randomizer, n=n, adversary=self.adversary, honest=_count(honest, n), view=self.view)
         asked = once if between is None else once.between(*(int(x) if x.is_integer() else x for x in between))
         return asked if rounds is None else asked.compose(rounds)
+
+    def people(self) -> tuple[int | None, int | Fraction | None, int | None]:
+        """How many users there are, how many of them are honest, and how many rounds, as they were
+        given; without --n, a design says what was left out.
+        """
+        if self.n is not None or self.kind is not DESIGNED:
+            return self.n, self.honest, self.rounds
+        design = _designed(self.given["design"])
+        honest = Fraction(design.least, design.n) if self.honest is None else self.honest
+        return design.n, honest, design.rounds if self.rounds is None else self.rounds
+
+    def noise_grows(self) -> bool:
+        """Whether more people hide each other better; not where the shuffler adds the noise, or all
+        of them a settled amount together.
+        """
+        if self.kind is not DESIGNED:
+            return True
+        from shuffledp.client import Encoder
+
+        design = _designed(self.given["design"])
+        return not Encoder.of(design).randomizer.mixes and "least" not in design.law.as_json()
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""

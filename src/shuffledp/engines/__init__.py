@@ -3,7 +3,7 @@ shuffledp.engines import spark`` loads that engine, and no other.
 
 batch          an Arrow batch of values -> one of reports, or of sums; no engine is imported
 spark          Spark: encode, count, survey, release
-spark_commit   the work folder: a claim, what was drawn under it, and whether that was committed
+spark_commit   reports drawn once and committed, and the work folder that they lie in
 spark_search   a search for frequent words, level after level
 spark_column   a column of a frame: looked at, surveyed, one row chosen of each person
 spark_tasks    what runs on Spark's workers

@@ -1,18 +1,18 @@
-"""The work folder of an engine: a claim that one run makes, what was drawn under it, and whether
-that was committed.
+"""Reports of a Spark frame's column, drawn once and committed, and the work folder that they lie
+in.
 
-It lies wherever Hadoop reaches: on a disk that all workers share, in HDFS, in an object store.
+Spark runs a function again whenever it likes, and what draws noise would draw it again. So reports
+are drawn by one job that writes, its tasks commit once each, and everything after that (counting,
+releasing) reads what was committed.
+
+The work folder holds a claim that one run makes, what was drawn under it, and whether that was
+committed. It lies wherever Hadoop reaches: on a disk that all workers share, in HDFS, in an object
+store.
 
     claim.json   what is asked of which column, and the name of this drawing; made once, exclusively
     reports/     what the tasks of one job committed, and ``_SUCCESS`` when all of them had
 
 Rules of evolution: as for a design. A field is never removed and its meaning never changes.
-
-A column of a Spark frame, stage by stage: surveyed, encoded, committed, counted, released.
-
-Spark runs a function again whenever it likes, and what draws noise would draw it again. So reports
-are drawn by one job that writes, its tasks commit once each, and everything after that reads what
-was committed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from shuffledp.engines.batch import UNSURE
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import claimed_folder, count_claimed, draw_claimed
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.record import Asked
 from shuffledp.release.budget import Budget
 from shuffledp.release.finishing import charged
@@ -95,8 +95,9 @@ def check_ids(column: SparkColumn) -> None:
     """Refuse rows of which nobody can say again at which level they were."""
     if column.ids is None:
         raise InvalidInput(
-            "--id must be given for top words with --engine, got none: a person's level is drawn by it, so that nobody "
-            "is asked twice when a task runs again. Name the column that says whose row it is."
+            Argument("id"),
+            " must be given for top words on Spark, got none: a person's level is drawn by it, so that nobody "
+            "is asked twice when a task runs again. Name the column that says whose row it is.",
         )
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from shuffledp.errors import InvalidInput, ShuffledpError, shown
+from shuffledp.errors import InvalidInput, ShuffledpError, shown, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -298,7 +298,7 @@ def one_sentence() -> Iterator[None]:
     except failures() as error:
         text = str(error)
         if refused := REFUSED.search(text):
-            raise InvalidInput(" ".join(refused[1].split())) from None
+            raise InvalidInput(unpacked(" ".join(refused[1].split()))) from None
         if "No module named 'shuffledp'" in text:
             raise InvalidInput(
                 "shuffledp must be installed on every worker, got one without it. Install the same version there, in "

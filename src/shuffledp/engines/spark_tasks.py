@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.engines.batch import SUMS, BatchEncoder, Batches, added_up, column_of, survey, title_of
+from shuffledp.errors import InvalidInput, packed
 from shuffledp.tables.people import named_ids
 from shuffledp.tables.values import Reader
 
@@ -24,14 +25,19 @@ TALLIED = pa.schema([("partition", pa.int64()), ("rows", pa.int64()), *SUMS])
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A task whose columns have these ``names``, whatever Spark calls them."""
+    """A task whose columns have these ``names``, whatever Spark calls them. What it refuses goes to
+    the driver as JSON: Spark hands on no more than the text of an error.
+    """
 
     task: Callable[[Batches], Iterator[pa.RecordBatch]]
     names: tuple[str, ...]
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """For ``mapInArrow``."""
-        return self.task(batch.rename_columns(list(self.names)) for batch in batches)
+        try:
+            yield from self.task(batch.rename_columns(list(self.names)) for batch in batches)
+        except InvalidInput as error:
+            raise InvalidInput(packed(error.args)) from None
 
 
 @dataclass(frozen=True, slots=True)

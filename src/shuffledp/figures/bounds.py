@@ -1,6 +1,5 @@
-"""Every published bound on one mechanism, as points beside the certified interval.
-
-Which sampler should a training use: epsilon of each, between its two ends.
+"""Figures that compare: every published bound on one mechanism, as points beside the certified
+interval, and the epsilon of each sampler for a training, between its two ends.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""A figure that is handed back and not written: a notebook shows it by itself.
-
-Which files a figure can be.
-
-Colours and type sizes of all figures; darkness alone tells the colours apart, so that they
-survive a grey print.
+"""Figures as files: one that is handed back and not written, which a notebook shows by itself, the
+file types there are, and the colors and type sizes of all figures. Darkness alone tells the colors
+apart, so that they survive a gray print.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Binary randomized response on every dataset: the law of the count of ones, by adding up two
-binomial laws.
+"""Binary randomized response on every dataset, and how often each bit of a unary encoding was set.
 
-A report is wrong with probability p. With z of the others holding 0 and j holding 1 the others
-report S = Bin(z, p) + Bin(j, 1 - p) ones. The target adds a one with probability p (holding 0) or q
-= 1 - p (holding 1), so with x = e^eps
+The law of the count of ones adds up two binomial laws. A report is wrong with probability p. With z
+of the others holding 0 and j holding 1 the others report S = Bin(z, p) + Bin(j, 1 - p) ones. The
+target adds a one with probability p (holding 0) or q = 1 - p (holding 1), so with x = e^eps
 
     delta = sum over y of ((q - x p) P(S = y) - (x q - p) P(S = y - 1))_+ .
 
@@ -11,12 +10,10 @@ Removing users from the view only helps the adversary: a dataset with at least z
 leaks at most what (z, j) does. So one evaluation bounds a whole block of datasets, and exchanging 0
 and 1 turns one order of the target's values into the other.
 
-How often each bit of a unary encoding was set: the law of all sums, by adding one user at a
-time.
-
-A user's own bit is 1 with probability p and every other bit with probability q. A law is an array
-over the vectors of sums, each from 0 to n, so keep n and the number k of values small. Nothing here
-uses that sums of different bits are independent.
+The law of all sums of a unary encoding is found by adding one user at a time. A user's own bit is 1
+with probability p and every other bit with probability q. A law is an array over the vectors of
+sums, each from 0 to n, so keep n and the number k of values small. Nothing here uses that sums of
+different bits are independent.
 """
 
 from __future__ import annotations

@@ -1,20 +1,16 @@
-"""Exact laws of shuffled reports for a handful of users, by brute force.
+"""Exact laws of shuffled reports for a handful of users, by brute force: slow and obvious.
 
 A randomizer is a row-stochastic matrix: `rows[x, y]` is the probability that input x sends report
-y. What the shuffler releases is the histogram of the reports, so a dataset's law is built by adding
-one user at a time: adding report y to histogram h gives h + e_y. All sums have positive terms, so
-every probability is good to about 1e-15 relative. Nothing here uses the haystack formula
+y. The matrices of the finite randomizers are built output by output from their descriptions in
+words. What the shuffler releases is the histogram of the reports, so a dataset's law is built by
+adding one user at a time: adding report y to histogram h gives h + e_y. All sums have positive
+terms, so every probability is good to about 1e-15 relative. Nothing here uses the haystack formula
 (docs/theory.md) or the rest of the package.
 
-What is seen of several messages of everybody, by listing what every person may send: for a
-handful of people, from the protocols' own words.
-
-A law is a dictionary from what is seen to its probability. ``added`` joins independent parts whose
-numbers add up; the rest says what one person, or the shuffler, contributes. Numbers may be floats
-or fractions.
-
-The matrices of the finite randomizers, built output by output from their descriptions in words.
-Slow and obvious.
+Where everybody sends several messages, what is seen is found by listing what every person may send,
+from the protocols' own words. Such a law is a dictionary from what is seen to its probability.
+``added`` joins independent parts whose numbers add up; the rest says what one person, or the
+shuffler, contributes. Numbers may be floats or fractions.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """The law of a sum on a lattice, by one Fourier transform, with its error on the side that is asked
-for.
+for, and the needle in the haystack summed so: slow, general, and with both ends of its own error.
 
 A law on centre + step * places is tilted by e^(tilt y), so that the sums that matter are the
 frequent ones. On a lattice the law of a sum of n draws is a power of a polynomial: transform, raise
 to the n-th power by repeated squaring, transform back. What the lattice leaves out is bounded by
 Bernstein's and Chernoff's inequalities, what floating point loses by the size of the numbers that
 were rounded.
-
-The needle in the haystack summed on a lattice: slow, general, and with both ends of its own
-error.
 
 A view of n positions, each holding an item of class c with probability ``hay[c]`` and nothing
 otherwise, has (docs/theory.md, section 2)
@@ -19,8 +16,7 @@ otherwise, has (docs/theory.md, section 2)
 y -> y_+ is convex, and so the G may be moved to a lattice in two ways. Splitting a value between
 its two neighbors, keeping the mean, can only raise the expectation. Pooling a value with some of
 the mass of the most frequent value, so that their common mean falls on the lattice, can only lower
-it. On a lattice the law of a sum is plain to compute (lattice.py). Nothing else of the package is
-used here.
+it. Nothing else of the package is used here.
 """
 
 from __future__ import annotations

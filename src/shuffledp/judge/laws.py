@@ -9,10 +9,8 @@ one factor if it supports the sender's:
 So what two inputs x0 and x1, and a third one x2 that others may hold, can be told apart by is the
 pattern of which of them a report supports.
 
-The law of one of several levels, by counting: that of each level, as often as the level is
-chosen.
-
-What a design says of a law of several messages, read and refused alike.
+The law of one of several levels is that of each level, as often as the level is chosen. What a
+design says of a law of several messages is read and refused here too.
 """
 
 from __future__ import annotations

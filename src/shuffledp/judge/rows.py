@@ -1,7 +1,5 @@
-"""Estimates, standard errors and limits from the votes, by fractions and from definitions.
-
-Confidence limits from their definition: the counts that a test does not reject, found by
-halving.
+"""Estimates, standard errors and limits from the votes, by fractions and from definitions:
+confidence limits are the counts that a test does not reject, found by halving.
 """
 
 from __future__ import annotations

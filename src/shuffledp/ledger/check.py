@@ -1,6 +1,5 @@
-"""Everything that can be checked about a ledger again, from the file alone.
-
-The ledger for other programs: strict JSON, and a table.
+"""Everything that can be checked about a ledger again, from the file alone, and the ledger for
+other programs: as strict JSON and as a table.
 """
 
 from __future__ import annotations

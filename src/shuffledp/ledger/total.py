@@ -4,7 +4,7 @@ short cut for many.
 A privacy loss distribution per mechanism takes tens of milliseconds, and a population whose size
 changes daily has a new mechanism every day. So above ``EXACT`` different mechanisms, alike ones are
 counted as one: for the upper end as the harshest of their group, for the lower end as the gentlest
-(``alike`` says why that is safe). The short cut costs a few per cent of epsilon, or more if the
+(why that is safe stands below). The short cut costs a few per cent of epsilon, or more if the
 mechanisms differ in everything, and the upper end is never below the truth.
 
 Mechanisms that hardly ever show anything, such as the chance that a search meets a group with too
@@ -24,9 +24,9 @@ positive part of that difference is at most delta. QED
 
 It is used again for every such round: their tau add up. tau is the upper end of delta at eps = 0.
 
-Mechanisms that are alike, counted as one that is harsher than all of them, or gentler.
-
-Both moves are safe, because the gentler mechanism can be computed from the harsher one's output:
+Mechanisms that are alike differ in their users and in epsilon0. Counting them as one that is
+harsher than all of them, or gentler, is safe, because the gentler mechanism can be computed from
+the harsher one's output:
 
 * more users: add the other users' reports, and shuffle again;
 * a smaller epsilon0 of the same family: randomize every report again. Families that mix a fixed law

@@ -3,7 +3,7 @@ record of a release, and nothing that is not in it.
 
 document       the whole page, and the list of its sections
 head           what was asked, and the answer at a glance
-shown_by_task  which room shows the answer to which task
+shown_by_task  which module shows the answer to which task
 shown_answer   what every task says of its answer
 answers        how many people hold each value; a mean or a sum
 margins        how far off estimates may be, and how many digits are shown

@@ -109,7 +109,7 @@ def release_svg(record: Record) -> SvgFigure:
     words = [
         f"{count(record.counted.people)} people",
         f"ε ≤ {scientific(bound.upper, up=True)} at δ = {exact(bound.delta)}{'' if record.secure else SEEDED}",
-        f"± {shown.accuracy(record)} {shown.confidence(record)}",
+        *([f"± {shown.accuracy(record)} {shown.confidence(record)}"] if record.estimates.value else ()),
     ]
     return SvgFigure(name_of(record), tied("; ".join(words)), [(beside, chart)], caption)
 

@@ -1,17 +1,14 @@
-"""One drawing for all experiments: panels side by side, every curve told apart without colour, the
-legend beneath.
+"""One drawing for all experiments: panels of curves side by side, or maps, one row per city, one
+column per estimate, one color scale per row.
 
-A curve keeps its colour and marker in all panels. What kind it is shows in the line:
+Curves are told apart without color, and the legend stands beneath. A curve's label gives its color
+and marker, the same in all panels. What kind it is shows in the line:
 
     upper      thick and dark, and the band down to "lower" of the same label holds the truth
     published  thin, with markers                    outside  the same, dashed: where the theorem's
                conditions fail
     unproven   dash-dotted                           invalid  dotted
     printed    markers alone: numbers copied from the paper
-
-What tells one curve from another: its label gives colour and marker, its kind the stroke.
-
-Maps side by side: one row per city, one column per estimate, one colour scale per row.
 """
 
 from __future__ import annotations

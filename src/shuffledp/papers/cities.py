@@ -132,7 +132,7 @@ def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:
         if not counts.any():
             where = f"latitude {box.south:g} to {box.north:g}, longitude {box.west:g} to {box.east:g}"
             raise Unreadable(
-                f"{str(path)!r} must have check-ins in the box ({where}), got none. Choose another box or another file."
+                f"{str(path)!r} must have check-ins in the box ({where}), got none. Take a file of check-ins there."
             )
     return found
 

@@ -57,9 +57,9 @@ ERRATA: tuple[Erratum, ...] = (
         ),
         instead="`biswas.delta_corrected`, which is the exact delta of that count",
         snippet="""\
->>> truth, lie = exact.krr(10, 2.0)[0, :2]  # the count of one value: everything else is one output
->>> P, Q = (exact.shuffled_law([[truth, 1 - truth], [lie, 1 - lie]], [x] + 80 * [0] + 19 * [1]) for x in (0, 1))
->>> show(exact.hockey_stick(P, Q, 0.5), biswas.delta_printed(100, 10, 2.0, 80, 0.5), biswas.delta_corrected(100, 10, 2.0, 80, 0.5))
+>>> truth, lie = judge.krr(10, 2.0)[0, :2]  # the count of one value: everything else is one output
+>>> P, Q = (judge.shuffled_law([[truth, 1 - truth], [lie, 1 - lie]], [x] + 80 * [0] + 19 * [1]) for x in (0, 1))
+>>> show(judge.hockey_stick(P, Q, 0.5), biswas.delta_printed(100, 10, 2.0, 80, 0.5), biswas.delta_corrected(100, 10, 2.0, 80, 0.5))
 2.606e-08 3.245e-22 2.606e-08
 """,
     ),
@@ -75,7 +75,7 @@ ERRATA: tuple[Erratum, ...] = (
         instead="`sdp.shuffle(sdp.KRR(...), n=...)`; the corrected formula is a lower bound",
         snippet="""\
 >>> one_bin = max(biswas.delta_corrected(6, 3, 1.0, n0, 0.5) for n0 in range(6))
->>> show(one_bin, *exact.worst_delta(exact.krr(3, 1.0), 6, [0.5]))
+>>> show(one_bin, *judge.worst_delta(judge.krr(3, 1.0), 6, [0.5]))
 0.02011 0.03877
 """,
     ),
@@ -97,10 +97,10 @@ ERRATA: tuple[Erratum, ...] = (
         instead="`shuffledp-strong`, or `koskela-2021-krr-strong-exact` with the paper's own algorithm",
         snippet="""\
 >>> p = sdp.KRR(k=3, epsilon0=2.0).gamma / 3
->>> show(exact.hockey_stick(binom.pmf(range(-1, 8), 7, p), binom.pmf(range(9), 7, p), 0.6), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
+>>> show(judge.hockey_stick(binom.pmf(range(-1, 8), 7, p), binom.pmf(range(9), 7, p), 0.6), *judge.worst_delta(judge.krr(3, 2.0), 8, [0.6]))
 0.2428 0.2552
 >>> survey, names = Setting(sdp.KRR.from_gamma(k=2, gamma=0.2), n=20), ("koskela-2021-krr-strong-first-printed-order", "koskela-2021-krr-strong-first")
->>> show(*(bound[name].delta(survey, epsilon=0.8) for name in names), exact.strong_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 0.8))
+>>> show(*(bound[name].delta(survey, epsilon=0.8) for name in names), judge.strong_delta(judge.krr(2, survey.epsilon0), 20, (0, 1), 0.8))
 0.03862 0.1351 0.1661
 """,
     ),
@@ -121,7 +121,7 @@ ERRATA: tuple[Erratum, ...] = (
         instead="`shuffledp-strong`, or `koskela-2021-krr-strong-exact` with the paper's own algorithm",
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8, adversary="strong")
->>> show(bound["koskela-2021-krr-strong"].delta(survey, epsilon=0.6), exact.strong_delta(exact.krr(3, 2.0), 8, (0, 1), 0.6))
+>>> show(bound["koskela-2021-krr-strong"].delta(survey, epsilon=0.6), judge.strong_delta(judge.krr(3, 2.0), 8, (0, 1), 0.6))
 0.6656 0.3349
 >>> survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.9), n=100, adversary="strong")
 >>> show(bound["koskela-2021-krr-strong"].epsilon(survey, delta=1e-9), bound["shuffledp-lower"].epsilon(survey, delta=1e-9))
@@ -157,8 +157,8 @@ ERRATA: tuple[Erratum, ...] = (
             "`shuffledp-binary`, which scans them all; the paper's value is a lower bound, `koskela-2021-2rr-lower`"
         ),
         snippet="""\
->>> laws = {ones: [exact.shuffled_law(exact.krr(2, 1.0), [x] + ones * [1] + (19 - ones) * [0]) for x in (0, 1)] for ones in (0, 1)}
->>> show(exact.hockey_stick(*laws[0], 0.5), exact.hockey_stick(*laws[1], 0.5), *exact.worst_delta(exact.krr(2, 1.0), 20, [0.5]))
+>>> laws = {ones: [judge.shuffled_law(judge.krr(2, 1.0), [x] + ones * [1] + (19 - ones) * [0]) for x in (0, 1)] for ones in (0, 1)}
+>>> show(judge.hockey_stick(*laws[0], 0.5), judge.hockey_stick(*laws[1], 0.5), *judge.worst_delta(judge.krr(2, 1.0), 20, [0.5]))
 0.003833 0.004235 0.004235
 """,
     ),
@@ -194,7 +194,7 @@ ERRATA: tuple[Erratum, ...] = (
         instead="`balle-2019-blanket-exact`",
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=3, epsilon0=1.0), n=6)
->>> show(bound["wang-2023-variation-ratio-krr"].delta(survey, epsilon=0.9), *exact.worst_delta(exact.krr(3, 1.0), 6, [0.9]))
+>>> show(bound["wang-2023-variation-ratio-krr"].delta(survey, epsilon=0.9), *judge.worst_delta(judge.krr(3, 1.0), 6, [0.9]))
 0.0002098 0.00348
 """,
     ),
@@ -210,7 +210,7 @@ ERRATA: tuple[Erratum, ...] = (
         instead="`shuffledp-any`; what 2-RR and 3-RR really leak is below it",
         snippet="""\
 >>> anything = Setting(sdp.AnyLDP(epsilon0=1.0), n=8)
->>> show(*(exact.worst_delta(exact.krr(k, 1.0), 8, [0.5])[0] for k in (2, 3)), bound["shuffledp-any"].delta(anything, epsilon=0.5))
+>>> show(*(judge.worst_delta(judge.krr(k, 1.0), 8, [0.5])[0] for k in (2, 3)), bound["shuffledp-any"].delta(anything, epsilon=0.5))
 0.0321 0.02375 0.04022
 """,
     ),
@@ -233,7 +233,7 @@ ERRATA: tuple[Erratum, ...] = (
         ),
         snippet="""\
 >>> survey = Setting(sdp.KRR.from_gamma(k=2, gamma=0.5), n=20, adversary="weak")
->>> show(bound["koskela-2021-krr-weak"].delta(survey, epsilon=1.0), exact.weak_delta(exact.krr(2, survey.epsilon0), 20, (0, 1), 1.0))
+>>> show(bound["koskela-2021-krr-weak"].delta(survey, epsilon=1.0), judge.weak_delta(judge.krr(2, survey.epsilon0), 20, (0, 1), 1.0))
 0.0001137 0.0002978
 >>> survey = Setting(sdp.KRR.from_gamma(k=3, gamma=0.4), n=30, rounds=2, adversary="weak")
 >>> show(bound["koskela-2021-krr-weak"].epsilon(survey, delta=1e-6), bound["shuffledp-lower"].epsilon(survey, delta=1e-6))
@@ -305,7 +305,7 @@ ERRATA: tuple[Erratum, ...] = (
         snippet="""\
 >>> survey = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8)
 >>> names = ("koskela-2021-krr-weak-first-printed-order", "koskela-2021-krr-weak-first")
->>> show(*(bound[name].delta(survey, epsilon=0.6) for name in names), *exact.worst_delta(exact.krr(3, 2.0), 8, [0.6]))
+>>> show(*(bound[name].delta(survey, epsilon=0.6) for name in names), *judge.worst_delta(judge.krr(3, 2.0), 8, [0.6]))
 0.1745 0.2298 0.2552
 """,
     ),

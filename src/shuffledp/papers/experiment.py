@@ -1,12 +1,10 @@
 """A figure of a paper, described: its axes and parameters, how its curves are computed, and what
-the comparison shows.
+the comparison shows, and its lines as a CSV file that explains itself, and back.
 
-An experiment's lines as a CSV file that explains itself, and back.
-
-Comment lines say what it is; then one row per panel and x, and one column per curve, headed ``label
-[kind]``. A field is blank where the curve has no point, and nan where its point has no value.
-Numbers are written in full, so reading gives back the very same lines; the last comment is a
-checksum of all that follows, so that a damaged table is not taken for a whole one.
+In the file, comment lines say what it is; then comes one row per panel and x, and one column per
+curve, headed ``label [kind]``. A field is blank where the curve has no point, and nan where its
+point has no value. Numbers are written in full, so reading gives back the very same lines; the last
+comment is a checksum of all that follows, so that a damaged table is not taken for a whole one.
 """
 
 from __future__ import annotations

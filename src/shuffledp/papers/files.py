@@ -1,9 +1,8 @@
 """The files of one experiment: NAME.csv, NAME.png, NAME.svg and NAME.json, each whole or absent.
 
-The table is the record, and everything else follows from it. ``python -m shuffledp.papers.files``
-is the worker process of ``run``: it reads requests and writes events, one JSON object per line.
-
-Compute experiments in a few processes, and keep what is already there.
+The table is the record, and everything else follows from it. Many experiments are computed in a few
+processes, and what is already there is kept. ``python -m shuffledp.papers.files`` is the worker
+process of ``run``: it reads requests and writes events, one JSON object per line.
 """
 
 from __future__ import annotations

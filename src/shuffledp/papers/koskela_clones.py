@@ -16,8 +16,7 @@ from functools import partial
 import numpy as np
 
 import shuffledp as sdp
-from shuffledp.literature import composition as composing
-from shuffledp.literature import feldman
+from shuffledp.literature import composition, feldman
 from shuffledp.literature.koskela_pairs import clones_pair, feldman_pair
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
 from shuffledp.papers.koskela_curves import GRID, PAPER, certified_profile, deltas_of, keyed, parted, reaches, value
@@ -123,7 +122,7 @@ def first_closed_form(n: int, epsilon0: float, delta: float) -> tuple[float, boo
 def _basic(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float, bool]:
     """Every round at delta/rounds."""
     one, holds = first_closed_form(n, epsilon0, delta / rounds)
-    return composing.basic(one, delta / rounds, rounds)[0], holds
+    return composition.basic(one, delta / rounds, rounds)[0], holds
 
 
 def _advanced(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float, bool]:
@@ -131,7 +130,7 @@ def _advanced(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float
     splits.
     """
     one, holds = first_closed_form(n, epsilon0, 0.5 * delta / rounds)
-    return composing.advanced(one, 0.5 * delta / rounds, rounds, 0.5 * delta)[0], holds
+    return composition.advanced(one, 0.5 * delta / rounds, rounds, 0.5 * delta)[0], holds
 
 
 def _compute_closed(n: int, epsilon0: float, counts: Sequence[int], highest: float, theorem: str) -> Iterator[Line]:

@@ -35,7 +35,7 @@ COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law")
 LARGEST_EPSILON = 700.0
 OUT_OF = 1 << 64
 CHECK_IN = "check-in"
-MOST_NESTED = 32  # as in randomizers.written_law; here nobody counts in a recursion that a file could exhaust
+MOST_NESTED = 32  # as in randomizers.law_file; here nobody counts in a recursion that a file could exhaust
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ class Estimate:
         """The estimates as bars with their intervals, which a notebook shows; ``.save("x.svg")``
         writes them.
         """
-        from shuffledp.page.svg_file import estimates_svg  # doors
+        from shuffledp.page.svg_file import estimates_svg  # loaded when called
         from shuffledp.record import Estimates
 
         columns = (self.values, self.stderr, *self.interval(level), *self.simultaneous(level))

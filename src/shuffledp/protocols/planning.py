@@ -12,7 +12,7 @@ import numpy as np
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput, check_promised
+from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
 from shuffledp.mechanisms.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
 from shuffledp.protocols.histogram import RandomizedResponse
@@ -175,15 +175,20 @@ def plan(
     if isinstance(domain, str) and not planned.columns:
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     check_promised(delta)
+    check_epsilon(epsilon)
+    check_users(n, least, name=Argument("honest"))
+    check_rounds(rounds)
     promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     size, builders = planned.options(domain, promise)
     options, refused = [], []
+    first: InvalidInput | None = None
     for name, (trust, build) in builders.items():
         try:
             built = build()
             protocol = built if isinstance(built, Baseline) else built.settle()
         except InvalidInput as error:
             refused.append((name, str(error)))
+            first = first or error
             continue
         if isinstance(protocol, Baseline):
             numbers = (protocol.epsilon0, protocol.error, protocol.worst, protocol.bits)
@@ -205,7 +210,7 @@ def plan(
             )
         )
     if not any(option.trust == "shuffler" for option in options):
-        raise InvalidInput(refused[0][1])
+        raise first or InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
 

@@ -13,26 +13,23 @@ e^eps v is affine in u there, so this is a mean-preserving spread of the loss fo
 and every haystack value can only grow. *Lower*: merge each cell, a post-processing. The masses come
 from the cumulative distribution in closed form; nothing is integrated numerically.
 
-A number in [0, 1] plus noise, as it runs: on a grid, from an integer table, within a common
-range. This is the law that is accounted.
-
-The interval is cut into m steps. An input is rounded to one of its two neighbors on the grid at
-random, so that its mean is kept, and noise on the grid is added; sums outside [-c, m + c] are moved
-to its ends, which are so far out that this happens about once in 2^64 reports. So every output is
-possible for every input. All laws are integers over a power of 2^64.
+*On a grid.* The noise that runs comes from an integer table, within a common range, and this is the
+law that is accounted. The interval is cut into m steps. An input is rounded to one of its two
+neighbors on the grid at random, so that its mean is kept, and noise on the grid is added; sums
+outside [-c, m + c] are moved to its ends, which are so far out that this happens about once in 2^64
+reports. So every output is possible for every input. All laws are integers over a power of 2^64.
 
 A rounded input is a mixture of two grid points, and what two mixtures leak is at most what two of
 their parts do, so the grid points are all the inputs that the accountant must consider. Noise is
 rarer the farther out, so the blanket is the lesser of the laws of the two ends.
 
-Location randomizers whose noise is a shrunk copy of itself plus other noise.
-
-For every 0 < r < 1 the noise Z has the law of rZ + Z', with Z' independent of it (Z is
-*self-decomposable*): for Gaussian noise Z' has the variance (1 - r^2) sigma^2, for Laplace noise Z'
-is 0 with probability r^2 and a fresh copy of Z otherwise. So y -> ry + s + Z' turns reports on the
-inputs a, b, v, ... into reports on ra + s, rb + s, rv + s, ...: inputs farther apart, in
-proportion, are told apart more easily. The first-clone swap for a continuum of inputs rests on this
-(theory, "The swap for continuous reports").
+*Scaled noise.* Some noise is a shrunk copy of itself plus other noise. For every 0 < r < 1 the
+noise Z has the law of rZ + Z', with Z' independent of it (Z is *self-decomposable*): for Gaussian
+noise Z' has the variance (1 - r^2) sigma^2, for Laplace noise Z' is 0 with probability r^2 and a
+fresh copy of Z otherwise. So y -> ry + s + Z' turns reports on the inputs a, b, v, ... into reports
+on ra + s, rb + s, rv + s, ...: inputs farther apart, in proportion, are told apart more easily. The
+first-clone swap for a continuum of inputs rests on this (theory, "The swap for continuous
+reports").
 """
 
 from __future__ import annotations

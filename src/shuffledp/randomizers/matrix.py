@@ -1,12 +1,10 @@
-"""Any finite randomizer, given by its matrix of probabilities.
+"""Any finite randomizer, given by its matrix of probabilities, and the base of a randomizer of
+one's own: describe its matrix, and the rest follows.
 
-A randomizer of one's own: describe its matrix, and the rest follows.
-
-A randomizer that is known by its matrix alone, where reports are counted.
-
-With c_x users holding x, report y comes sum of c_x P(y | x) times on average. A matrix W with
-P W = 1 undoes that: the counts of the reports times W are unbiased, for any law whose rows are
-linearly independent. Of all such W the one with the least squares is taken.
+Where reports are counted, the matrix is all that is known. With c_x users holding x, report y comes
+sum of c_x P(y | x) times on average. A matrix W with P W = 1 undoes that: the counts of the reports
+times W are unbiased, for any law whose rows are linearly independent. Of all such W the one with
+the least squares is taken.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""What the accountant needs to know of a randomizer: the law of one report, reduced to a few
-classes of outputs.
+"""What the accountant needs to know of a randomizer (the law of one report, reduced to a few
+classes of outputs), and what tables, engines and networks ask of it: how values become reports,
+what a report is, and how reports are counted.
 
-What tables, engines and networks ask of a law: how values become reports, what a report is, and
-how reports are counted.
+A person's report is one message or several, always the same number, so that how many a person sends
+tells nothing. The shuffler mixes *messages*: those of one person do not stay together.
 
-A person's report is one message or several, always the same number, so that nobody learns anything
-from how many somebody sends. The shuffler mixes *messages*: those of one person do not stay
-together.
-
-The parameter that says how much one report hides, and where calibration looks for it.
+``Strength`` is the parameter that says how much one report hides, and where calibration looks for
+it.
 """
 
 from __future__ import annotations

@@ -11,18 +11,14 @@ different clothes. There is a base law on outputs and a relation "output y suppo
 haystack needs only the joint base law of who is supported: the target's inputs x0 and x1, and a
 third input x2 that the others may hold.
 
-Reports as votes: how a randomizer of categories runs, and how its reports are counted.
+*Votes.* A report votes for the values it supports. A user's vote for their own value has mean
+``hit``, for another value mean ``miss``, so (votes - n miss) / (hit - miss) estimates a value's
+count without bias; hit - miss is called ``contrast``.
 
-A report votes for the values it supports. A user's vote for their own value has mean ``hit``, for
-another value mean ``miss``, so (votes - n miss) / (hit - miss) estimates a value's count without
-bias; hit - miss is called ``contrast``.
-
-Support randomizers whose base law is easy to draw from: one coin chooses between noise and an
-output that supports the input.
-
-With probability t = T / 2^64 the report is drawn from the base law, and else from the base law's
-outputs that support the input, a share f of all. So mu_x(y) = base(y) (t + (1 - t) / f if y
-supports x else t), and one integer T realizes e^epsilon0 = 1 + (1 - t) / (t f) exactly.
+*Draws.* If the base law is easy to draw from, one coin chooses between noise and an output that
+supports the input. With probability t = T / 2^64 the report is drawn from the base law, and else
+from the base law's outputs that support the input, a share f of all. So mu_x(y) = base(y) (t + (1 -
+t) / f if y supports x else t), and one integer T realizes e^epsilon0 = 1 + (1 - t) / (t f) exactly.
 """
 
 from __future__ import annotations

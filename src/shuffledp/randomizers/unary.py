@@ -1,6 +1,5 @@
-"""Unary encoding: one bit per possible input, each bit flipped at random.
-
-One bit of a report: how often it is set by those who hold its value, and by all others.
+"""Unary encoding: one bit per possible input, each bit flipped at random. ``BitLaw`` is one of
+these bits: how often it is set by those who hold its value, and by all others.
 """
 
 from __future__ import annotations

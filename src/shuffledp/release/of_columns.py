@@ -84,7 +84,8 @@ def crosstab(
     names = [str(column_name("columns", each)) for each in listed]
     group = column_name("by", by)
     asked = crossed_columns(names, group)
-    known = [None] * len(asked) if categories is None else list(categories)
+    remedy = 'Pass a list with the categories of each column, such as [["north", "south"], ["yes", "no"]].'
+    known = [None] * len(asked) if categories is None else as_list("categories", categories, remedy=remedy)
     question = CrossQuestion(
         **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
         title=title,

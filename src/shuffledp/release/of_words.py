@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from shuffledp.protocols.categories import as_list
 from shuffledp.release.answered import opened
 from shuffledp.release.arguments import PathLike, budget_of, path_text, promised, reading, text_cleaning
 from shuffledp.release.top_question import TopQuestion, read_tokens
@@ -59,13 +61,17 @@ def top(
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
     """
-    known = read_tokens(Path(path_text("tokens", tokens))) if isinstance(tokens, (str, os.PathLike)) else tokens
+    known: tuple[Any, ...] | None = None
+    if isinstance(tokens, (str, os.PathLike)):
+        known = read_tokens(Path(path_text("tokens", tokens)))
+    elif tokens is not None:
+        known = tuple(as_list("tokens", tokens, remedy='Pass a list such as ["a", "b"], or the name of a file.'))
     question = TopQuestion(
         **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
         title=title,
         k=k,
         longest=longest,
-        tokens=None if known is None else tuple(known),
+        tokens=known,
         least_holders=least_holders,
         error=error,
         candidates=candidates,

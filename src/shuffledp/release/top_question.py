@@ -44,9 +44,9 @@ class TopQuestion:
     def checked(self) -> Self:
         """The same, if it can be asked at all: before a table is read."""
         check_words(Argument("title"), self.title)
-        followed = 2 * self.k if self.candidates is None else self.candidates
+        followed = self.k if self.candidates is None else self.candidates
         known = check_asked(k=self.k, longest=self.longest, tokens=self.tokens, candidates=followed, error=self.error)
-        return replace(self, **known)
+        return replace(self, **known | ({"candidates": 2 * known["k"]} if self.candidates is None else {}))
 
     def open(self) -> Column:
         """The column that is asked about."""

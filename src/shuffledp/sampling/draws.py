@@ -1,14 +1,13 @@
-"""Arrays of draws whose probabilities are exactly the integers asked for.
+"""Arrays of draws whose probabilities are exactly the integers asked for, and how real parameters
+become those integers.
 
-All are lazy: a few bits settle almost every draw, and only those that they leave open look at more.
-Nothing is rounded and nothing is reduced modulo k, so with uniform words the law is exact, not
-approximate.
+All draws are lazy: a few bits settle almost every draw, and only those that they leave open look at
+more. Nothing is rounded and nothing is reduced modulo k, so with uniform words the law is exact,
+not approximate.
 
-From real parameters to the integers that realise them, and back to a logarithm that is never too
-small.
-
-Decimal arithmetic; its logarithm and exponential are correctly rounded, so the margins below are
-far wider than any error.
+Real parameters become integers, and integers a logarithm that is never too small, by decimal
+arithmetic: its logarithm and exponential are correctly rounded, so the margins below are far wider
+than any error.
 """
 
 from __future__ import annotations

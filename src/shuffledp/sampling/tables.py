@@ -1,17 +1,18 @@
-"""Integer tables of counts, for fakes and dummies: a first count, and weights out of 2^64.
+"""Integer tables of counts: for fakes and dummies, and of one person's share of noise that many
+people add up.
 
-Terms are computed as whole multiples of 2^-BITS, from the likeliest count outwards, so that every
-machine finds the same table. What a table gives no weight has a probability of about 2^-64; what is
-accounted is the table itself.
+A table for fakes or dummies is a first count, and weights out of 2^64. Terms are computed as whole
+multiples of 2^-BITS, from the likeliest count outwards, so that every machine finds the same table.
+What a table gives no weight has a probability of about 2^-64; what is accounted is the table
+itself.
 
-Integer tables of one person's share of noise that many people add up: each adds little, mostly
-nothing, and together they add a geometric or a Poisson variable.
-
-A table begins with the probability of nothing, as a multiple of 2^-128 rounded down, and goes on by
-whole-number arithmetic alone, rounding down: whoever has the few integers has the table. What is
-missing to 1 then goes to nothing, so the distance (total variation) between a table and the ideal
-law is at most what nothing has gained: ``gained``. How much that is at most, ``geometric_cut`` and
-``joined_cut`` say without the table, of which a fine grid has a million entries.
+A person's share of noise is little, mostly nothing, and all shares together are a geometric or a
+Poisson variable. The table of a share begins with the probability of nothing, as a multiple of
+2^-128 rounded down, and goes on by whole-number arithmetic alone, rounding down: whoever has the
+few integers has the table. What is missing to 1 then goes to nothing, so the distance (total
+variation) between a table and the ideal law is at most what nothing has gained: ``gained``. How
+much that is at most, ``geometric_cut`` and ``joined_cut`` say without the table, of which a fine
+grid has a million entries.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""One level of a search as a protocol: k-ary randomized response over its values.
-
-How many votes a word gets that so many people hold, when each person is asked at one level
-drawn at random: exactly, and what follows from it.
+"""One level of a search as a protocol: k-ary randomized response over its values, and the exact law
+of the votes for a word that so many people hold.
 
 A person is asked at this level with probability ``share``, whoever they are, and then votes for
 their own word with probability ``hit`` and for another given one with probability ``miss``. So the

@@ -1,7 +1,6 @@
-"""From the tallies so far to the next level, or to the end: a function of public numbers alone, so
-that whoever has the tallies arrives at the same levels.
-
-The words that were found, with how many people hold them, and what may have been missed.
+"""From the tallies so far to the next level, or to the words that were found, with how many people
+hold them, and what may have been missed: a function of public numbers alone, so that whoever has
+the tallies arrives at the same levels.
 """
 
 from __future__ import annotations

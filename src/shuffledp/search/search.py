@@ -17,8 +17,8 @@ Nothing is said from below. A level usually has more people than ``Group.least``
 is not told the levels sees less: the search that runs shows less than the level that is certified.
 And the helpers must not be chosen by level: if all that a level may lack help, delta is exceeded.
 
-The search that finds the rarest words: how many symbols a level has, and the laws that keep the
-promise.
+How many symbols a level has, and which laws keep the promise, is chosen so that the search finds
+the rarest words.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from shuffledp.errors import (
     check_positive,
     check_probability,
     check_users,
+    shown,
 )
 from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.tasks import TopTask
@@ -243,14 +244,12 @@ class TopSearch:
         if written["format"] != SEARCH or written["version"] != VERSION:
             raise InvalidInput(f"a search must be of version {VERSION}, got {written['version']!r}. {REMEDY}")
         own: dict[str, Any] = {name: value for name, value in written.items() if name not in ("format", "version")}
-        for name in ("tokens", "spans"):
-            own[name] = None if own[name] is None else tuple(own[name])
-        return cls(**own | {name: Law.from_json(own[name]) for name in LAWS if name in own})._checked()
+        return cls(**_plain(own) | {name: Law.from_json(own[name]) for name in LAWS if name in own})._checked()
 
     def _checked(self) -> Self:
         agreed = ("spans", "share", *LAWS)
         terms = checked_terms({each.name: getattr(self, each.name) for each in fields(self) if each.name not in agreed})
-        if sum(self.spans) != self.longest or min(self.spans) < 1:
+        if sum(self.spans) != self.longest:
             raise InvalidInput(f"spans must add up to longest, got {self.spans!r}. {REMEDY}")
         if not 1 <= self.share <= OUT_OF // (len(self.spans) + 1):
             raise InvalidInput(
@@ -271,6 +270,18 @@ class TopSearch:
     def digest(self) -> str:
         """What tells searches apart."""
         return digest_of(self.as_json())
+
+
+def _plain(own: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, if numbers are numbers and lists are lists: a stranger may have written others."""
+    for name in ("tokens", "spans"):
+        if not isinstance(own[name], list) and not (name == "tokens" and own[name] is None):
+            raise InvalidInput(f"{name} of a search must be a list, got {shown(own[name])}. {REMEDY}")
+    numbers = {name: check_count(name, own[name], least=0, remedy=REMEDY) for name in ("people", "least", "share")}
+    spans = [check_count("each of spans", each, least=1, most=LONGEST, remedy=REMEDY) for each in own["spans"]]
+    epsilon, delta = check_positive("epsilon", check_epsilon(own["epsilon"]), remedy=REMEDY), check_delta(own["delta"])
+    tokens = None if own["tokens"] is None else tuple(own["tokens"])
+    return {**own, **numbers, "spans": tuple(spans), "tokens": tokens, "epsilon": epsilon, "delta": delta}
 
 
 def room_of(size: int, candidates: int, spans: tuple[int, ...]) -> int:

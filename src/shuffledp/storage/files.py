@@ -1,7 +1,5 @@
 """Where answers are written: checked beforehand, and in place at once or not at all, whatever ends
-the program in between.
-
-Files that nobody but their owner may read: a key, a token.
+the program in between. Keys and tokens are written so that their owner alone may read them.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ An answer has parts, the quick one first: ``numbers`` while the pointer moves; w
 ``certified``, if those were a forecast; then ``curve``, with the certified interval; ``published``;
 and ``thorough``, with the published bounds that take long.
 
-Several rounds, and the grid of a mean, while the pointer moves: calibrating those takes up to
-seconds, and a guess does until the certified answer is there. No promise rests on anything here.
+Several rounds, and the grid of a mean, are guessed while the pointer moves: calibrating those takes
+up to seconds, and a forecast does until the certified answer is there. No promise rests on one.
 """
 
 from __future__ import annotations

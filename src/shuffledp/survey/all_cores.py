@@ -1,9 +1,7 @@
 """Work on all cores: by processes, since one process seals or opens one envelope at a time.
 
 What they need, the analyst's key too, goes through a pipe: it stands in no command line and no
-file. When we end, however we do, the pipe ends, and so do they.
-
-Messages sealed on all cores.
+file. When we end, however we do, the pipe ends, and so do they. ``sealed`` seals messages so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The analyst at the shuffler's door: how far is it, close it, fetch what was collected.
+"""What the analyst asks of the shuffler: how far is it, close it, fetch what was collected.
 
 No redirect is followed, or the token would go wherever somebody points; certificates are checked,
 and a token goes over TLS or stays on this machine.
@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import Argument, InvalidInput, ShuffledpError
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.storage.canonical import strict_json
 from shuffledp.storage.files import check_new_file, replace_file
@@ -159,8 +159,9 @@ class Analyst:
     def _bearer(self) -> dict[str, str]:
         if self.token is None:
             raise InvalidInput(
-                f"--token must name the file that `shuffledp serve` made, got none. Copy it from the shuffler, or put "
-                f"the token into the environment: {TOKEN_VARIABLE}."
+                Argument("token"),
+                f" must name the file that `shuffledp serve` made, got none. Copy it from the shuffler, or put "
+                f"the token into the environment: {TOKEN_VARIABLE}.",
             )
         if not re.fullmatch("[!-~]+", self.token):
             raise InvalidInput(f"{TOKEN_VARIABLE} must hold a token, in one line, got something else. Copy it again.")

@@ -6,7 +6,7 @@ what every envelope is sealed for, and what ``sha256sum collection.json`` prints
 
 Rules of evolution: as for a design. A field is never removed and its meaning never changes.
 
-Which addresses of a shuffler are safe to send to.
+It also says which addresses of a shuffler are safe to send to.
 """
 
 from __future__ import annotations

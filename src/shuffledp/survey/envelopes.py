@@ -1,12 +1,12 @@
-"""Messages in envelopes that the analyst's key alone opens: a report, or each part of one by itself
-where a person sends several.
+"""Messages in envelopes that the analyst's key alone opens, and the file of them that a shuffler
+releases. An envelope holds a report, or one part of it where a person sends several.
 
 HPKE (RFC 9180) in base mode: X25519, HKDF-SHA256, AES-128-GCM. An envelope is the encapsulated key,
 the encrypted message and its tag; nothing else, so that all of a collection have one length. It is
 sealed for the digest of its collection: in another one, or another round, it does not open.
 
-What a shuffler releases: a line that says what it is, then the envelopes, each once, in the
-order of their bytes. The same envelopes give the same file, in whatever order they came. Where the
+The file begins with a line that says what it is; then come the envelopes, each once, in the order
+of their bytes. The same envelopes give the same file, in whatever order they came. Where the
 shuffler has dropped some and added dummies, the line says how many people reported (version 2).
 """
 

@@ -1,14 +1,15 @@
-"""``opened.json``: which sealed file of a collection was opened. Two releases of one collection
-that differ by one report show that report, so another file is not opened after the first.
+"""What a shuffler released, opened by the analyst: every envelope by itself, on all cores.
 
-It stands in the analyst's own folder, and binds whoever leaves it there: an analyst who deletes it
-has both files, and the key, anyway. It guards against a shuffler that releases two sets, and
-against slips. A ledger remembers the same in another place.
+What does not open, or is no message of the design, is counted and left out; the rest becomes a
+release like any other. Where a person sends several messages, an invalid one counts as a blank, and
+people are counted by envelopes: which of them came together is no longer known. Of shares, all are
+needed.
 
-The analyst opens what a shuffler released: every envelope by itself, on all cores; what does not
-open, or is no message of the design, is counted and left out; the rest becomes a release like any
-other. Where a person sends several messages, an invalid one counts as a blank, and people are
-counted by envelopes: which of them came together, nobody knows any more. Of shares, all are needed.
+``opened.json`` says which sealed file of a collection was opened. Two releases of one collection
+that differ by one report show that report, so another file is not opened after the first. It stands
+in the analyst's own folder, and binds whoever leaves it there: an analyst who deletes it has both
+files, and the key, anyway. It guards against a shuffler that releases two sets, and against slips.
+A ledger remembers the same in another place.
 """
 
 from __future__ import annotations

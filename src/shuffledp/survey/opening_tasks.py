@@ -1,7 +1,5 @@
-"""Slices opened on all cores of this machine.
-
-What opens a slice of a sealed file, in whichever process. Nothing is drawn here: the same slice
-gives the same sums wherever, and however often, it is opened.
+"""Slices of a sealed file, opened on all cores of this machine or in any other process. Nothing is
+drawn here: the same slice gives the same sums wherever, and however often, it is opened.
 """
 
 from __future__ import annotations

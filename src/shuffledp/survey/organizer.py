@@ -1,6 +1,6 @@
 """For whoever calls people to report: a collection with its key, and invitations.
 
-This room loads the accountant: a promise that does not hold is never announced. Every collection
+This module loads the accountant: a promise that does not hold is never announced. Every collection
 has a key of its own, also another round of the same study, so that a key can be destroyed as soon
 as its collection has been opened.
 """

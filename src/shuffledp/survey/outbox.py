@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import OTHERS, first_file, flush, locked, replace_file, unwritable
 from shuffledp.survey.wire import Uploads
@@ -38,8 +38,9 @@ def default_outbox() -> Path:
         state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
     except RuntimeError:
         raise InvalidInput(
-            "--outbox must be given where a user has no home, got none. Name a folder that lasts: it remembers that "
-            "this device has reported."
+            Argument("outbox"),
+            " must be given where a user has no home, got none. Name a folder that lasts: it remembers that "
+            "this device has reported.",
         ) from None
     return state / "shuffledp" / "outbox"
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.curves import Bound
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger import Ledger, Receipt
 from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Budget, Spent
@@ -43,6 +43,7 @@ __all__ = ["SearchFolder", "new_search", "next_level"]
 SEARCH, PEOPLE, TALLY, CHARGED = "search.json", "people.txt", "tally.json", "charged.json"
 INVITATIONS, HASHES = "invitations.csv", "hashes.txt"
 BATCH_DIGITS = 32
+MOST_DRAWN = 10**9  # people whose levels are held and written down
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,8 @@ def new_search(
     levels, when all is ready and nobody has seen it: what is refused before costs nothing.
     """
     check_new_folder(out, lasting=True)
+    remedy = "A level is drawn for each of them, and written down: search among fewer."
+    check_count("people", search.people, least=1, most=MOST_DRAWN, remedy=remedy)
     levels = drawn_levels(search, search.people)
     design = search.first_design()
     paid = paying(budget, search)

@@ -1,8 +1,8 @@
-"""A client: draws, seals, stores, and sends until it is acknowledged. Law and sampler are all that
-is loaded for that.
+"""A client: draws, seals, stores, and sends until it is acknowledged. The law and its sampler are
+all that is loaded for that.
 
-From an outbox to a shuffler: in uploads of many records, over several connections; a record
-whose code is refused holds no other up.
+The outbox is sent in uploads of many records, over several connections; a record whose code is
+refused holds no other up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.client import Drawing, check_client
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.codes import read_code
 from shuffledp.survey.collection import SKEW, Collection, check_address, check_digest, read_collection
@@ -195,7 +195,7 @@ class Client:
         self._check_time()
         answer = read_answer(self.collection.design.task, value, clip=clip)
         if self.collection.codes != (code is not None):
-            raise self._wrong_codes("--code")
+            raise self._wrong_codes("code")
         return answer, None if code is None else read_code(code)
 
     def send_table(
@@ -230,11 +230,12 @@ class Client:
         """Refuse codes that are not asked for, or not one for each of so many ``rows``."""
         self._check_time()
         if self.collection.codes != (codes is not None):
-            raise self._wrong_codes("--codes")
+            raise self._wrong_codes("codes")
         if codes is not None and rows is not None and rows != len(codes):
             raise InvalidInput(
-                f"--codes must have a line for every row of the table, got {len(codes):,} for {rows:,} rows. A row "
-                f"without a value leaves its code unused."
+                Argument("codes"),
+                f" must have a line for every row of the table, got {len(codes):,} for {rows:,} rows. A row "
+                f"without a value leaves its code unused.",
             )
 
     def _records(self, drawing: Drawing, codes: Sequence[bytes] | None, processes: int | None) -> Iterator[bytes]:
@@ -271,7 +272,9 @@ class Client:
             if one and stored is not None and stored.sent + stored.waiting > 1:
                 raise InvalidInput(
                     f"the outbox {str(self.folder)!r} must be this person's, got one that holds the reports of a table "
-                    f"to this collection. Nothing was sent: whoever is not in that table uses another --outbox."
+                    f"to this collection. Nothing was sent: who is not in that table uses another ",
+                    Argument("outbox"),
+                    ".",
                 )
             if stored is None:
                 stored, drawn = outbox.store(draw()), True
@@ -283,8 +286,10 @@ class Client:
         if receipt.refused and code is not None:
             (sentence,) = receipt.refused
             raise InvalidInput(
-                f"the shuffler refused the code: {sentence} The report is stored in {str(self.folder)!r}: with another "
-                f"--code the same bytes go."
+                f"the shuffler refused the code: {sentence} The report is stored in {str(self.folder)!r}: with ",
+                "another ",
+                Argument("code"),
+                " the same bytes go.",
             )
         return receipt
 
@@ -318,10 +323,12 @@ class Client:
     def _wrong_codes(self, option: str) -> InvalidInput:
         if self.collection.codes:
             return InvalidInput(
-                f"{option} must be given, since this collection takes reports with an invitation only, got none. "
-                f"Ask whoever invites to it."
+                Argument(option),
+                " must be given, since this collection takes reports with an invitation only, got none. "
+                "Ask whoever invites to it.",
             )
-        return InvalidInput(f"{option} must be left out, since this collection asks for no invitation, got it.")
+        rule = " must be left out, since this collection asks for no invitation, got it."
+        return InvalidInput(Argument(option), rule)
 
     def _check_time(self) -> None:
         opens, closes, now = self.collection.opens, self.collection.closes, time.time()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import difflib
 import math
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.tasks import CrosstabTask, Task, TopTask
 
 __all__ = ["read_answer"]
@@ -29,7 +29,8 @@ def read_answer(task: Task, value: object, *, clip: bool = False) -> int | float
     if task.bounds is not None:
         return _number(*task.bounds, value, clip=clip)
     if clip:
-        raise InvalidInput("--clip must be left out where the answer is no number, got it. It is for means.")
+        rule = (Argument("clip"), " must be left out where the answer is no number")
+        raise InvalidInput(Refusal(rule, "it", "It is for means."))
     text, labels, rest = _text(value), task.labels, task.rest
     if text in labels:
         return labels.index(text)
@@ -74,8 +75,7 @@ def _number(lower: float, upper: float, value: object, *, clip: bool) -> float:
     except (ValueError, OverflowError):
         number = math.nan
     if math.isnan(number) or not (clip or lower <= number <= upper):
-        raise InvalidInput(
-            f"the answer must be a number in [{lower:g}, {upper:g}], got {str(value)[:80]!r}. Correct it, or move it "
-            f"to the nearest bound: --clip."
-        )
+        remedy = ("Correct it, or move it to the nearest bound: ", Argument("clip", True), ".")
+        rule = f"the answer must be a number in [{lower:g}, {upper:g}]"
+        raise InvalidInput(Refusal(rule, repr(str(value)[:80]), remedy))
     return min(max(number, lower), upper)

@@ -4,11 +4,9 @@ An upload is records of one length, one after another, and nothing else: a perso
 many as the design has messages of each, after the 16 bytes of an invitation where the collection
 asks for one. It is stored whole, or refused whole.
 
-How a client or an analyst speaks to a shuffler: certificates are checked, no redirect is
-followed, no cookie kept, and nothing says who or which version asks.
-
-A proxy that the environment names is used, since that is the user's choice and TLS goes through it;
-but never for an address of this machine.
+A client or an analyst checks the shuffler's certificate, follows no redirect and keeps no cookie,
+and nothing says who or which version asks. A proxy that the environment names is used, since that
+is the user's choice and TLS goes through it; but never for an address of this machine.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import Argument, InvalidInput, ShuffledpError
 from shuffledp.survey.codes import CODE_BYTES, hash_of_code
 from shuffledp.survey.collection import Collection, is_loopback
 from shuffledp.survey.envelopes import Envelopes
@@ -259,7 +257,8 @@ def _trusted(address: str, ca: Path | None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca)
     except OSError as error:
         raise InvalidInput(
-            f"--ca must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name."
+            Argument("ca"),
+            f" must name a file of certificates in PEM, got {str(ca)!r}: {error.strerror or error}. Check the name.",
         ) from None
 
 
@@ -269,7 +268,9 @@ def check_trust(address: str, error: BaseException | None) -> None:
         if isinstance(error, ssl.SSLCertVerificationError):
             raise InvalidInput(
                 f"the certificate of {address} must be one that this machine trusts, got: "
-                f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add --ca FILE."
+                f"{printable(error.verify_message)}. Nothing was sent; for an authority of yours, add ",
+                Argument("ca", "FILE"),
+                ".",
             ) from None
         error = error.__cause__ or error.__context__
 

@@ -4,12 +4,11 @@ stream from standard input.
 What a file is, its first bytes say, not its name. Only the columns asked for are decoded, a batch
 at a time.
 
-How files are opened: by Python, since Arrow takes no path that is not UTF-8, and only if they
-are one whole.
-
-Parquet and Arrow files are read from their end, where it is said where everything lies. Two such
-files one after the other, as ``cat`` joins them, pass for the last one, and its places are then
-looked up in the first: people are lost, and nothing shows. So what lies between is accounted for.
+Files are opened by Python, since Arrow takes no path that is not UTF-8, and only if they are one
+whole. Parquet and Arrow files are read from their end, where it is said where everything lies. Two
+such files one after the other, as ``cat`` joins them, pass for the last one, and its places are
+then looked up in the first: people are lost, and nothing shows. So what lies between is accounted
+for.
 """
 
 from __future__ import annotations

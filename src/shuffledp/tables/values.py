@@ -474,8 +474,8 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
         values = values.dictionary_decode()
     if not any(test(values.type) for test in NUMERIC):
         raise InvalidInput(
-            f"{title} must hold numbers, got a column of {values.type}. Convert it, or count it by category: shuffledp "
-            f"histogram."
+            f"{title} must hold numbers, got a column of {values.type}. Convert it, or count it by category, "
+            f"with a histogram."
         )
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())

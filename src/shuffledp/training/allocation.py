@@ -1,6 +1,5 @@
-"""``RandomAllocation``: training in which every record takes part in randomly chosen steps.
-
-One epoch of training in which every record takes part in steps chosen at random: a round.
+"""``RandomAllocation``: training in which every record takes part in randomly chosen steps. One
+epoch of it is a round, ``Epoch``.
 
 With the step's pair (P, Q) and u = P/Q, the pair of t steps, of which a record takes part in one,
 is (the average over i of Q^(i-1) P Q^(t-i), Q^t), also if steps are chosen adaptively

@@ -1,4 +1,5 @@
-"""Noisy, clipped stochastic gradient descent over shuffled data, in two models of trust.
+"""``ShuffledSGD``: noisy, clipped stochastic gradient descent over shuffled data, in two models of
+trust, with its batches and its noise.
 
 *Allocated* (recommended): the trainer is trusted. Every user's data goes into one step of each
 epoch, chosen at random (``BallsAndBins``). The gradients of a step are clipped to length L, added
@@ -16,20 +17,16 @@ of consecutive rows is one element of the data, whose owner sees all its rows an
 to the mean of their clipped gradients. Elements are permuted instead of users, and a neighboring
 dataset may differ in a whole batch.
 
-Batches as random allocation draws them: every record goes into steps of its own, whatever the
-others do.
-
-A batch has the expected size, and no more than that is sure: some are larger, some may be empty. A
+*Batches* (``BallsAndBins``). Every record goes into steps of its own, whatever the others do. A
+batch has the expected size, and no more than that is sure: some are larger, some may be empty. A
 step whose batch is empty still adds its noise and counts as a step: leaving it out would tell that
 nobody was there.
 
-Gaussian noise that runs as integers: what a report adds is exactly a rounded Gaussian, up to a
-counted 1e-24.
-
-Floating-point Gaussians betray what they hide by their last bits (Mironov 2012). Here vectors lie
-on a grid of sigma / 256 and the noise is a whole number of grid steps, drawn from a table. Its law
-is that of a real Gaussian rounded to the grid, so privacy is at least the Gaussian mechanism's:
-rounding happens after the noise. What the table leaves out is ``FLAW``.
+*Noise.* It runs as integers: what a report adds is exactly a rounded Gaussian, up to a counted
+1e-24. Floating-point Gaussians betray what they hide by their last bits (Mironov 2012). Here
+vectors lie on a grid of sigma / 256 and the noise is a whole number of grid steps, drawn from a
+table. Its law is that of a real Gaussian rounded to the grid, so privacy is at least the Gaussian
+mechanism's: rounding happens after the noise. What the table leaves out is ``FLAW``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The privacy of passes of Gaussian reports over permuted data, and of its rivals: no
-amplification, and sampling with replacement.
+"""The privacy of passes over data: of Gaussian reports over permuted data, of its rivals (no
+amplification, and sampling with replacement), and of epochs of random allocation.
 
 Every user's vector lies in a ball around 0 of diameter D, and the report adds N(0, (noise D)^2) to
 every coordinate. What is asked about the vector may depend on all reports before. ``flaw`` is a
 bound on the total variation distance between one report's noise as it runs and the Gaussian.
 
-The privacy of epochs whose steps get noise from a trusted trainer: random allocation, and what
-the noise that runs adds to it.
+In an epoch of random allocation steps get their noise from a trusted trainer, and what the noise
+that runs adds to the guarantee is counted.
 """
 
 from __future__ import annotations

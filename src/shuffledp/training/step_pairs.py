@@ -12,11 +12,10 @@ something small, so that integrals by Gauss's rule, of positive terms, are good 
 the last place, and so is u at the borders, whose logarithm is computed in two floats. The
 accountant allows for eight.
 
-Where to evaluate a curve whose large losses are rare and count: closely to where delta is tiny,
-in steps by which neither delta nor epsilon changes much.
-
-A chord over a step by which delta falls by a factor of e^f lies above the curve by about f^2 / 8 of
-it. Any choice is valid; these make the cost in epsilon a tenth of a percent.
+A curve whose large losses are rare, and count, is evaluated close to where delta is tiny, in steps
+by which neither delta nor epsilon changes much. A chord over a step by which delta falls by a
+factor of e^f lies above the curve by about f^2 / 8 of it. Any choice is valid; these make the cost
+in epsilon a tenth of a percent.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class KeptPopulation(Protocol):
 
 
 class KeptLedger(Protocol):
-    """All that a verification asks of a ledger. ``collection.ledger.Ledger`` answers it, and is
+    """All that a verification asks of a ledger. ``ledger.Ledger`` answers it, and is
     never imported here: its totals are the accounting's.
     """
 

@@ -15,7 +15,6 @@ import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.judge import enumeration
-from shuffledp.judge import enumeration as matrices
 from shuffledp.randomizers import Atoms, Randomizer
 from shuffledp.testing import assert_between
 
@@ -102,7 +101,7 @@ def test_a_haystack_without_hay_is_one_report() -> None:
 
 @pytest.mark.parametrize("k, e0, n", [(2, 1.0, 5), (3, 2.0, 4), (4, 0.3, 6)])
 def test_delta_at_zero_is_the_total_variation(k: int, e0: float, n: int) -> None:
-    rows = matrices.krr(k, e0)
+    rows = enumeration.krr(k, e0)
     distance = max(
         0.5 * np.abs(P - Q).sum() for laws in enumeration.neighbouring_laws(rows, n) for P in laws for Q in laws
     )

@@ -15,7 +15,7 @@ import pytest
 from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import KEY_BYTES, Envelopes
-from shuffledp.survey.stores import sqlite as sqlite_store
+from shuffledp.survey.stores import sqlite
 from shuffledp.survey.stores.sqlite import SQLiteStore
 from shuffledp.survey.stores.store import Added, SealedDummies, Stocked, Store
 from shuffledp.survey.wire import Delivery
@@ -23,7 +23,7 @@ from tests.survey.memory_folder import memory_folder
 from tests.survey.several import with_law
 from tests.survey.stores.conftest import Places
 from tests.survey.stores.places import told
-from tests.survey.stores.test_sqlite_store import LEFT, killed_while_closing
+from tests.survey.stores.test_sqlite import LEFT, killed_while_closing
 from tests.survey.studies import KEY
 
 HALF = ShufflerDummies(k=3, keep=0.5, center=40, left=0.6, right=0.6)
@@ -72,8 +72,8 @@ def test_the_close_drops_and_adds_as_the_law_says(place: Places, law: ShufflerDu
 
 def test_many_dummies_leave_in_blocks_and_parts(place: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shuffledp.survey.stores.store.CHUNK", 50)  # sealed by processes
-    monkeypatch.setattr(sqlite_store, "BLOCK", 7 * 49)
-    monkeypatch.setattr(sqlite_store, "AT_ONCE", 100 * 49)  # several passes, each with coins of its own
+    monkeypatch.setattr(sqlite, "BLOCK", 7 * 49)
+    monkeypatch.setattr(sqlite, "AT_ONCE", 100 * 49)  # several passes, each with coins of its own
     at = place(law=HALF)
     store, people = at.open(), sent(at.collection)
     filled(store, people)

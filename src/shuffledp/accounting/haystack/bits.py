@@ -1,4 +1,5 @@
-"""How often a bit was set: one user's bit on top of everybody else's, for any two chances of a 1.
+"""How often a bit was set: one user's bit on top of everybody else's, for any two chances of a 1,
+in one dataset and in all of them, of unary encoding and of binary randomized response.
 
 A bit is 1 with probability p in the report of a user who holds its value and with probability q < p
 in that of any other. With h holders and f others besides the target, S = Bin(h, p) + Bin(f, q) has
@@ -20,13 +21,12 @@ users is. delta is increasing in A with x fixed, which is how A's own rounding g
 side. If the target holds the value only in the *first* world, exchange 0 and 1 in all bits: p
 becomes 1 - q, q becomes 1 - p, and holders become the others.
 
-How often one bit was set, for one dataset and for all of them: which others hold its value.
+A dataset is which others hold the value. ``BitDataset`` and ``BinaryDataset`` are one of them;
+``BitScan`` and ``BinaryScan`` bound all of them.
 
-Binary randomized response on explicit datasets, and a certificate over all of them.
-
-The view is the number of ones: a bit of the target on top of everybody else's, as in ``bits``,
-where those who hold 1 send it with probability e^eps0 / (e^eps0 + 1) and the others with
-probability 1 / (e^eps0 + 1). The target's inputs are 0 and 1, in this order.
+For binary randomized response the view is the number of ones: those who hold 1 send it with
+probability e^eps0 / (e^eps0 + 1), and the others with probability 1 / (e^eps0 + 1). The target's
+inputs are 0 and 1, in this order.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """E(G_1 + ... + G_n)_+ / n between two ends, whatever the scores are: capped where they are rare
-and large, scaled so that nothing overflows.
+and large, scaled so that nothing overflows, and added up on a mesh where that helps.
 
 Large rare scores spoil the contour's tilt, so scores are capped at some k first. With J = (G - k)_+
 and S the capped sum,
@@ -15,14 +15,12 @@ The probability that S' misses -k is bounded from scores that are fatal alone an
 inequality for the others: scores may be spread over many orders of magnitude on both sides. Every
 pass gives valid ends and the best are kept.
 
-E(G_1 + ... + G_n)_+ / n by adding positions up on a mesh: for scores spread over many orders of
-magnitude, where a contour sees only the largest.
-
-The law of a sum of m positions is kept on the points w sinh(step j): evenly spaced near 0,
-relatively spaced far out. Sums of two laws fall between the points. x -> x_+ is convex, so
-spreading each to its two neighbors *preserving the mean* can only raise the value, and merging
-cells to their means can only lower it: the two ends are proven by the same steps. The last addition
-is not rounded at all.
+Scores that are spread over many orders of magnitude are added up position by position on a mesh,
+since a contour sees only the largest of them. The law of a sum of m positions is kept on the points
+w sinh(step j): evenly spaced near 0, relatively spaced far out. Sums of two laws fall between the
+points. x -> x_+ is convex, so spreading each to its two neighbors *preserving the mean* can only
+raise the value, and merging cells to their means can only lower it: the two ends are proven by the
+same steps. The last addition is not rounded at all.
 
 What falls below the mesh is raised to its lowest point at the upper end and dropped at the lower
 end; what falls above it is moved to its highest point, and the upper end adds the difference for

@@ -14,8 +14,8 @@ lower end; all k of them show at most what is left without the last term. For tr
 the two are one number. Nothing is approximated but what lies ``outside`` the window of counts, and
 that counts as seen.
 
-A pair of laws, atom by atom: sorted by their ratios once, and then delta is two tails at any
-epsilon.
+``DiscretePair`` is such a pair of laws, atom by atom: sorted by their ratios once, and then delta
+is two tails at any epsilon.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Levels of a tree that are seen side by side, as one curve.
+"""Levels of a tree that are seen side by side, as one curve, and the price in delta of a law that
+runs and is not quite the one that was accounted.
 
 Given the data the counts of different levels are independent, and one person's value changes two
 nodes of every level at most: the pair of all levels is the product of theirs, which are all alike.
 It is that of as many rounds, and both ends are as good as composition is.
-
-A law that runs is not quite the one that was accounted: the distance is paid in delta.
 
 If the laws of what is seen differ in total variation by at most tau, for either input, then
 

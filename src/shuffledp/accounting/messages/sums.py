@@ -1,17 +1,16 @@
-"""Noise in shares: a negative binomial number is the sum of what many people draw.
+"""Counts and sums whose noise many people share: messages +1 and -1, and shares that add up to a
+value.
 
-NB(t, q) has the law P(j) = Gamma(t + j) / (Gamma(t) j!) (1 - q)^t q^j and the generating function
-((1 - q) / (1 - qz))^t: sums of such numbers are such numbers, the t adding up. So people whose t
-add up to 1 draw together a geometric number, and the difference of two of those has the law
-(1 - q) / (1 + q) q^|j|, the discrete Laplace noise of a trusted curator (Ghazi et al. 2021; Balle
-et al. 2020).
+*Noise in shares.* NB(t, q) has the law P(j) = Gamma(t + j) / (Gamma(t) j!) (1 - q)^t q^j and the
+generating function ((1 - q) / (1 - qz))^t: sums of such numbers are such numbers, the t adding up.
+So people whose t add up to 1 draw together a geometric number, and the difference of two of those
+has the law (1 - q) / (1 + q) q^|j|, the discrete Laplace noise of a trusted curator (Ghazi et al.
+2021; Balle et al. 2020).
 
-Counts by messages +1 and -1: what is seen of one person (Ghazi et al. 2021).
-
-Holders send +1. Each person adds shares of two noises N+ and N- of the law NB(t, q), as so many +1
-and -1, and pairs (+1, -1), F in all: a negative binomial number, or its limit, a Poisson number.
-Seen are the numbers of +1 and of -1, and a person's value moves the first: W(a, b) =
-P(N+ + F = a, N- + F = b) against W(a - 1, b).
+*Counts by messages +1 and -1* (Ghazi et al. 2021). Holders send +1. Each person adds shares of two
+noises N+ and N- of the law NB(t, q), as so many +1 and -1, and pairs (+1, -1), F in all: a negative
+binomial number, or its limit, a Poisson number. Seen are the numbers of +1 and of -1, and a
+person's value moves the first: W(a, b) = P(N+ + F = a, N- + F = b) against W(a - 1, b).
 
 *t = 1.* Both noises are geometric, and W(a, b) = (1-q)^2 q^|a-b| U(min(a, b)), U(m) = q^2 U(m-1) +
 P(F = m). So W(a-1, b) / W(a, b) is 1/q wherever a > b, and q U(a-1) / U(a) wherever a <= b, where
@@ -20,11 +19,10 @@ the sum over b of W is (1-q) U(a): one line of atoms is the whole pair.
 *Another t*, where fewer or more honest people came than the noise was meant for: W is added up
 along every diagonal a - b.
 
-Sums by shares that add up to a value: what is seen beyond the sum (Balle et al. 2020).
-
-Each of n honest people splits a value of Z_q into m shares, uniform but for their sum, and all
-shares are mixed. Write C for the number of components of the graph on n points that m - 1
-independent, uniformly random permutations draw (an edge from every point to its image), and
+*Sums by shares: what is seen beyond the sum* (Balle et al. 2020). Each of n honest people splits a
+value of Z_q into m shares, uniform but for their sum, and all shares are mixed. Write C for the
+number of components of the graph on n points that m - 1 independent, uniformly random permutations
+draw (an edge from every point to its image), and
 
     tau = 1/2 sqrt( E q^(C-1) - 1 ) .
 

@@ -1,16 +1,15 @@
 """A delta(eps) curve -> a privacy loss distribution (PLD) on a grid that is provably worse, or
-provably better.
+provably better, and the step of the grid.
 
 For a pair (P, Q) the curve delta(x) = sum (P - x Q)_+ is convex in x = e^eps, and its kinks are the
 PLD: a kink of slope change q at x is mass q under Q and x q under P. So a polygon above the curve
 with corners on the grid is a pessimistic PLD, one below it an optimistic PLD. Losses below 0 are
 the losses above 0 of the pair in the other order.
 
-One grid for mechanisms of different strength: fine enough for their sum, and no finer.
-
-A strong mechanism on a weak one's grid would be evaluated at far more points than its own shape
-needs; a weak one on a strong one's grid would be rounded up. The grid is a compromise whose cost is
-bounded, and every mechanism is evaluated on a coarser part of it if that suffices.
+Mechanisms of different strength share one grid: fine enough for their sum, and no finer. A strong
+mechanism on a weak one's grid would be evaluated at far more points than its own shape needs; a
+weak one on a strong one's grid would be rounded up. The grid is a compromise whose cost is bounded,
+and every mechanism is evaluated on a coarser part of it if that suffices.
 
 The cost is variance. A pessimistic distribution moves a loss between two grid points to both of
 them. If the step is much smaller than a mechanism's typical loss s, that adds a share of about

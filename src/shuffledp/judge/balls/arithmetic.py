@@ -1,7 +1,8 @@
-"""Balls: numbers with a radius that holds every rounding error, from Arb (python-flint).
+"""Balls: numbers with a radius that holds every rounding error, from Arb (python-flint), and E(G_1
++ ... + G_n)_+ in them, by one contour integral.
 
-E(G_1 + ... + G_n)_+ in balls, by one contour integral: the abscissa, the period and the cut-off
-are chosen by eye, and everything that they leave out is bounded by theorem.
+The abscissa, the period and the cut-off of the integral are chosen by eye, and everything that they
+leave out is bounded by theorem.
 
 Every position independently holds score g_i with probability p_i and nothing with probability a;
 S is the sum of the scores, and M(s) = E[e^(sS); some position is filled] = phi(s)^n - a^n with

@@ -1,12 +1,10 @@
-"""The laws of reports in balls, from their parameters: who is supported by an output, counted, and
-e^epsilon0 as a ball.
+"""The laws of reports in balls, from their parameters: who is supported by an output, counted,
+e^epsilon0 as a ball, and the first-clone swap.
 
 An output of a support randomizer is E = e^epsilon0 times as likely for the inputs that it supports
 (docs/theory.md). So all that a haystack needs is the base probability of every pattern of which of
-the target's two inputs, and of a third that others may hold, are supported.
-
-The first-clone swap of a randomizer in balls, from its parameters: the law that is swapped in,
-and the kinds of slots that others may be.
+the target's two inputs, and of a third that others may hold, are supported. The swap needs the law
+that is swapped in, and the kinds of slots that others may be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The needle in the haystack in balls: a target's report among the reports of n - 1 others.
+"""The needle in the haystack in balls: a target's report among the reports of n - 1 others, and
+binary randomized response on explicit datasets and on all of them.
 
 Every other user independently adds an item of class i with probability hay_i, and nothing
 otherwise; the target's report is of class i with probability needle0_i or needle1_i. With x =
@@ -12,13 +13,12 @@ with S^k the sum of the capped scores, J = E(G - k)_+, and ``missed`` the probab
 capped scores of n - 1 positions sum to less than -k: a position above k adds all that it is above
 k wherever the others leave the sum of the capped scores positive, and never more.
 
-E(G_1 + ... + G_n)_+ in balls, by adding up views: where users, or filled positions, are few.
+Where users, or filled positions, are few, E(G_1 + ... + G_n)_+ is found by adding up views.
 
-Binary randomized response on explicit datasets and on all of them, in balls.
-
-A report is wrong with probability p = 1/(E + 1), E = e^epsilon0. With z of the others holding 0 and
-j holding 1, the number of ones among their reports is S = Bin(z, p) + Bin(j, 1 - p), and with x =
-e^eps, A = E - x, B = x E - 1, the target's values being 0 and 1 in this order,
+*Binary randomized response.* A report is wrong with probability p = 1/(E + 1), E = e^epsilon0. With
+z of the others holding 0 and j holding 1, the number of ones among their reports is S = Bin(z, p) +
+Bin(j, 1 - p), and with x = e^eps, A = E - x, B = x E - 1, the target's values being 0 and 1 in this
+order,
 
     delta = p max over t of f(t),     f(t) = A P(S <= t) - B P(S <= t - 1),
 

@@ -114,10 +114,10 @@ PAPER = Paper(
             label="Theorem 5",
             says="A mechanism is (epsilon, delta)-DP if and only if no hockey-stick divergence between neighbors exceeds delta.",
             where="shuffledp.judge.hockey_stick",
-            run=""">>> from shuffledp.literature import exact
->>> P, Q = (exact.shuffled_law(exact.krr(3, 1.0), (x, 1, 2)) for x in (0, 1))
+            run=""">>> from shuffledp import judge
+>>> P, Q = (judge.shuffled_law(judge.krr(3, 1.0), (x, 1, 2)) for x in (0, 1))
 >>> event = [bag for bag in P if P[bag] > 2 * Q[bag]]
->>> print(f"{sum(P[bag] - 2 * Q[bag] for bag in event):.6f} {exact.hockey_stick(P, Q, 0.6931471805599453):.6f}")""",
+>>> print(f"{sum(P[bag] - 2 * Q[bag] for bag in event):.6f} {judge.hockey_stick(P, Q, 0.6931471805599453):.6f}")""",
             ours="0.022744 at the worst event, and by the integral",
         ),
         Statement(

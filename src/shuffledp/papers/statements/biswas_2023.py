@@ -51,7 +51,7 @@ PAPER = Paper(
             run=""">>> from math import exp
 >>> from shuffledp import judge
 >>> from shuffledp.literature.biswas import delta_corrected
->>> laws = [exact.shuffled_law(exact.krr(3, 1.0), [x, 0, 0, 1, 2]) for x in (0, 1)]
+>>> laws = [judge.shuffled_law(judge.krr(3, 1.0), [x, 0, 0, 1, 2]) for x in (0, 1)]
 >>> P, Q = ([sum(law[bag] for bag in law if bag[0] == s) for s in range(6)] for law in laws)
 >>> print(f"{sum(max(p - exp(0.3) * q, 0) for p, q in zip(P, Q)):.6f} {delta_corrected(5, 3, 1.0, 2, 0.3):.6f}")""",
             ours="0.057760, enumerated and by them",
@@ -61,7 +61,7 @@ PAPER = Paper(
             label="Result 1",
             says="Equation (2): delta sums 1 - e^(epsilon - loss) over the losses above epsilon, which is the hockey-stick divergence.",
             where="shuffledp.judge.hockey_stick",
-            run=">>> from math import exp\n>>> from shuffledp.literature import exact\n>>> P, Q = (exact.shuffled_law(exact.krr(3, 1.0), [x, 0, 2, 2]) for x in (0, 1))\n>>> print(f'{exact.hockey_stick(P, Q, 0.3):.6f} {sum(P[y] * max(1 - exp(0.3) * Q[y] / P[y], 0) for y in P):.6f}')",
+            run=">>> from math import exp\n>>> from shuffledp import judge\n>>> P, Q = (judge.shuffled_law(judge.krr(3, 1.0), [x, 0, 2, 2]) for x in (0, 1))\n>>> print(f'{judge.hockey_stick(P, Q, 0.3):.6f} {sum(P[y] * max(1 - exp(0.3) * Q[y] / P[y], 0) for y in P):.6f}')",
             printed="equal",
             ours="0.114000 on both sides",
         ),
@@ -125,7 +125,7 @@ PAPER = Paper(
             label="Equation (15)",
             says="Delta-hat of a dataset, the largest delta over the values in it, is said to make a guarantee.",
             where=f"{BOUND}.delta_of_dataset",
-            run=">>> from shuffledp.literature import exact\n>>> from shuffledp.literature.biswas import delta_of_dataset\n>>> print(f'{delta_of_dataset([3, 2, 1], 1.0, 0.5):.4f} {exact.worst_delta(exact.krr(3, 1.0), 6, [0.5])[0]:.4f}')",
+            run=">>> from shuffledp import judge\n>>> from shuffledp.literature.biswas import delta_of_dataset\n>>> print(f'{delta_of_dataset([3, 2, 1], 1.0, 0.5):.4f} {judge.worst_delta(judge.krr(3, 1.0), 6, [0.5])[0]:.4f}')",
             printed="(epsilon, delta-hat)-DP",
             ours="0.0139 corrected, where the released histogram has 0.0388",
             verdict="paper errs",
@@ -136,7 +136,7 @@ PAPER = Paper(
             label="Gaussian mechanism",
             says="The central mechanism to compare with, calibrated as in Balle and Wang 2018.",
             where="shuffledp.mechanisms.curator.CentralHistogram",
-            run=">>> from shuffledp.mechanisms import analytic_gaussian\n>>> print(f'{analytic_gaussian.sigma(epsilon=1.0, delta=1e-6, sensitivity=2**0.5):.2f}')",
+            run=">>> from shuffledp.accounting import analytic_gaussian\n>>> print(f'{analytic_gaussian.sigma(epsilon=1.0, delta=1e-6, sensitivity=2**0.5):.2f}')",
             ours="sigma 5.97",
         ),
         Statement(

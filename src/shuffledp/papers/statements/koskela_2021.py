@@ -62,11 +62,11 @@ PAPER = Paper(
             "Theorem 5 / Theorem 5",
             says="The tight delta of several rounds is an integral over the convolved privacy losses, (2.3), the larger of both orders.",
             where=f"{FOURIER}.FourierAccountant",
-            run=""">>> from shuffledp.literature import exact
+            run=""">>> from shuffledp import judge
 >>> from shuffledp.literature.bounds import FourierAccountant
->>> P, Q = (exact.shuffled_law(exact.krr(2, 1.0), [x]) for x in (0, 1))
+>>> P, Q = (judge.shuffled_law(judge.krr(2, 1.0), [x]) for x in (0, 1))
 >>> FourierAccountant.between(P, Q, m=10**6).delta(epsilon=0.5, rounds=3)
->>> exact.rounds_delta([exact.krr(2, 1.0)] * 3, 1, [0.5])""",
+>>> judge.rounds_delta([judge.krr(2, 1.0)] * 3, 1, [0.5])""",
             ours="0.5282 to 0.5284; enumerated, 0.528305",
         ),
         _stated(

@@ -1,4 +1,4 @@
-"""What can be asked: each task with its own fields, and all that other rooms want to know of it.
+"""What can be asked: each task with its own fields, and all that other packages want to know of it.
 
 task            what all of them say, and the registry
 counting_tasks  histogram

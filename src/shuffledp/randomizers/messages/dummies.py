@@ -1,11 +1,11 @@
-"""What laws have in common whose shuffler adds messages of its own, dummies, to those of people: a
-random number for everything that a message can name, as a table says.
+"""Dummies: messages that the shuffler adds to those of people, a random number for everything that
+a message can name, as a table says.
 
-Dummies from the shuffler: people send one message each, and the shuffler keeps some of them and
-adds messages of its own, as many for each value as a table says (Murakami et al. 2025).
+``ShufflerDummies`` (Murakami et al. 2025): people send one message each, and the shuffler keeps
+some of them and adds as many dummies for each value as the table says.
 
-Dummies from the shuffler in all levels of a tree: of a value that is one of many in a row, such
-as the bin of a number, people send where it lies coarsely, finely, and in between.
+``TreeDummies``: dummies in all levels of a tree. Of a value that is one of many in a row, such as
+the bin of a number, people send where it lies coarsely, finely, and in between.
 """
 
 from __future__ import annotations

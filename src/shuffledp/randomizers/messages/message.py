@@ -4,11 +4,9 @@ A person's report is a row of ``messages`` numbers; after the shuffler, messages
 side by side. What counts reports takes both: rows of people, and bare messages. A tally begins with
 the number of messages, blanks included, of which everybody has sent as many.
 
-What users' fakes and the shuffler's dummies have in common: a true message names the sender's
-value, perhaps lightly randomized, and lies among others that are nobody's.
-
-What laws have in common whose people each add a share of the noise, calibrated for as many as
-are honest.
+Among users' fakes and the shuffler's dummies, a true message names the sender's value, perhaps
+lightly randomized, and lies among others that belong to no person. Where people share the noise,
+each adds a share that is calibrated for as many as are honest.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Check-in: every user takes part with some probability, and else sends a blank.
-
-A check-in where reports are counted: blanks vote for nobody.
+"""Check-in: every user takes part with some probability, and else sends a blank, which votes for
+nothing.
 
 A user's vote for their own value has mean q hit, and for another value mean q miss. So everything
 that is known of votes stays true with these, and the counts are those of all users, whether they

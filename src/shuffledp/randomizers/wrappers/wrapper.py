@@ -1,12 +1,10 @@
-"""What all wrappers share: a user's answers, the reports about them, and which pairs of answers
-must be considered.
+"""What all wrappers share: a user's answers, the reports about them, which pairs of answers must be
+considered, and haystacks of several randomizers at once: mixtures and products of output classes.
 
 A user answers several questions, and so a value is a row of answers, one for each randomizer in a
 wrapper, in their order, however deep it is nested. Two users' answers may differ in all questions
 at once. That this is the worst they can do, question by question, is proven in docs/theory.md,
 "Wrappers".
-
-Haystacks of several randomizers at once: mixtures and products of output classes.
 
 Classes whose three masses are proportional are one class, and these are very many: fifty questions
 of three classes each have 3^50 outputs, and 1,326 classes. What is proportional up to 2^-42 is

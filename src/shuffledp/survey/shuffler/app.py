@@ -1,15 +1,11 @@
 """What the shuffler answers to which request. Nothing here knows how envelopes are stored, or could
 open one.
 
-How an answer is written: facts, files and refusals, with headers that allow a browser nothing
-but what these pages need.
-
-Who may close a collection and fetch what it holds: whoever has the token.
-
-The pages and their parts, as the package ships them: all in memory, and nothing else can be
-asked for.
-
-How much may be asked: requests of one address, and bytes of all of them together.
+An answer is facts, a file or a refusal, with headers that allow a browser nothing but what these
+pages need. The pages and their parts are those that the package ships: all in memory, and nothing
+else can be asked for. Only the holder of the token may close a collection and fetch what it holds.
+How much may be asked is limited: the requests of one address, and the bytes of all of them
+together.
 """
 
 from __future__ import annotations

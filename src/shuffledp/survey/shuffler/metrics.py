@@ -1,9 +1,8 @@
-"""Counts for everybody, in steps that hide one report more or less.
+"""What the public may know of a collection: counts in steps that hide one report more or less, and
+an outlook, what such a number of reports would give if the collection ended with it.
 
 Whoever knows the exact number of reports at every moment sees when somebody reports, and whoever
 fills a collection with reports of their own would know when a single other one is among them.
-
-What a number of reports would give, if the collection ended with it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The shuffler as a process: its address, its certificate, its log, a stop that loses nothing.
+"""The shuffler as a process: its address, its certificate, its log, its connections, and a stop
+that loses nothing.
 
-Clients that are slow, or endless, or too many.
-
-uvicorn waits for ever for the end of a request's headers, and for its body. Here every connection
-has a moment by which the client must have sent what is waited for; once a second all of them are
-looked at.
+uvicorn waits without a limit for the end of a request's headers, and for its body. Here every
+connection has a moment by which the client must have sent what is waited for, so that clients that
+are slow, or endless, or too many do no harm; once a second all connections are looked at.
 """
 
 from __future__ import annotations

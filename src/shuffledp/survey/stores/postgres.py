@@ -1,4 +1,12 @@
-"""A PostgreSQL server that keeps what it acknowledged, and does not write down when it came.
+"""Envelopes in PostgreSQL, for several shufflers on one collection, and the server's own settings,
+which must keep what it acknowledged and not write down when it came.
+
+Every collection has a schema of its own in the database. Whoever adds or closes holds one lock of
+the collection until the commit, so that shufflers on several machines come one after the other, as
+in a file: no code is used twice, no report is one too many, and nothing is added after the close.
+
+Closing writes the envelopes into a new table, in the order of their bytes, in one transaction, and
+drops the table in which they arrived, with the codes.
 
 What a server is asked before reports are given to it, and what is done to its files afterwards:
 
@@ -9,20 +17,10 @@ What a server is asked before reports are given to it, and what is done to its f
   Segments that are no longer needed are renamed and wait to be written again, so what they hold
   is written over, segment by segment. This takes the roles pg_checkpoint and pg_monitor.
 
-What remains, and nobody but the administrator can change: archived segments (``archive_mode``),
-standbys and replication slots, ``wal_keep_size``, base backups, and the blocks of deleted files,
-which a file system frees without erasing them: the first tables, and what a large sort wrote to
+What remains, and only the administrator can change: archived segments (``archive_mode``), standbys
+and replication slots, ``wal_keep_size``, base backups, and the blocks of deleted files, which a
+file system frees without erasing them: the first tables, and what a large sort wrote to
 ``pgsql_tmp``. For those, an encrypted disk whose key is destroyed afterwards is the only remedy.
-
-Envelopes in PostgreSQL, for several shufflers on one collection.
-
-Every collection has a schema of its own in the database. Whoever adds or closes holds one lock of
-the collection until the commit, so that shufflers on several machines come one after the other, as
-in a file: no code is used twice, no report is one too many, and nothing is added after the close.
-
-Closing writes the envelopes into a new table, in the order of their bytes, in one transaction, and
-drops the table in which they arrived, with the codes. What is left of them elsewhere on the
-server's disk, and what is done about it: see ``postgres_server``.
 """
 
 from __future__ import annotations

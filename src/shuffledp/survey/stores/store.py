@@ -1,12 +1,11 @@
-"""What a shuffler asks of the place where envelopes wait.
+"""What a shuffler asks of the place where envelopes wait, and what it does to them itself.
 
-Which uploads a store takes, each whole or not at all: decided before anything is written.
+A store takes an upload whole or not at all, which is decided before anything is written.
 
-What the shuffler itself does to the messages at the close, where the law of a collection asks
-for that: it drops some, by a coin for each, and adds dummies, sealed to the analyst like all.
-
-Coins and dummies are drawn once for a close that stands. They are in memory, or where nothing of
-them stays: which envelopes were dropped, and which are dummies, is written down nowhere.
+At the close, where the law of a collection asks for that, the shuffler drops some messages, by a
+coin for each, and adds dummies, sealed to the analyst like all. Coins and dummies are drawn once
+for a close that stands. They are in memory, or where nothing of them stays: which envelopes were
+dropped, and which are dummies, is written down nowhere.
 """
 
 from __future__ import annotations

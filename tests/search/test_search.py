@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.search import search as search_plan
+from shuffledp.search import search as search_module
 from shuffledp.search.progress import TopWords, found_words, progress_of
 from shuffledp.search.search import OUT_OF, TopSearch, gentler, planned_search, rarest_found
 
@@ -126,6 +127,16 @@ def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
             TopSearch.from_json(search.as_json() | changed)
 
 
+@pytest.mark.parametrize("field", ["people", "least", "share", "spans", "tokens", "epsilon", "delta", "k", "error"])
+def test_a_search_of_a_stranger_is_refused_in_a_sentence(field: str, search: TopSearch) -> None:
+    written = search.as_json()
+    for value in (None, "x", True, -1, 1.5, math.nan, [], {}, ["x"], [None], [[1]], 10**400):
+        if (field, value) in (("tokens", None), ("epsilon", 1.5)):  # other searches
+            continue
+        with pytest.raises(InvalidInput):
+            TopSearch.from_json(written | {field: value})
+
+
 def test_fewer_people_to_count_than_a_level_has_are_refused(search: TopSearch) -> None:
     alone = {name: value for name, value in search.as_json().items() if name != "counting"}
     most = OUT_OF // (len(search.spans) + 1)
@@ -195,13 +206,13 @@ def test_a_tiny_epsilon_is_refused_with_few_calibrations(
     """Two tokens have 144 shapes, of which few are looked at; and no more people are asked for than
     there are.
     """
-    calls, plain = list[int](), search_plan._law
+    calls, plain = list[int](), search_module._law
 
     def counted(*given: Any) -> Law:
         calls.append(1)
         return plain(*given)
 
-    monkeypatch.setattr(search_plan, "_law", counted)
+    monkeypatch.setattr(search_module, "_law", counted)
     with pytest.raises(InvalidInput, match=words):
         planned_search(epsilon=1e-9, k=50, **terms)
     assert len(calls) < (150 if "tokens" in terms else 40)

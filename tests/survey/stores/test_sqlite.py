@@ -20,7 +20,7 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.survey.codes import hash_of_code, new_codes
 from shuffledp.survey.collection import Collection
-from shuffledp.survey.stores import sqlite as sqlite_store
+from shuffledp.survey.stores import sqlite
 from shuffledp.survey.stores.fingerprints import Fingerprints
 from shuffledp.survey.stores.sqlite import SQLiteStore
 from shuffledp.survey.stores.store import Added, Stocked, Unavailable
@@ -122,7 +122,7 @@ def killed_while_closing(folder: Path, more: list[bytes], line: int, collection:
     passed: set[int] = set()
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
-        if frame.f_code.co_filename != sqlite_store.__file__:
+        if frame.f_code.co_filename != sqlite.__file__:
             return None
         if event == "line":
             passed.add(frame.f_lineno)
@@ -316,9 +316,9 @@ def test_what_is_sent_again_is_compared_block_by_block(folder: Path) -> None:
         assert store._connection is not None
         store._connection.set_trace_callback(asked.append)
         assert store.add([upload(some)]) == [Added(900, 0)]
-        assert len(asked) == len(store._ends) == -(-900 // (sqlite_store.BLOCK // length))
+        assert len(asked) == len(store._ends) == -(-900 // (sqlite.BLOCK // length))
         sizes = [len(block) for (block,) in store._connection.execute("SELECT envelopes FROM blocks")]
-        assert max(sizes) <= sqlite_store.BLOCK
+        assert max(sizes) <= sqlite.BLOCK
 
 
 def test_a_file_that_another_program_uses_is_not_called_broken(folder: Path) -> None:

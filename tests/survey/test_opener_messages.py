@@ -23,7 +23,7 @@ from shuffledp.survey.opener import open_collection
 from shuffledp.survey.stores.store import SealedDummies
 from shuffledp.verify import verify
 from tests.survey.released import announced
-from tests.survey.test_opening_reports import LIMITED
+from tests.survey.test_opener import LIMITED
 
 PEOPLE = 700
 TRUTH = np.repeat([0, 1], [400, 300])

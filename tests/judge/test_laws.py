@@ -1,4 +1,4 @@
-"""Laws counted in fractions against the matrices of the exact room, the randomizers themselves, and
+"""Laws counted in fractions against the matrices of the judge, the randomizers themselves, and
 whole datasets.
 """
 

@@ -16,7 +16,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.survey.collection import Collection
-from shuffledp.survey.stores import postgres as postgres_server
+from shuffledp.survey.stores import postgres
 from shuffledp.survey.stores.postgres import PostgresStore
 from shuffledp.survey.stores.store import Added, Stocked, Unavailable
 from shuffledp.survey.stores.store_places import open_store
@@ -315,8 +315,8 @@ def test_tables_that_somebody_else_made(database: RunningPostgres, collection: C
 
 
 def test_the_log_of_writes_is_written_over_once(monkeypatch: pytest.MonkeyPatch, opened: Opened) -> None:
-    calls, written_over = [], postgres_server.write_over_log
-    monkeypatch.setattr(postgres_server, "write_over_log", lambda each: (calls.append(each), written_over(each))[1])
+    calls, written_over = [], postgres.write_over_log
+    monkeypatch.setattr(postgres, "write_over_log", lambda each: (calls.append(each), written_over(each))[1])
     store = opened()
     store.add([upload(*range(LEAST))])
     for _ in range(2):
@@ -350,7 +350,7 @@ def test_a_server_without_fsync_or_with_times_of_commits(database: RunningPostgr
     database.start(track_commit_timestamp="on", archive_mode="on", archive_command="true", wal_keep_size="1MB")
     refused(database.address(), collection, "track_commit_timestamp", "must be off")
     with database.owner() as connection:
-        found = postgres_server.cautions(connection)
+        found = postgres.cautions(connection)
     assert [word for word in ("archive_mode", "wal_keep_size") if not any(word in each for each in found)] == []
     database.stop()
     database.start()

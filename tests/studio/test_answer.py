@@ -14,7 +14,7 @@ from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import compare
 from shuffledp.protocols.planning import plan
 from shuffledp.protocols.sums import LocalMean, Mean
-from shuffledp.studio import answer as plan_answer
+from shuffledp.studio import answer as answers
 from shuffledp.studio.answer import PARTS, answer, settled
 from shuffledp.studio.request import PlanRequest
 
@@ -88,7 +88,7 @@ def test_the_curve_has_both_certified_ends() -> None:
 def test_every_published_bound_is_shown_or_says_why_not() -> None:
     request = asked()
     found = answer(request, "published")
-    table = compare(settled(request).protocol.guarantee, delta=1e-7, patience=plan_answer.QUICK)
+    table = compare(settled(request).protocol.guarantee, delta=1e-7, patience=answers.QUICK)
     assert [row["name"] for row in found["rows"]] == [row.name for row in table.rows]
     assert {row["name"] for row in found["rows"] if row["verdict"] == "refuted"} == {
         row.name for row in table.rows if row.refuted
@@ -126,7 +126,7 @@ def test_the_sentences_say_what_the_numbers_say() -> None:
 def test_what_was_certified_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     request = asked(size=9)
     answer(request)
-    monkeypatch.setattr(plan_answer, "answering", lambda *_, **__: pytest.fail("calibrated again"))
+    monkeypatch.setattr(answers, "answering", lambda *_, **__: pytest.fail("calibrated again"))
     assert answer(request)["certified"]
     with pytest.raises(pytest.fail.Exception, match="calibrated again"):
         answer(asked(size=10))  # the control
@@ -134,7 +134,7 @@ def test_what_was_certified_is_not_computed_again(monkeypatch: pytest.MonkeyPatc
 
 def test_several_rounds_are_forecast_without_calibrating_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the pointer nothing may take seconds: one round is calibrated, and no other."""
-    monkeypatch.setattr(plan_answer, "settled", lambda *_: pytest.fail("certified at the pointer"))
+    monkeypatch.setattr(answers, "settled", lambda *_: pytest.fail("certified at the pointer"))
     found = answer(asked(rounds=30), "numbers")
     assert (found["certified"], "curve" in found) == (False, False)
     with pytest.raises(pytest.fail.Exception, match="certified at the pointer"):

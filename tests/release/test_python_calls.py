@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,12 +18,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import Argument
 from shuffledp.ledger import Ledger
+from shuffledp.papers.files import Outcome, ReproductionError
 from shuffledp.release.released import Release
+from shuffledp.survey.wire import Refused
 from shuffledp.verify import verify
 from tests.cli.people import done
 
@@ -40,7 +44,7 @@ def seeded() -> np.random.Generator:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Release:
     """A release with a title to be escaped and a place in a ledger."""
-    ledger = tmp_path_factory.mktemp("door") / "budget.sqlite"
+    ledger = tmp_path_factory.mktemp("budget") / "budget.sqlite"
     limits = {"population": "app <users>", "limit_epsilon": 2.0, "limit_delta": 1e-5}
     return sdp.histogram(PEOPLE, **ASKED, title="<b>Where</b>", ledger=ledger, **limits)
 
@@ -285,6 +289,25 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == [], "nothing is spent and nothing written"
 
 
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: sdp.crosstab(pa.table({"a": PEOPLE, "b": PEOPLE}), ["a", "b"], categories=3, **PROMISE), "be a list"),
+        (lambda: sdp.top(PEOPLE, k=None, **PROMISE), "k must be a whole number, got None"),
+        (lambda: sdp.top(PEOPLE, tokens=3, **PROMISE), "tokens must be a list, got int"),
+        (lambda: sdp.plan("mean", n="x", **PROMISE), "n must be a whole number, got 'x'"),
+        (lambda: sdp.plan("mean", n=None, **PROMISE), "n must be a whole number, got None"),
+        (lambda: sdp.plan("mean", n=100, rounds="x", **PROMISE), "rounds must be a whole number, got 'x'"),
+        (lambda: sdp.plan("mean", n=100, epsilon="x", delta=1e-6), "epsilon must be a number, got 'x'"),
+        (lambda: sdp.plan("mean", n=100, least=200, **PROMISE), "least must be at most n = 100, got 200"),
+        (lambda: sdp.calibrate(sdp.KRR, k=4, n="x", **PROMISE), "n must be a whole number, got 'x'"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_in_a_sentence(ask: Any, said: str) -> None:
+    with pytest.raises(sdp.InvalidInput, match=re.escape(said)):
+        ask()
+
+
 def test_a_refusal_names_options_to_the_command_also_from_another_process() -> None:
     with pytest.raises(sdp.InvalidInput) as caught:
         sdp.histogram([*PEOPLE, "Rome"], **ASKED)
@@ -293,18 +316,33 @@ def test_a_refusal_names_options_to_the_command_also_from_another_process() -> N
         assert refused.typed.endswith("count such values together: --other elsewhere.")
 
 
+def test_every_error_comes_whole_out_of_another_process() -> None:
+    for module in ("engines.spark_session", "ledger", "papers", "release.budget", "survey.analyst"):
+        import_module(f"shuffledp.{module}")
+    made: dict[Any, tuple[Any, ...]] = {
+        Refused: (425, "Come again."),
+        ReproductionError: ([Outcome("fig", "failed", 1.0, (), "no")],),
+    }
+    kinds: list[type[sdp.ShuffledpError]] = [sdp.ShuffledpError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        error = kind(*made.get(kind, ("a sentence.",)))
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (kind, str(error), vars(error))
+
+
 def test_every_option_that_a_message_names_is_an_argument() -> None:
     """A remedy with an option that Python does not have under that name fails here, and so does an
     option that is written as text, which Python would be shown as it is.
     """
     import inspect
 
-    doors = (sdp.histogram, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
-    known = {each for call in doors for each in inspect.signature(call).parameters}
+    calls = (sdp.histogram, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
+    known = {each for call in calls for each in inspect.signature(call).parameters}
     source = Path(sdp.__file__).parent
-    rooms = [source / "tables", source / "release", source / "ledger"]
+    packages = [source / "tables", source / "release", source / "ledger"]
     elsewhere = {"force", "out", "design", "drop_invalid", "tokens"}  # of other commands
-    for path in (path for room in rooms for path in room.rglob("*.py")):
+    for path in (path for package in packages for path in package.rglob("*.py")):
         code = path.read_text(encoding="utf-8")
         for name in re.findall(r'\bArgument\("([^"]+)"', code):
             assert str(Argument(name)) in known | elsewhere, f"{name} in {path.name}"
@@ -340,8 +378,6 @@ def test_a_mean_is_clipped_only_by_a_truth_value() -> None:
 
 
 def test_numbers_and_labels_of_other_libraries_are_taken() -> None:
-    import pyarrow as pa
-
     labels = pa.array(CITIES)
     found = [
         sdp.histogram(PEOPLE, categories=known, least=least, **PROMISE, rng=seeded()).estimates.to_dict()
