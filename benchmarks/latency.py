@@ -58,7 +58,10 @@ CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("SplitSum, n = 1e9", lambda: sdp.SplitSum(n=10**9, **TARGET).settle()),
     ("SplitSum, n = 1e9, 10 rounds", lambda: sdp.SplitSum(n=10**9, rounds=10, **TARGET).settle()),
     ("SplitSum, n = 1e12", lambda: sdp.SplitSum(n=10**12, **TARGET).settle()),
-    ("Frequency of 1e4, n = 1e5", lambda: sdp.Frequency(domain=10**4, n=10**5, **TARGET).settle()),
+    (
+        "Histogram of 1e4 by hadamard, n = 1e5",
+        lambda: sdp.Histogram(categories=10**4, mechanism="hadamard", n=10**5, **TARGET).settle(),
+    ),
     ("plan of a histogram of 50, n = 5000", lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET)),
     (
         "plan of a histogram of 50, n = 5000, 10 rounds",
@@ -115,7 +118,11 @@ COMMANDS = (
     ("calibrate", "calibrate --randomizer krr --k 16 --n 10000 --epsilon 1 --delta 1e-6", MOST),
     ("histogram of 40 rows", f"histogram people.csv --column answer --categories yes,no {PROMISE} histogram", MOST),
     ("mean of 40 rows", f"mean people.csv --column age --lower 0 --upper 120 {PROMISE} mean", MOST),
-    ("frequency of 40 rows", f"frequency people.csv --column answer --categories yes,no {PROMISE} frequency", MOST),
+    (
+        "histogram of 40 rows by hadamard",
+        f"histogram people.csv --column answer --categories yes,no --mechanism hadamard {PROMISE} hadamard",
+        MOST,
+    ),
 )
 
 

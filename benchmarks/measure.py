@@ -36,15 +36,13 @@ from typing import Any
 __all__ = ["Checkout", "Place", "Source", "main", "models", "options", "sizes", "starts", "switches", "walk"]
 
 # What the architecture is about. Folders of questions/ are added to these, and classes of randomizers/ to isinstance.
-QUESTIONS = frozenset(
-    {"histogram", "frequency", "crosstab", "quantile", "quantiles", "mean", "sum", "count", "top", "variance"}
-)
+QUESTIONS = frozenset({"histogram", "crosstab", "quantile", "quantiles", "mean", "sum", "count", "top", "variance"})
 FAMILIES = frozenset(
     {"krr", "rr", "hadamard", "oue", "rappor", "olh", "blh", "local-hash", "hash", "subset", "unary", "laplace"}
     | {"gaussian", "any", "matrix", "check-in", "fakes", "dummies", "signed", "split", "levels", "tree"}
 )
 STAGES = r"Asking|Asked|Question|Task|Protocol|Design|Designed|Released|Told|Shown|Hiding|Encoder|Reading"
-KINDS = r"Histogram|Frequency|Crosstab|Quantiles?|Mean|Sum|Count|TopWords|TopLevel"
+KINDS = r"Histogram|Crosstab|Quantiles?|Mean|Sum|Count|TopWords|TopLevel"
 QUESTION_TYPE = re.compile(rf"^_?(\w*({STAGES})|({STAGES})[A-Z]\w*|\w*({KINDS})(Task|Question|Release|Protocol)?)$")
 OWNERS = {"questions", "randomizers", "judge", "accounting", "literature"}  # they may switch on a question or a family
 TEMPLATES = {".html", ".j2", ".css", ".sql", ".toml", ".txt", ".md"}  # what moves out of strings is still to be read

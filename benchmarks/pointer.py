@@ -20,9 +20,9 @@ from shuffledp.studio.server import Studio
 MOST = 0.3
 QUESTIONS: dict[str, dict[str, Any]] = {
     "16 categories": {"task": "histogram", "size": 16},
-    "1,000 values, Hadamard response": {"task": "frequency", "size": 1000},
-    "1,000 values, local hashing": {"task": "frequency", "size": 1000, "method": "hashing"},
-    "1,000 values, subset selection": {"task": "frequency", "size": 1000, "method": "subset"},
+    "1,000 values, Hadamard response": {"task": "histogram", "size": 1000, "mechanism": "hadamard"},
+    "1,000 values, local hashing": {"task": "histogram", "size": 1000, "mechanism": "hash"},
+    "1,000 values, subset selection": {"task": "histogram", "size": 1000, "mechanism": "subset"},
     "a mean": {"task": "mean"},
 }
 USERS = (1000, 3000, 10_000, 30_000, 100_000, 1_000_000, 10_000_000, 1_000_000_000)

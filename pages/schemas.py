@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from shuffledp.protocols.design import VERSION
 from shuffledp.protocols.tasks import TASKS
+from shuffledp.randomizers import law_file  # noqa: F401, it loads all families
 from shuffledp.randomizers.family import FAMILIES
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.record import FORMAT, Designed, Record, WrittenLaw

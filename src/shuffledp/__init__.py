@@ -14,7 +14,7 @@ training     noisy training: random allocation, permuted passes, other samplers
 literature   every published bound, one file per paper, beside the truth
 search       frequent words that were never listed, level by level
 mechanisms   the best curator and the best lone reports, to compare with
-protocols    a question, its randomizer, its estimator: histogram, frequency, sums; plan
+protocols    a question, its randomizer, its estimator: histogram, sums; plan
 testing      the same checks for a class of your own
 audits       attacks on running code
 figures      drawing, and nothing but drawing
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         DummyHistogram,
         Estimate,
         FakesHistogram,
-        Frequency,
         Histogram,
         LocalHistogram,
         LocalMean,
@@ -99,7 +98,7 @@ if TYPE_CHECKING:
     )
     from shuffledp.release.of_columns import crosstab
     from shuffledp.release.of_numbers import mean, quantile, sum
-    from shuffledp.release.of_values import count, frequency, histogram
+    from shuffledp.release.of_values import count, histogram
     from shuffledp.release.of_words import top
     from shuffledp.release.released import Release
     from shuffledp.series.tracking import Series
@@ -134,7 +133,6 @@ __all__ = [
     "Estimate",
     "FakesHistogram",
     "FiniteRandomizer",
-    "Frequency",
     "FromMatrix",
     "Gaussian",
     "Hadamard",
@@ -174,7 +172,6 @@ __all__ = [
     "count",
     "crosstab",
     "engines",
-    "frequency",
     "histogram",
     "mean",
     "papers",
@@ -194,7 +191,7 @@ __getattr__, __dir__ = lazy(
         "audits": "Audit audit",
         "release.of_columns": "crosstab",
         "release.of_numbers": "mean quantile sum",
-        "release.of_values": "count frequency histogram",
+        "release.of_values": "count histogram",
         "release.of_words": "top",
         "release.released": "Release",
         "series.tracking": "Series",
@@ -210,7 +207,7 @@ __getattr__, __dir__ = lazy(
         "accounting.curves": "Bound",
         "protocols": (
             "BallsAndBins CentralHistogram CentralMean CentralSum Crosstab DummyHistogram Estimate "
-            "FakesHistogram Frequency Histogram LocalHistogram LocalMean Mean Quantiles ShuffledSGD "
+            "FakesHistogram Histogram LocalHistogram LocalMean Mean Quantiles ShuffledSGD "
             "SignedCount SplitMean SplitSum StatisticalQuery Sum plan"
         ),
         "randomizers": (

@@ -85,7 +85,6 @@ class Argument:
 
     name: str
     value: object = None
-    keyword: str | None = None  # where it differs from call to call
 
     @property
     def typed(self) -> str:
@@ -96,7 +95,7 @@ class Argument:
         return f"--{self.name} {','.join(map(str, listed))}"
 
     def __str__(self) -> str:
-        keyword = self.keyword or KEYWORDS.get(self.name, self.name.replace("-", "_"))
+        keyword = KEYWORDS.get(self.name, self.name.replace("-", "_"))
         if self.value is None:
             return keyword
         return f"{keyword}={'True' if self.value is True else json.dumps(self.value)}"
@@ -134,7 +133,7 @@ def packed(words: Words) -> str:
     """Words as one line of JSON, for another process that spells them as its user does.
 
     >>> unpacked(packed(("Name it: ", Argument("id", 3), ".")))
-    ('Name it: ', Argument(name='id', value=3, keyword=None), '.')
+    ('Name it: ', Argument(name='id', value=3), '.')
     """
 
     def plain(each: Words) -> object:
@@ -142,7 +141,7 @@ def packed(words: Words) -> str:
             return list(map(plain, each))
         if isinstance(each, Refusal):
             return {"rule": plain(each.rule), "got": plain(each.got), "remedy": plain(each.remedy)}
-        return each if isinstance(each, str) else {"name": each.name, "value": each.value, "keyword": each.keyword}
+        return each if isinstance(each, str) else {"name": each.name, "value": each.value}
 
     return json.dumps(plain(words))
 

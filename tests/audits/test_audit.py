@@ -24,12 +24,16 @@ SHIPPED = {
     "StatisticalQuery": lambda: protocols.StatisticalQuery(
         query=lambda record: record["age"] / 120.0, n=40, epsilon0=2.0, k=2, delta=DELTA
     ),
-    "Frequency by Hadamard response": lambda: protocols.Frequency(
-        domain=20, n=40, epsilon0=2.0, method="hadamard", delta=DELTA
+    "Histogram by Hadamard response": lambda: protocols.Histogram(
+        categories=20, n=40, epsilon0=2.0, mechanism="hadamard", delta=DELTA
     ),
-    "Frequency by hashing": lambda: protocols.Frequency(domain=20, n=40, epsilon0=2.0, method="hashing", delta=DELTA),
-    "Frequency by subsets": lambda: protocols.Frequency(domain=20, n=40, epsilon0=2.0, method="subset", delta=DELTA),
-    "Frequency by bits": lambda: protocols.Frequency(domain=20, n=40, epsilon0=2.0, method="unary", delta=DELTA),
+    "Histogram by hashing": lambda: protocols.Histogram(
+        categories=20, n=40, epsilon0=2.0, mechanism="hash", delta=DELTA
+    ),
+    "Histogram by subsets": lambda: protocols.Histogram(
+        categories=20, n=40, epsilon0=2.0, mechanism="subset", delta=DELTA
+    ),
+    "Histogram by bits": lambda: protocols.Histogram(categories=20, n=40, epsilon0=2.0, mechanism="oue", delta=DELTA),
     "CentralHistogram": lambda: protocols.CentralHistogram(
         categories=["tea", "coffee", "water"], n=40, epsilon=1.0, delta=DELTA
     ),

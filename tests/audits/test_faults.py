@@ -59,7 +59,7 @@ def test_faults_are_caught_where_noise_is_rare(name):
 
 
 def test_a_shuffler_that_sorts_by_the_first_byte_is_caught_where_reports_are_long(monkeypatch):
-    subject = subject_of(protocols.Frequency(domain=20, n=40, epsilon0=2.0, method="hashing", delta=DELTA))
+    subject = subject_of(protocols.Histogram(categories=20, n=40, epsilon0=2.0, mechanism="hash", delta=DELTA))
     assert "shuffling" not in audit(subject, runs=400, rng=np.random.default_rng(1)).failed
     monkeypatch.setattr(
         subject, "shuffle", lambda reports: reports.rows[np.argsort(reports.rows[:, 0] & np.uint64(1), kind="stable")]

@@ -161,7 +161,7 @@ DESIGNS: dict[str, Any] = {
     "fakes": partial(sdp.FakesHistogram, categories=["a", "b", "c"], kind="poisson"),
     "split": partial(sdp.SplitMean, lower=0, upper=1),
     "krr": partial(sdp.Histogram, categories=["a", "b", "c"], rounds=2),
-    "hadamard": partial(sdp.Frequency, domain=["a", "b", "c"]),
+    "hadamard": partial(sdp.Histogram, categories=["a", "b", "c"], mechanism="hadamard"),
 }
 
 

@@ -34,7 +34,7 @@ def test_all_that_is_missing_is_said_at_once(people: Path) -> None:
     run("design", "mean", "--n", 10, "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."
     )
-    run("frequency", people, "--column", "city", "--categories", "a,b", "--delta", 1e-6, "--out", "x").refused(
+    run("quantile", people, "--column", "age", "--lower", 0, "--upper", 9, "--delta", 1e-6, "--out", "x").refused(
         "Missing option '--epsilon'."
     )
 

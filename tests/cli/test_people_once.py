@@ -132,7 +132,6 @@ def test_every_command_that_reads_a_table_asks_whose_rows_they_are(tmp_path: Pat
         "encode": ["--design", tmp_path / "design.json", "--out", tmp_path / "reports.parquet"],
         "count": ["--value", "yes", *PROMISE, "--dry-run"],
         "top": [*PROMISE, "--dry-run"],
-        "frequency": ["--categories", "yes,no", *PROMISE, "--dry-run"],
     }
     for command, options in asked.items():
         run(command, file, "--column", "answer", *options).refused("named like an id")

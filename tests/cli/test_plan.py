@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp import KRR, OUE, Frequency, Hadamard, Histogram, SubsetSelection
+from shuffledp import KRR, OUE, Hadamard, Histogram, SubsetSelection
 from shuffledp.cli import main
 from shuffledp.protocols import protocol as base
 from shuffledp.protocols import sums
@@ -85,13 +85,11 @@ def test_a_plan_shows_the_error_of_the_worst_category_beside_the_typical_one(
     assert f"{told['Histogram']['worst']:.4g}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("method", [None, "hadamard", "unary"])
+@pytest.mark.parametrize("method", [None, "hadamard", "oue"])
 @pytest.mark.parametrize("domain", [2, 5, 9])
 def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, domain: int) -> None:
     common = {"n": 100, "epsilon0": 3.0}
-    protocol = (
-        Histogram(categories=domain, **common) if method is None else Frequency(domain=domain, method=method, **common)
-    )  # type: ignore[arg-type]
+    protocol = Histogram(categories=domain, mechanism=method, **common)  # type: ignore[arg-type]
     rng = np.random.default_rng(7)
     data = [*(100.0 * np.eye(domain)), *(rng.multinomial(100, rng.dirichlet(np.full(domain, 0.3))) for _ in range(200))]
     errors = [protocol.predicted_stderrs(counts).max() for counts in data]
@@ -201,14 +199,14 @@ def test_a_row_of_a_plan_says_what_it_rests_on_and_that_messages_are_the_truth(
     asked = ["plan", "histogram", "--domain", "40", "--n", "5000", "--epsilon", "1", "--delta", "1e-6"]
     assert main([*asked, "--latex"]) == 0
     out = capsys.readouterr().out
-    assert "Frequency, hashing, if the hash functions are ideal" in out
+    assert "Histogram, hash, if the hash functions are ideal" in out
     assert "100" not in out
     assert all("always" in line for line in out.splitlines() if "(sealed)" in line)
     assert main(asked) == 0
     assert "Always: a person's messages contain the true answer" in capsys.readouterr().out
     assert main([*asked, "--json"]) == 0
     rests = {each["name"]: each["rests"] for each in json.loads(capsys.readouterr().out)["options"]}
-    assert {name for name, each in rests.items() if each} == {"Frequency, hashing"}
+    assert {name for name, each in rests.items() if each} == {"Histogram, hash"}
 
 
 def test_what_a_report_shows_is_said_as_the_law_has_it() -> None:

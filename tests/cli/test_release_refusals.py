@@ -98,7 +98,10 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "huge domain": ((*COUNT, "--domain", 1e9, *PROMISE, *OUT), "domain must be at most"),
     "a nameless other": ((*COUNT, *LIST, "--other", "", *PROMISE, *OUT), "--other must be one line"),
     "a nameless missing": ((*COUNT, *LIST, "--missing", " ", *PROMISE, *OUT), "--missing must be one line"),
-    "unknown method": (("frequency", "people.parquet", *CITY, "--method", "magic", *OUT), "method must be one of"),
+    "unknown mechanism": (
+        ("histogram", "people.parquet", *CITY, "--mechanism", "magic", *OUT),
+        "--mechanism of a histogram must be one of krr, hadamard, hash, subset, oue, fakes, dummies, got 'magic'",
+    ),
     # the words
     "a title that is no text": ((*COUNT, *LIST, *PROMISE, "--title", NOT_TEXT, *OUT), "--title must be one line"),
     "a huge title": ((*COUNT, *LIST, *PROMISE, "--title", "x" * 10_000, *OUT), "--title must be one line of 1 to 500"),
@@ -111,8 +114,8 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     "epsilon and gamma": ((*COUNT, *LIST, *PROMISE, "--gamma", 0.2, *OUT), "got --epsilon and --gamma. With --epsilon"),
     "gamma and epsilon0": ((*COUNT, *LIST, *NOISE, "--epsilon0", 2, *OUT), "got --gamma and --epsilon0"),
     "gamma with dummies": (
-        (*COUNT, *LIST, *NOISE, "--protocol", "dummies", *OUT),
-        "got --protocol dummies. Use --epsilon",
+        (*COUNT, *LIST, *NOISE, "--mechanism", "dummies", *OUT),
+        "got --mechanism dummies. Use --epsilon",
     ),
     "gamma 1": ((*COUNT, *LIST, "--gamma", 1, "--delta", 1e-6, *OUT), "gamma must lie in (0, 1), got 1.0"),
     "all noise": ((*COUNT, *LIST, "--gamma", 0.999999, "--delta", 0.01, *OUT), "got an epsilon of 0 at delta = 0.01"),

@@ -107,8 +107,8 @@ def test_what_a_series_cannot_ask_is_refused(track: Tracking, words: tuple[str, 
     ("words", "remedy"),
     [
         (
-            ("mean", "--lower", "0", "--upper", "9", "--protocol", "fakes"),
-            "must be of a histogram, crosstab or quantile",
+            ("mean", "--lower", "0", "--upper", "9", "--mechanism", "fakes"),
+            "--mechanism must be left out of a mean, got 'fakes'. It is for a histogram or a crosstab or a quantile.",
         ),
         (("histogram", "--categories", "yes,no", "--bins", "4"), "a histogram takes no --bins"),
         (("histogram", "--categories", "yes,no", "--value", "yes"), "--value must be given for a count"),
@@ -134,7 +134,7 @@ def test_groups_are_followed_by_dummies(track: Tracking) -> None:
     rows = ["north,yes", "north,no", "south,no"] * 117
     (track.place / "week.csv").write_text("\n".join(["region,smoker", *rows]) + "\n", encoding="utf-8")
     asked = ("--column", "region", "--column", "smoker", "--categories", "region=north,south", "--categories", "yes,no")
-    settled = track.designed("crosstab", *asked, "--protocol", "dummies", *PEOPLE)
+    settled = track.designed("crosstab", *asked, "--mechanism", "dummies", *PEOPLE)
     track.said("new", "areas", *settled, "--by", "region")
     for _ in range(2):
         said = track.said("add", "areas", "week.csv")

@@ -75,10 +75,10 @@ def test_the_command_loads_no_accountant(tmp_path: Path, design: Path) -> None:
     assert (tmp_path / "r.parquet").exists()
 
 
-@pytest.mark.parametrize("method", ["hadamard", "hashing", "subset", "unary"])
-def test_a_client_draws_what_the_protocol_draws(method: str) -> None:
+@pytest.mark.parametrize("mechanism", ["hadamard", "hash", "subset", "oue"])
+def test_a_client_draws_what_the_protocol_draws(mechanism: str) -> None:
     values = np.arange(60) % 7
-    words = sdp.Frequency(domain=7, method=method, n=60, epsilon0=2.0, delta=1e-3)
+    words = sdp.Histogram(categories=7, mechanism=mechanism, n=60, epsilon0=2.0, delta=1e-3)
     client = Encoder.of(Design.from_json(json.loads(json.dumps(Design.of(words).as_json()))))
     drawn = client.encode(values, rng=np.random.default_rng(3))
     assert np.array_equal(drawn, words.encode(values, rng=np.random.default_rng(3)).rows)

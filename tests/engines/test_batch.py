@@ -33,8 +33,8 @@ def histogram(k: int, randomizer: Any) -> ShuffledProtocol:
     return sdp.Histogram(categories=k, randomizer=randomizer, **TERMS)
 
 
-def frequency(k: int, method: str, epsilon0: float = 2.0) -> ShuffledProtocol:
-    return sdp.Frequency(domain=k, method=method, epsilon0=epsilon0, **TERMS)
+def encoded(k: int, mechanism: str, epsilon0: float = 2.0) -> ShuffledProtocol:
+    return sdp.Histogram(categories=k, mechanism=mechanism, epsilon0=epsilon0, **TERMS)
 
 
 PROTOCOLS = {
@@ -43,12 +43,12 @@ PROTOCOLS = {
     "krr in four bytes": lambda: histogram(70_000, sdp.KRR(k=70_000, epsilon0=2.0)),
     "check-in": lambda: histogram(20, CheckIn(sdp.KRR(k=20, epsilon0=2.0), probability=0.5)),
     "check-in at the edge of a byte": lambda: histogram(256, CheckIn(sdp.KRR(k=256, epsilon0=2.0), probability=0.5)),
-    "hadamard": lambda: frequency(20, "hadamard"),
-    "hadamard in four bytes": lambda: frequency(40_000, "hadamard", 6.0),
-    "hashing": lambda: frequency(20, "hashing"),
-    "subset": lambda: frequency(20, "subset", 1.0),
-    "subset in two bytes": lambda: frequency(300, "subset", 4.0),
-    "unary": lambda: frequency(20, "unary"),
+    "hadamard": lambda: encoded(20, "hadamard"),
+    "hadamard in four bytes": lambda: encoded(40_000, "hadamard", 6.0),
+    "hash": lambda: encoded(20, "hash"),
+    "subset": lambda: encoded(20, "subset", 1.0),
+    "subset in two bytes": lambda: encoded(300, "subset", 4.0),
+    "oue": lambda: encoded(20, "oue"),
 }
 
 
@@ -311,7 +311,7 @@ def test_reports_that_a_design_never_sends_are_refused(reports: pa.Array, said: 
     "reports", [pa.array([b"\xff\xff\xff"]), pa.array([b"ab"]), pa.array([b"abc", b""]), pa.array([7])]
 )
 def test_rows_of_bytes_must_be_as_long_as_a_report_and_one(reports: pa.Array) -> None:
-    tally = ReportTally.of(promised(frequency(20, "unary")))
+    tally = ReportTally.of(promised(encoded(20, "oue")))
     with pytest.raises(InvalidInput, match="reports must"):
         list(tally.tally([pa.record_batch({"report": reports})]))
 

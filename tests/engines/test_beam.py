@@ -328,10 +328,10 @@ def assert_nothing_else(work: Path, reports: int) -> None:
 
 ASKED: dict[str, Callable[[], Any]] = {
     "krr": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6),
-    "hadamard": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="hadamard"),
-    "hashing": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="hashing"),
-    "subset": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="subset"),
-    "unary": lambda: sdp.Frequency(domain=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, method="unary"),
+    "hadamard": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="hadamard"),
+    "hash": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="hash"),
+    "subset": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="subset"),
+    "oue": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="oue"),
     "mean": lambda: sdp.Mean(lower=0.0, upper=100.0, n=PEOPLE + ABSENT, epsilon=1.0, delta=1e-6),
 }
 

@@ -1,4 +1,4 @@
-"""From a folder of Parquet on a real cluster to a page that verifies: histogram, mean, frequency,
+"""From a folder of Parquet on a real cluster to a page that verifies: histogram, mean,
 counts and sums of several messages, quantiles among dummies in all levels of a tree, and two columns
 crossed among fakes and among dummies.
 """
@@ -30,12 +30,12 @@ CROSSED = (*CITY[:4], "--column", "size", "--categories", ",".join(SIZES), "--by
 QUESTIONS = {
     "histogram": ("histogram", *CITY),
     "mean": ("mean", *AGE),
-    "frequency": ("frequency", "--method", "hadamard", *CITY),
+    "hadamard": ("histogram", "--mechanism", "hadamard", *CITY),
     "count": ("count", "--column", "city", "--value", "Osaka", *PROMISE),
     "sum": ("sum", "--error", 500, *AGE),
-    "quantile": ("quantile", "--protocol", "dummies", "--bins", 100, *AGE),
-    "crosstab, fakes": ("crosstab", "--protocol", "fakes", *CROSSED),
-    "crosstab, dummies": ("crosstab", "--protocol", "dummies", *CROSSED),
+    "quantile": ("quantile", "--mechanism", "dummies", "--bins", 100, *AGE),
+    "crosstab, fakes": ("crosstab", "--mechanism", "fakes", *CROSSED),
+    "crosstab, dummies": ("crosstab", "--mechanism", "dummies", *CROSSED),
 }
 
 

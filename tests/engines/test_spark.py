@@ -31,7 +31,7 @@ from shuffledp.verify.verification import verify
 
 PEOPLE, PROMISE = 2000, {"epsilon": 1.0, "delta": 1e-5}
 WAYS = ("bus", "car", "bike", "feet", "train")
-METHODS = ("hadamard", "hashing", "subset", "unary")
+METHODS = ("hadamard", "hash", "subset", "oue")
 
 
 def poll(method: str = "krr", n: int = PEOPLE, least: int | None = None) -> Any:
@@ -39,7 +39,7 @@ def poll(method: str = "krr", n: int = PEOPLE, least: int | None = None) -> Any:
         return sdp.Histogram(categories=WAYS, n=n, least=least, **PROMISE)
     if method == "mean":
         return sdp.Mean(lower=0.0, upper=100.0, n=n, **PROMISE)
-    return sdp.Frequency(domain=[*WAYS, *map(str, range(60))], n=n, method=method, **PROMISE)
+    return sdp.Histogram(categories=[*WAYS, *map(str, range(60))], n=n, mechanism=method, **PROMISE)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_counts_are_those_of_the_library(
 
 
 def test_sums_of_tasks_are_one_row_each(session: Any, people: Any, tmp_path: Path) -> None:
-    spark.encode(people, poll("unary"), column="way", out=tmp_path / "work", tallied=True)
+    spark.encode(people, poll("oue"), column="way", out=tmp_path / "work", tallied=True)
     rows = pq.read_table(tmp_path / "work" / "reports")
     assert sorted(rows["partition"].to_pylist()) == [0, 1, 2]
     counted = spark.count(session, tmp_path / "work")

@@ -56,7 +56,7 @@ def command(session: Any, capsys: pytest.CaptureFixture[str]) -> Command:  # noq
     return Command(capsys)
 
 
-def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tables: Path, tmp_path: Path) -> None:
+def test_histograms_and_a_mean_from_tables_to_pages(command: Command, tables: Path, tmp_path: Path) -> None:
     pattern, both = tables / "part*.parquet", (tables / "part0.parquet", tables / "part1.parquet")
     ways = command.answers("histogram", pattern, *WAYS, *PROMISE, *ON_SPARK, "--id", "who", "--out", tmp_path / "ways")
     assert (ways["counted"]["reports"], ways["counted"]["repeated"]) == (1500, 500)
@@ -66,7 +66,7 @@ def test_histogram_mean_and_frequency_from_tables_to_pages(command: Command, tab
     )
     assert ages["counted"]["reports"] == 2000
     persons = command.answers(
-        *("frequency", *both, "--column", "age", "--domain", 90),
+        *("histogram", *both, "--column", "age", "--domain", 90, "--mechanism", "hadamard"),
         *(*PROMISE, *ON_SPARK, "--out", tmp_path / "persons", "--work", tmp_path / "work"),
     )
     assert persons["counted"]["reports"] == 2000

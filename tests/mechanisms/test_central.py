@@ -12,8 +12,8 @@ import pytest
 from shuffledp import InvalidInput
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.accounting.pld import Composition
-from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, Frequency, Histogram, Plan, plan
-from shuffledp.protocols.frequency import METHODS
+from shuffledp.protocols import CentralHistogram, CentralMean, CentralSum, Histogram, Plan, plan
+from shuffledp.protocols.tasks import ENCODINGS
 
 
 def test_a_central_histogram_has_the_noise_of_the_analytic_gaussian_mechanism() -> None:
@@ -71,7 +71,7 @@ def test_the_loss_distribution_of_a_central_guarantee_dominates_it_closely() -> 
 
 @pytest.fixture(scope="module")
 def table() -> Plan:
-    return plan("frequency", n=3000, domain=20, epsilon=2.0, delta=1e-5)
+    return plan("histogram", n=3000, domain=20, epsilon=2.0, delta=1e-5)
 
 
 def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Plan) -> None:
@@ -88,9 +88,9 @@ def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Pla
         assert option.guarantee.delta(epsilon=2.0).upper <= 1e-5
         assert option.error == option.protocol.predicted_stderr()
         assert option.bits == option.protocol.bits
-    assert isinstance(table.best, (Histogram, Frequency))
+    assert isinstance(table.best, Histogram)
     shown = str(table)
-    assert "frequency of 20 values: 3000 users, epsilon = 2, delta = 1e-05" in shown
+    assert "histogram of 20 values: 3000 users, epsilon = 2, delta = 1e-05" in shown
     assert all(option.name in shown for option in table.options)
 
 
@@ -118,7 +118,7 @@ def test_a_plan_says_what_does_not_fit() -> None:
 def test_whatever_a_plan_offers_runs_with_hardly_any_noise_too() -> None:
     counting = [
         Histogram(categories=10, n=20, epsilon0=30.0),
-        *(Frequency(domain=10, n=20, epsilon0=30.0, method=name) for name in METHODS),
+        *(Histogram(categories=10, n=20, epsilon0=30.0, mechanism=name) for name in ENCODINGS),
     ]
     for protocol in counting:
         estimate = protocol.analyse(protocol.shuffle(protocol.encode([3] * 20, rng=np.random.default_rng(1))))

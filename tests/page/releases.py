@@ -112,7 +112,7 @@ def _asked(name: str) -> tuple[ShuffledProtocol, Any, str]:
         )
     if name == "many":
         return (
-            sdp.Frequency(domain=300, method="hadamard", n=20_000, epsilon0=6.0, delta=1e-6),
+            sdp.Histogram(categories=300, mechanism="hadamard", n=20_000, epsilon0=6.0, delta=1e-6),
             rng.zipf(1.5, 20_000) % 300,
             "page",
         )

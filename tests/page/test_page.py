@@ -285,9 +285,9 @@ def test_a_page_names_the_algorithm_of_a_paper_only_where_it_ran() -> None:
     one = sdp.histogram(people, categories=["x", "y"], **promise)
     mean = sdp.mean([0.0, 1.0] * 500, lower=0, upper=1, **promise)
     others = [
-        sdp.histogram(people, categories=["x", "y"], protocol="dummies", **promise),
+        sdp.histogram(people, categories=["x", "y"], mechanism="dummies", **promise),
         sdp.mean([0.0, 1.0] * 500, lower=0, upper=1, messages=30, **promise),
-        sdp.frequency(people, domain=["x", "y"], method="hadamard", **promise),
+        sdp.histogram(people, categories=["x", "y"], mechanism="hadamard", **promise),
     ]
     gamma = int(one.record.design.law.integers[0]) / 2**64
     assert f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = 2, gamma = {gamma:.6g})" in text_of(

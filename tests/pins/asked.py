@@ -61,7 +61,6 @@ ASKED: dict[tuple[str, str], Any] = {
     ("histogram", ""): dp.Histogram,
     ("histogram", "fakes"): dp.FakesHistogram,
     ("histogram", "dummies"): dp.DummyHistogram,
-    ("frequency", ""): dp.Frequency,
     ("crosstab", ""): dp.Crosstab,
     ("crosstab", "fakes"): FakesCrosstab,
     ("crosstab", "dummies"): DummyCrosstab,
@@ -75,7 +74,6 @@ ASKED: dict[tuple[str, str], Any] = {
     ("sum", "split"): dp.SplitSum,
     ("count", "signed"): dp.SignedCount,
 }
-TERMS = {"values": "domain"}  # of a question, where today's classes say it otherwise
 
 
 def mechanism(said: Plain) -> Any:
@@ -94,12 +92,11 @@ def protocol(design: Plain) -> Any:
     question, law = dict(design["question"]), design.get("mechanism")
     kind = question.pop("ask")
     question.pop("by", None)
-    own = {TERMS.get(name, name): value for name, value in question.items()}
     terms = {"n": design["people"], "least": design.get("honest"), "rounds": design.get("rounds", 1)}
     terms |= {"delta": 1e-6, "randomizer": mechanism(law)} if law else {**design["target"], **design.get("terms", {})}
     family = law["name"] if law else design.get("by", "")
     make = ASKED.get((kind, family)) or ASKED[kind, ""]
-    return make(**own, **terms)
+    return make(**question, **terms)
 
 
 def search(design: Plain) -> TopSearch:

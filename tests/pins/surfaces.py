@@ -97,9 +97,9 @@ CHAPTERS = {
         histogram {CITY} --dry-run
         histogram {CITY} --out city
         text: histogram {CITY} --rounds 3 --honest 90% --title "Where people live" --out rounds
-        text: histogram {CITY} --protocol fakes --out fakes
-        histogram {CITY} --protocol dummies --out dummies
-        frequency {CITY} --method hadamard --out frequency
+        text: histogram {CITY} --mechanism fakes --out fakes
+        histogram {CITY} --mechanism dummies --out dummies
+        histogram {CITY} --mechanism hadamard --out hadamard
         mean {AGE} --out mean
         sum {AGE} --out sum
         count people.csv --column city --value Lima {PROMISE} --out count

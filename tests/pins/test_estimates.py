@@ -18,6 +18,7 @@ from shuffledp.protocols import (
     shared_noise_limits,
     tree_squares,
 )
+from shuffledp.protocols.tasks import ENCODINGS
 from tests.pins import asked
 from tests.pins.pinned import Pin, expect, of_errors, pins
 
@@ -36,8 +37,7 @@ def test_votes_give_the_same_numbers(pin: Pin) -> None:
 def test_every_question_and_mechanism_is_among_them() -> None:
     kinds = {(pin["question"]["ask"], pin.get("mechanism", {}).get("name", "search")) for pin in PINS}
     assert kinds >= {*asked.ASKED} - {(ask, "") for ask, _ in asked.ASKED} | {("top", "search"), ("quantile", "levels")}
-    methods = {pin["question"]["method"] for pin in PINS if pin["question"]["ask"] == "frequency"}
-    assert methods == {"hadamard", "hashing", "subset", "unary"}
+    assert kinds >= {("histogram", name) for name in ("krr", *ENCODINGS)}
     assert {len(pin["tallies"]) for pin in PINS if pin["question"]["ask"] != "top"} == {1, 3}
     assert sum("honest" in pin for pin in PINS) >= 8
     assert len(PINS) >= 60

@@ -29,13 +29,13 @@ ROUNDS = (1, 2, 4, 13)
 PEOPLE = 3000
 HIDDEN = {
     "krr": "",
-    "fakes": "--protocol fakes",
-    "fakes, poisson": "--protocol fakes",
-    "fakes, light": "--protocol fakes",
-    "dummies": "--protocol dummies",
-    "dummies, kept": "--protocol dummies",
-    "dummies, poisson": "--protocol dummies",
-    "dummies, light": "--protocol dummies",
+    "fakes": "--mechanism fakes",
+    "fakes, poisson": "--mechanism fakes",
+    "fakes, light": "--mechanism fakes",
+    "dummies": "--mechanism dummies",
+    "dummies, kept": "--mechanism dummies",
+    "dummies, poisson": "--mechanism dummies",
+    "dummies, light": "--mechanism dummies",
 }
 SHARED = {"one message": "", "shared noise": ""}
 CHOICES: dict[str, dict[str, Any]] = {  # that only Python takes
@@ -47,11 +47,10 @@ CHOICES: dict[str, dict[str, Any]] = {  # that only Python takes
     "dummies, light": {"light_epsilon0": 6.0},
     "one message": {"messages": 1},
 }
-METHODS = {name: f"--method {name}" for name in ("hadamard", "hashing", "subset", "unary")}
+ENCODED = {name: f"--mechanism {name}" for name in ("hadamard", "hash", "subset", "oue")}
 COLUMNS = {
     "histogram": "--column letter --categories a,b,c,d,e,f",
     "two values": "--column group --categories p,q",
-    "frequency": "--column letter --categories a,b,c,d,e,f",
     "crosstab": "--column letter --column group --categories letter=a,b,c,d,e,f --categories group=p,q",
     "quantile": "--column number --lower 0 --upper 100 --bins 16",
     "mean": "--column number --lower 0 --upper 100",
@@ -60,11 +59,10 @@ COLUMNS = {
     "top": "--column word --k 2 --longest 2 --tokens tokens.txt",
 }
 WAYS = {
-    "histogram": HIDDEN,
+    "histogram": HIDDEN | ENCODED,
     "two values": HIDDEN,
     "crosstab": HIDDEN,
     "quantile": HIDDEN,
-    "frequency": METHODS,
     "mean": SHARED,
     "sum": SHARED,
     "count": SHARED,

@@ -17,6 +17,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols import tasks
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
+from shuffledp.randomizers.law_file import law_of
 
 HOW = {"n": 500, "epsilon": 1.0, "delta": 1e-6}
 PROTOCOLS: dict[str, Callable[[], sdp.Histogram]] = {
@@ -25,8 +26,8 @@ PROTOCOLS: dict[str, Callable[[], sdp.Histogram]] = {
     "numbers": lambda: sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
     "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, **HOW),
     **{
-        f"frequency {each}": partial(sdp.Frequency, domain=40, method=each, n=500, epsilon=2.0, delta=1e-6)
-        for each in ("hadamard", "hashing", "subset", "unary")
+        f"histogram {each}": partial(sdp.Histogram, categories=40, mechanism=each, n=500, epsilon=2.0, delta=1e-6)
+        for each in ("hadamard", "hash", "subset", "oue")
     },
 }
 
@@ -81,10 +82,10 @@ def test_any_changed_field_is_refused(protocol: sdp.Histogram) -> None:
         Design.from_json(facts | {"version": 2})
 
 
-def test_a_method_that_is_not_the_laws_is_refused() -> None:
-    facts = Design.of(made("frequency hadamard")).as_json()
+def test_a_law_that_no_mechanism_draws_by_is_refused() -> None:
+    facts = Design.of(made("histogram hadamard")).as_json()
     with pytest.raises(InvalidInput, match="must fit its question"):
-        Design.from_json(facts | {"method": "unary"})
+        Design.from_json(facts | {"law": law_of(sdp.RAPPOR(k=40, epsilon0=1.0))})
 
 
 def test_a_promise_that_the_noise_does_not_keep_is_refused() -> None:
@@ -99,7 +100,7 @@ def test_labels_that_json_cannot_hold_are_refused() -> None:
 
 
 def test_a_baseline_has_no_design() -> None:
-    with pytest.raises(InvalidInput, match="must be a Histogram or Frequency or "):
+    with pytest.raises(InvalidInput, match="must be a Histogram or Count or "):
         Design.of(sdp.LocalHistogram(categories=["a", "b"], n=10, epsilon0=1.0))
 
 

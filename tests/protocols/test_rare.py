@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from shuffledp.protocols import Estimate, Frequency, Histogram
+from shuffledp.protocols import Estimate, Histogram
 from shuffledp.protocols.estimate import combine
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.exact_limits import Supports
@@ -66,16 +66,16 @@ def test_the_average_of_nearly_noiseless_rounds_covers() -> None:
         assert np.all(np.mean(covered, axis=0) >= level - 0.02)
 
 
-def estimates_of(words: Frequency, truth: NDArray[np.int64], repetitions: int) -> list[Estimate]:
+def estimates_of(words: Histogram, truth: NDArray[np.int64], repetitions: int) -> list[Estimate]:
     people, rng = np.repeat(np.arange(len(truth)), truth), np.random.default_rng(6)
     return [words.analyse(words.shuffle(words.encode(people, rng=rng))) for _ in range(repetitions)]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("method", ["hadamard", "hashing", "subset", "unary"])
-def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(method: str) -> None:
+@pytest.mark.parametrize("mechanism", ["hadamard", "hash", "subset", "oue"])
+def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(mechanism: str) -> None:
     truth = np.array([600, 300, 90, 10, *[0] * 16])
-    words = Frequency(domain=20, n=N, epsilon0=9.0, method=method)  # type: ignore[arg-type]
+    words = Histogram(categories=20, n=N, epsilon0=9.0, mechanism=mechanism)  # type: ignore[arg-type]
     estimates = estimates_of(words, truth, 400)
     together = [np.all((low <= truth) & (truth <= high)) for low, high in (each.simultaneous() for each in estimates)]
     assert np.mean(together) > 0.93
@@ -86,14 +86,14 @@ def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(me
 
 def test_hadamard_standard_errors_hold_for_rare_values_too() -> None:
     truth = np.array([600, 300, 90, 10, *[0] * 16])
-    words = Frequency(domain=20, n=N, epsilon0=6.97)
+    words = Histogram(categories=20, mechanism="hadamard", n=N, epsilon0=6.97)
     stated = np.mean([each.stderr for each in estimates_of(words, truth, 200)], axis=0)
     np.testing.assert_allclose(stated, words.predicted_stderrs(truth), rtol=0.05)
 
 
 @pytest.mark.parametrize("k", [200, 40_000])
 def test_hadamard_reports_of_a_single_block_that_fills_their_type_are_analysed(k: int) -> None:
-    words = Frequency(domain=k, n=50, epsilon0=0.5)
+    words = Histogram(categories=k, mechanism="hadamard", n=50, epsilon0=0.5)
     columns = words.randomizer.block_count * words.randomizer.block_size
     assert columns == 1 << (8 * words.shuffle(np.zeros(50, dtype=f"u{1 if k == 200 else 2}")).rows.dtype.itemsize)
     estimate = words.analyse(words.shuffle(np.arange(50, dtype=f"u{1 if k == 200 else 2}")))

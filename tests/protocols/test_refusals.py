@@ -12,7 +12,6 @@ from shuffledp.protocols import (
     Bag,
     CentralHistogram,
     CentralSum,
-    Frequency,
     Histogram,
     Mean,
     Protocol,
@@ -24,9 +23,9 @@ from shuffledp.protocols import (
 from shuffledp.protocols.estimate import combine
 
 POLL = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
-WORDS = Frequency(domain=100, n=10, epsilon0=2.0)
-UNARY = Frequency(domain=100, n=10, epsilon0=2.0, method="unary")
-HASHED = Frequency(domain=100, n=10, epsilon0=2.0, method="hashing")
+WORDS = Histogram(categories=100, mechanism="hadamard", n=10, epsilon0=2.0)
+UNARY = Histogram(categories=100, n=10, epsilon0=2.0, mechanism="oue")
+HASHED = Histogram(categories=100, n=10, epsilon0=2.0, mechanism="hash")
 TALLY = Sum(n=10, epsilon0=2.0, k=4)
 NAN = float("nan")
 
@@ -219,8 +218,8 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Mean(n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
         (lambda: Mean(n=10, epsilon=1e-200, delta=1e-12).settle(), "Use more users"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
-        (lambda: Frequency(domain=1, n=10, epsilon0=1.0), "k must be at least 2"),
-        (lambda: Frequency(domain=10, other=3, n=10, epsilon0=1.0), "other must be left out"),
+        (lambda: Histogram(categories=1, mechanism="hadamard", n=10, epsilon0=1.0), "k must be at least 2"),
+        (lambda: Histogram(categories=10, mechanism="hadamard", other=3, n=10, epsilon0=1.0), "other must be left out"),
         (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=1.0, upper=1.0), "lower must be below upper"),
         (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
         (lambda: Mean(n=10, epsilon0=1.0, k=0), "k must be at least 1"),
@@ -228,10 +227,12 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
         (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
         (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
-        (lambda: Frequency(domain=10**12, n=10, epsilon0=1.0), "at most 4194304, got 1000000000000"),
-        (lambda: Histogram(categories=10**12, n=10, epsilon0=1.0), "at most 4194304"),  # type: ignore[arg-type]
+        (
+            lambda: Histogram(categories=10**12, mechanism="hadamard", n=10, epsilon0=1.0),
+            "at most 4194304, got 1000000000000",
+        ),
         (lambda: Sum(n=10, epsilon0=1.0, k=10**12), "k must be at most 4194304"),
-        (lambda: plan("frequency", n=10, domain=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
+        (lambda: plan("histogram", n=10, domain=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
         (lambda: Histogram(categories=["a", "b"], other=["x"], n=10, epsilon0=1.0), "other must be hashable"),  # type: ignore[arg-type]
         (lambda: Histogram(categories=np.array(5), n=10, epsilon0=1.0), "must be a list"),  # type: ignore[arg-type]
         (lambda: Histogram(categories=[([],), "a"], n=10, epsilon0=1.0), "hashable"),
@@ -243,7 +244,7 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: POLL.predicted_stderrs("abc"), "counts must be finite numbers"),
         (lambda: WORDS.predicted_stderrs("abc"), "counts must be finite numbers"),
         (lambda: POLL.predicted_stderrs([float("inf"), 1, 1]), "counts must be finite numbers"),
-        (lambda: Frequency(domain=10, method=["x"], n=10, epsilon0=1.0), "method must be one of"),  # type: ignore[arg-type]
+        (lambda: Histogram(categories=10, mechanism=["x"], n=10, epsilon0=1.0), "mechanism must be one of"),  # type: ignore[arg-type]
         (lambda: combine([1, 2]), "estimates must be a list of what analyse"),  # type: ignore[list-item]
         (lambda: POLL.combine(3), "estimates must be a list of what analyse"),  # type: ignore[arg-type]
         (lambda: StatisticalQuery(query=5, n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
@@ -283,7 +284,7 @@ def test_extreme_noise_gives_finite_answers(epsilon0: float, n: int) -> None:
         (Histogram(categories=["a", "b"], n=n, epsilon0=epsilon0), ["a"] * n),
         (Sum(n=n, epsilon0=epsilon0, k=1), [1.0] * n),
         (Sum(n=n, epsilon0=epsilon0, k=100), [0.3] * n),
-        (Frequency(domain=10, n=n, epsilon0=epsilon0), [3] * n),
+        (Histogram(categories=10, mechanism="hadamard", n=n, epsilon0=epsilon0), [3] * n),
     ):
         estimate = protocol.analyse(protocol.shuffle(protocol.encode(values, rng=np.random.default_rng(0))))  # type: ignore[arg-type]
         for numbers in (estimate.values, estimate.stderr, *estimate.interval(), *estimate.simultaneous()):

@@ -13,7 +13,7 @@ from shuffledp.protocols.settling import certify, protocol_of
 PROMISE = {"n": 400, "epsilon": 1.0, "delta": 1e-6}
 BUILDERS: dict[str, Callable[[], protocol.ShuffledProtocol]] = {
     "histogram": lambda: sdp.Histogram(categories=["a", "b"], **PROMISE),
-    "frequency": lambda: sdp.Frequency(domain=5, method="subset", **PROMISE),
+    "hadamard": lambda: sdp.Histogram(categories=5, mechanism="subset", **PROMISE),
     "mean": lambda: sdp.Mean(k=2, **PROMISE),
     "best grid": lambda: sdp.Sum(**PROMISE),
 }
@@ -75,11 +75,9 @@ def test_a_mean_takes_its_grid_from_a_randomizer() -> None:
         sdp.Mean(n=100, k=3, randomizer=sdp.KRR(k=5, epsilon0=2.0))
 
 
-def test_a_frequency_takes_anybodys_randomizer_that_votes_for_many() -> None:
-    words = sdp.Frequency(domain=["x", "y", "z"], n=100, randomizer=sdp.RAPPOR(k=3, epsilon0=2.0))
+def test_a_histogram_takes_anybodys_randomizer_that_votes_for_many() -> None:
+    words = sdp.Histogram(categories=["x", "y", "z"], n=100, randomizer=sdp.RAPPOR(k=3, epsilon0=2.0))
     assert words.analyse(words.shuffle(words.encode(["x"] * 100))).n == 100
-    with pytest.raises(InvalidInput, match="Use it in a Histogram"):
-        sdp.Frequency(domain=3, n=100, randomizer=sdp.KRR(k=3, epsilon0=2.0))
 
 
 def test_whoever_sees_the_noise_sees_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,10 +41,10 @@ def reports_of(protocol: ReportingProtocol) -> np.ndarray:
 
 PROTOCOLS: dict[str, Callable[[], ReportingProtocol]] = {
     "histogram": lambda: sdp.Histogram(categories=4, n=PEOPLE, epsilon0=1.5),
-    "hadamard": lambda: sdp.Frequency(domain=9, method="hadamard", n=PEOPLE, epsilon0=1.5),
-    "hashing": lambda: sdp.Frequency(domain=5, method="hashing", n=PEOPLE, epsilon0=1.5),
-    "subset": lambda: sdp.Frequency(domain=6, method="subset", n=PEOPLE, epsilon0=1.0),
-    "unary": lambda: sdp.Frequency(domain=5, method="unary", n=PEOPLE, epsilon0=1.5),
+    "hadamard": lambda: sdp.Histogram(categories=9, mechanism="hadamard", n=PEOPLE, epsilon0=1.5),
+    "hash": lambda: sdp.Histogram(categories=5, mechanism="hash", n=PEOPLE, epsilon0=1.5),
+    "subset": lambda: sdp.Histogram(categories=6, mechanism="subset", n=PEOPLE, epsilon0=1.0),
+    "oue": lambda: sdp.Histogram(categories=5, mechanism="oue", n=PEOPLE, epsilon0=1.5),
     "matrix": lambda: sdp.Histogram(
         categories=2, n=PEOPLE, randomizer=sdp.FromMatrix([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
     ),

@@ -216,11 +216,11 @@ def test_a_mean_refuses_reports_that_do_not_name_one_point() -> None:
     assert abs(estimate.value - 0.5) < 5.0 * estimate.stderr[0]
 
 
-def test_a_design_names_the_method_that_is_in_use() -> None:
-    fits = sdp.Frequency(domain=9, n=100, delta=1e-6, randomizer=sdp.Hadamard(k=9, epsilon0=1.0))
+def test_a_design_is_of_a_mechanism() -> None:
+    fits = sdp.Histogram(categories=9, n=100, delta=1e-6, randomizer=sdp.Hadamard(k=9, epsilon0=1.0))
     assert Design.from_json(Design.of(fits).as_json()) == Design.of(fits)
-    other = sdp.Frequency(domain=9, n=100, delta=1e-6, randomizer=sdp.RAPPOR(k=9, epsilon0=1.0))
-    with pytest.raises(InvalidInput, match="must be that of the method hadamard"):
+    other = sdp.Histogram(categories=9, n=100, delta=1e-6, randomizer=sdp.RAPPOR(k=9, epsilon0=1.0))
+    with pytest.raises(InvalidInput, match="must be that of a mechanism to be written down"):
         Design.of(other)
 
 

@@ -29,9 +29,9 @@ def released(table: Path) -> Path:
 def folders(table: Path, released: Path) -> dict[str, Path]:
     """One release of every kind."""
     made = {"histogram": released}
-    for task, asked in (("frequency", CITY), ("mean", AGE)):
-        made[task] = table.with_name(task)
-        done(task, table, *asked, "--out", made[task])
+    for name, asked in (("hadamard", ("histogram", "--mechanism", "hadamard", *CITY)), ("mean", ("mean", *AGE))):
+        made[name] = table.with_name(name)
+        done(*asked, table, "--out", made[name])
     return made
 
 

@@ -45,11 +45,11 @@ def lightly() -> tuple[sdp.FakesHistogram, Design]:
     return poll, replace(Design.of(poll), epsilon=1.0)
 
 
-@pytest.mark.parametrize(("protocol", "kind"), [("fakes", None), ("fakes", "poisson"), ("dummies", None)])
-def test_from_values_to_a_page_that_verifies(protocol: str, kind: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("mechanism", "kind"), [("fakes", None), ("fakes", "poisson"), ("dummies", None)])
+def test_from_values_to_a_page_that_verifies(mechanism: str, kind: str | None, tmp_path: Path) -> None:
     ledger = tmp_path / "budget.sqlite"
     limits = {"population": "riders", "limit_epsilon": 2.0, "limit_delta": 1e-4}
-    hidden = {"protocol": protocol, "kind": kind}
+    hidden = {"mechanism": mechanism, "kind": kind}
     made = sdp.histogram(VALUES, **TERMS, **hidden, ledger=ledger, **limits, rng=np.random.default_rng(4))
     for label, held in zip(WAYS, (1500, 480, 20), strict=True):
         row = made.estimates[label]
@@ -60,7 +60,7 @@ def test_from_values_to_a_page_that_verifies(protocol: str, kind: str | None, tm
     assert verify(page).verdict == "pass"
     said = " ".join(page.split())
     assert "nobody but the analyst could read a message" in said
-    assert ("dummies, about 25 for each value" in said) == (protocol == "dummies")
+    assert ("dummies, about 25 for each value" in said) == (mechanism == "dummies")
     assert "randomized on its own" not in said
     assert made.record.ledger is not None
     assert made.record.ledger.total.upper <= 1.0
@@ -97,11 +97,11 @@ def test_messages_that_are_no_rows_are_refused_by_the_shuffler(tmp_path: Path) -
         shuffle([tmp_path / "a"], tmp_path / "b")
 
 
-@pytest.mark.parametrize("protocol", ["fakes", "dummies"])
+@pytest.mark.parametrize("mechanism", ["fakes", "dummies"])
 def test_the_truth_is_not_written_to_plain_files_nor_handed_out_by_engines(
-    protocol: str, table: Path, tmp_path: Path
+    mechanism: str, table: Path, tmp_path: Path
 ) -> None:
-    poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[protocol](**TERMS, n=2000)
+    poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[mechanism](**TERMS, n=2000)
     with pytest.raises(InvalidInput, match="must be sealed to the analyst"):
         client.encode(Design.of(poll), open_column(str(table), "way", kind="text"), tmp_path / "a.reports")
     with pytest.raises(InvalidInput, match="must be sealed to the analyst"):
@@ -130,10 +130,10 @@ def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
         poll.analyse_counts(bare.votes)
 
 
-@pytest.mark.parametrize("protocol", ["fakes", "dummies"])
-def test_counts_without_fakes_are_refused_and_nothing_is_spent(protocol: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mechanism", ["fakes", "dummies"])
+def test_counts_without_fakes_are_refused_and_nothing_is_spent(mechanism: str, tmp_path: Path) -> None:
     """Positive control: the same counts with fakes are released, and charged."""
-    poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[protocol](**TERMS, n=2000)
+    poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[mechanism](**TERMS, n=2000)
     design, asked = Design.of(poll), Asked(task="histogram", what="a question")
     budget = Budget.of(tmp_path / "budget.sqlite", "riders", 2.0, 1e-4)
     assert budget is not None
@@ -157,60 +157,63 @@ def test_counts_without_fakes_are_refused_and_nothing_is_spent(protocol: str, tm
 
 def test_the_command(table: Path, tmp_path: Path) -> None:
     terms = ["--column", "way", "--categories", ",".join(WAYS), "--epsilon", "1", "--delta", "1e-6"]
-    made = run("histogram", table, *terms, "--protocol", "dummies", "--out", tmp_path / "r")
+    made = run("histogram", table, *terms, "--mechanism", "dummies", "--out", tmp_path / "r")
     assert made.code == 0
     assert (tmp_path / "r" / "page.html").exists()
-    shown = run("histogram", table, *terms, "--protocol", "fakes", "--dry-run")
+    shown = run("histogram", table, *terms, "--mechanism", "fakes", "--dry-run")
     assert "messages" in shown.out
     for wrong, words in (
-        (["--protocol", "noise"], "--protocol must be one of krr, fakes, dummies"),
-        (["--protocol", "fakes", "--slots", "2"], "No such option: --slots"),
+        (
+            ["--mechanism", "noise"],
+            "--mechanism of a histogram must be one of krr, hadamard, hash",
+        ),
+        (["--mechanism", "fakes", "--slots", "2"], "No such option: --slots"),
     ):
         failed = run("histogram", table, *terms, *wrong, "--out", tmp_path / "x")
         assert failed.code == 2
         assert words in " ".join(failed.error.split())
     for choices, words in (
-        ({"slots": 2}, 'slots must come with protocol="fakes"'),
-        ({"protocol": "fakes", "kept": 0.5}, 'kept must come with protocol="dummies"'),
-        ({"protocol": "dummies", "kept": 0.0}, "keep must"),
-        ({"protocol": "dummies", "kind": "binomial"}, "kind of dummies must be"),
+        ({"slots": 2}, 'slots must come with mechanism="fakes"'),
+        ({"mechanism": "fakes", "kept": 0.5}, 'kept must come with mechanism="dummies"'),
+        ({"mechanism": "dummies", "kept": 0.0}, "keep must"),
+        ({"mechanism": "dummies", "kind": "binomial"}, "kind of dummies must be"),
     ):
         with pytest.raises(InvalidInput, match=words):
             sdp.histogram(VALUES, **TERMS, **choices)
     terms = ["--lower", "0", "--upper", "1", "--n", "100", "--epsilon", "1", "--delta", "1e-6"]
-    failed = run("design", "mean", *terms, "--protocol", "fakes", "--out", tmp_path / "d.json")
+    failed = run("design", "mean", *terms, "--mechanism", "fakes", "--out", tmp_path / "d.json")
     assert failed.code == 2
-    assert "must be of a histogram" in " ".join(failed.error.split())
+    assert "--mechanism must be left out of a mean, got 'fakes'" in " ".join(failed.error.split())
 
 
-@pytest.mark.parametrize("protocol", ["fakes", "dummies"])
-def test_crosstabs_and_quantiles_to_pages_that_verify(protocol: str) -> None:
+@pytest.mark.parametrize("mechanism", ["fakes", "dummies"])
+def test_crosstabs_and_quantiles_to_pages_that_verify(mechanism: str) -> None:
     rng = np.random.default_rng(5)
     people = pa.table(
         {"way": VALUES, "late": ["yes", "no"] * (len(VALUES) // 2), "age": (np.arange(len(VALUES)) % 80).tolist()}
     )
-    hidden: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "protocol": protocol, "rng": rng}
+    hidden: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6, "mechanism": mechanism, "rng": rng}
     crossed = sdp.crosstab(people, ["way", "late"], categories=[WAYS, ["yes", "no"]], by="way", **hidden)
     for label, held in (("bus × yes", 750), ("car × (all)", 480), ("(all) × no", 1000)):
         row = crossed.estimates[label]
         assert abs(row.estimate - held) < 6.0 * row.stderr < 100.0
-    bins = {"fakes": 16, "dummies": 80}[protocol]  # of so many, all levels of a tree are asked about
+    bins = {"fakes": 16, "dummies": 80}[mechanism]  # of so many, all levels of a tree are asked about
     ages = sdp.quantile(people, "age", lower=0, upper=80, bins=bins, ranges=[(20, 60)], at=[0.25, 0.5], **hidden)
     found, inside = ages.record.estimates.quantiles, ages.record.estimates.ranges
     assert found is not None
     assert inside is not None
     assert found.lower[1] < 40.0 <= found.upper[1]
     assert abs(inside.value[0] - 1000) < 6.0 * inside.stderr[0]
-    for made, law in ((crossed, protocol), (ages, {"dummies": "tree"}.get(protocol, protocol))):
+    for made, law in ((crossed, mechanism), (ages, {"dummies": "tree"}.get(mechanism, mechanism))):
         assert made.record.design.law.randomizer == law
         page = html(made.record)
         assert verify(page).verdict == "pass"
         assert "nobody but the analyst could read a message" in " ".join(page.split())
-    assert ("one message for each of 2 levels" in " ".join(page.split())) == (protocol == "dummies")
+    assert ("one message for each of 2 levels" in " ".join(page.split())) == (mechanism == "dummies")
 
 
 def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, tmp_path: Path) -> None:
-    promise = ("--epsilon", 1, "--delta", 1e-6, "--protocol", "dummies")
+    promise = ("--epsilon", 1, "--delta", 1e-6, "--mechanism", "dummies")
     out = tmp_path / "design.json"
     bins = ("--lower", 0, "--upper", 80, "--bins", 8)
     made = run("design", "quantile", *bins, *promise, "--n", 5000, "--out", out)
@@ -221,7 +224,7 @@ def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, 
     assert (design.task.name, design.law.family) == ("quantile", "tree")
     run("encode", table, "--design", out, "--column", "way", "--out", tmp_path / "a.reports").refused("sealed")
     run("design", "mean", "--lower", 0, "--upper", 1, *promise, "--n", 5000, "--out", tmp_path / "no.json").refused(
-        "--protocol dummies must be of a histogram, crosstab or quantile, got a mean"
+        "--mechanism must be left out of a mean, got 'dummies'"
     )
     columns = ("--column", "way", "--column", "late", "--categories", "bus,car,train", "--categories", "yes,no")
     both = tmp_path / "both.csv"

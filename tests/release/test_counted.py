@@ -62,8 +62,8 @@ def questions() -> dict[str, tuple[Design, Any]]:
     return {
         "mean": (Design.of(sdp.Mean(lower=0.0, upper=10.0, **terms)), places.astype(float)),
         **{
-            method: (Design.of(sdp.Frequency(domain=7, method=method, **terms)), places)
-            for method in ("hadamard", "hashing", "subset", "unary")
+            mechanism: (Design.of(sdp.Histogram(categories=7, mechanism=mechanism, **terms)), places)
+            for mechanism in ("hadamard", "hash", "subset", "oue")
         },
     }
 

@@ -14,7 +14,7 @@ from shuffledp.cli import answering as command
 from shuffledp.cli import show
 from shuffledp.page.shown_by_task import answer as section
 from shuffledp.page.svg_file import release_svg
-from shuffledp.protocols import Frequency, Histogram
+from shuffledp.protocols import Histogram
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.record import Record, embedded_json
 from shuffledp.release.rows import SHOWN, EstimateTable
@@ -74,7 +74,7 @@ def test_the_same_for_hadamard_response(shown: Any) -> None:
     rng = np.random.default_rng(7)
     people = rng.integers(0, VALUES, 5_000)
     truth = np.bincount(people, minlength=VALUES)
-    words = Frequency(domain=VALUES, n=len(people), epsilon0=5.0)
+    words = Histogram(categories=VALUES, mechanism="hadamard", n=len(people), epsilon0=5.0)
     good = 0
     for _ in range(10):
         _, rows = shown(words.analyse_counts(words.tally(words.encode(people, rng=rng).rows)))
@@ -97,7 +97,21 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     """A release of 60 values, of which three are common: what was said, its facts, and its page."""
     folder = tmp_path_factory.mktemp("long") / "result"
     content = b"page\n" + b"".join(b"%d\n" % (i % 3) for i in range(3000))
-    said = done("frequency", "-", "--domain", 60, "--epsilon", 1, "--delta", 1e-6, "--out", folder, stdin=content)
+    said = done(
+        "histogram",
+        "-",
+        "--domain",
+        60,
+        "--mechanism",
+        "hadamard",
+        "--epsilon",
+        1,
+        "--delta",
+        1e-6,
+        "--out",
+        folder,
+        stdin=content,
+    )
     page = (folder / "page.html").read_text(encoding="utf-8")
     facts = embedded_json(page)
     assert isinstance(facts, dict)

@@ -12,7 +12,7 @@ from shuffledp.record import embedded_json
 from tests.cli.people import ABSENT, AGE, CITIES, CITY, FILES, PEOPLE, TRUTH, done, listing, people
 from tests.tables.tables import FORMATS, Write, as_arrow_stream, as_csv, as_gzipped_csv
 
-TASKS = ("histogram", "frequency", "mean")
+TASKS = ("histogram", "hadamard", "mean")
 SIGMAS = 6.0
 
 
@@ -64,7 +64,7 @@ def test_a_design_that_a_release_leaves_can_be_asked_again(folders: dict[str, Pa
     )
 
 
-@pytest.mark.parametrize("task", ["histogram", "frequency"])
+@pytest.mark.parametrize("task", ["histogram", "hadamard"])
 def test_counts_are_near_the_truth_and_missing_values_are_counted(folders: dict[str, Path], task: str) -> None:
     rows = rows_in(folders[task])
     assert tuple(row["label"] for row in rows) == CITIES
@@ -125,7 +125,8 @@ def test_what_is_printed_for_people_has_estimates_certificate_and_files(tmp_path
 def test_every_row_is_in_the_csv_even_if_the_json_lists_the_largest_only(tmp_path: Path) -> None:
     content = b"page\n" + b"".join(b"%d\n" % (i % 100) for i in range(1000))
     facts = done(
-        "frequency", "-", "--domain", 12_000, "--epsilon", 4, "--delta", 1e-6, "--out", tmp_path / "result", "--json",
+        "histogram", "-", "--domain", 12_000, "--mechanism", "hadamard", "--epsilon", 4, "--delta", 1e-6,
+        "--out", tmp_path / "result", "--json",
         stdin=content,
     ).facts  # fmt: skip
     assert len(facts["estimates"]["label"]) == len(facts["tally"]["votes"]) == 10_000

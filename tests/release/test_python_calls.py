@@ -1,4 +1,4 @@
-"""sdp.histogram, sdp.frequency and sdp.mean: the same answers, folders and refusals as the command,
+"""sdp.histogram and sdp.mean: the same answers, folders and refusals as the command,
 from values in memory.
 """
 
@@ -211,11 +211,11 @@ def test_a_mean_of_clipped_values_says_so(tmp_path: Path) -> None:
 
 
 def test_many_values_are_cut_with_intervals_for_all_at_once() -> None:
-    made = sdp.frequency(np.full(2000, 7), domain=60, **PROMISE)
+    made = sdp.histogram(np.full(2000, 7), categories=60, mechanism="hadamard", **PROMISE)
     assert (len(made.estimates), made.estimates.cut) == (60, True)
     assert "... and 40 more" in repr(made.estimates)
     assert "95 % for all at once" in made._repr_html_()
-    assert made.record.design.domain == [str(each) for each in range(60)]
+    assert made.record.design.categories == [str(each) for each in range(60)]
 
 
 def test_a_seeded_release_says_that_it_is_not_for_release() -> None:
@@ -289,11 +289,6 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
     assert list(tmp_path.iterdir()) == [], "nothing is spent and nothing written"
 
 
-def test_a_frequency_names_its_own_arguments() -> None:
-    with pytest.raises(sdp.InvalidInput, match=r'Add domain="FILE" .*`shuffledp look FILE` prints a list'):
-        sdp.frequency(PEOPLE, **PROMISE)
-
-
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
@@ -342,7 +337,7 @@ def test_every_option_that_a_message_names_is_an_argument() -> None:
     """
     import inspect
 
-    calls = (sdp.histogram, sdp.frequency, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
+    calls = (sdp.histogram, sdp.mean, sdp.sum, sdp.count, sdp.crosstab, sdp.quantile, sdp.top)
     known = {each for call in calls for each in inspect.signature(call).parameters}
     source = Path(sdp.__file__).parent
     packages = [source / "tables", source / "release", source / "ledger"]

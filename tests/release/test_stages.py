@@ -70,7 +70,9 @@ def test_the_stages_give_the_certificate_of_one_go(
         assert abs(value - TRUTH[label]) <= 6.0 * error
 
 
-@pytest.mark.parametrize("task, more", [("mean", ("--lower", 0, "--upper", 100)), ("frequency", CATEGORIES)])
+@pytest.mark.parametrize(
+    "task, more", [("mean", ("--lower", 0, "--upper", 100)), ("histogram", (*CATEGORIES, "--mechanism", "hadamard"))]
+)
 def test_every_task_runs_in_stages(tmp_path: Path, table: Path, task: str, more: tuple[object, ...]) -> None:
     made = done(
         "design", task, *more, "--n", 3100, "--honest", "90%", *PROMISE, "--out", tmp_path / "d.json", "--json"

@@ -42,13 +42,13 @@ def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
     assert found["certified"] is True
 
 
-def test_a_frequency_is_compared_with_the_best_encoding_without_a_shuffler() -> None:
+def test_an_encoding_is_compared_with_the_best_encoding_without_a_shuffler() -> None:
     """The local model with a worse encoding would flatter the shuffler."""
-    found = errors(answer(asked(task="frequency", size=100, method="subset")))
-    terms: dict[str, Any] = {"domain": 100, "method": "subset", "n": 5000, "epsilon": 1.0, "delta": 1e-7}
-    assert found["shuffled"] == sdp.Frequency(**terms).predicted_stderr()
-    assert found["local"] == sdp.Frequency(**terms, least=1).predicted_stderr()
-    assert found["local"] == errors(answer(asked(task="frequency", size=100, method="unary")))["local"]
+    found = errors(answer(asked(task="histogram", size=100, mechanism="subset")))
+    terms: dict[str, Any] = {"categories": 100, "mechanism": "subset", "n": 5000, "epsilon": 1.0, "delta": 1e-7}
+    assert found["shuffled"] == sdp.Histogram(**terms).predicted_stderr()
+    assert found["local"] == sdp.Histogram(**terms, least=1).predicted_stderr()
+    assert found["local"] == errors(answer(asked(task="histogram", size=100, mechanism="oue")))["local"]
     assert found["central"] < found["shuffled"] < found["local"]
 
 
@@ -148,7 +148,7 @@ def test_an_unknown_part_is_refused() -> None:
 
 def test_the_upper_end_is_never_beyond_what_is_promised() -> None:
     """The search for epsilon stops earlier than that for the noise, whose promise is certified."""
-    request = PlanRequest(task="frequency", n=60, size=204, method="subset", epsilon=0.363, delta=4.45e-12)
+    request = PlanRequest(task="histogram", n=60, size=204, mechanism="subset", epsilon=0.363, delta=4.45e-12)
     assert settled(request).protocol.guarantee.epsilon(delta=4.45e-12).upper > 0.363, "the control"
     upper = answer(request, "curve")["interval"]["upper"]
     assert (upper["value"], upper["text"]) == (0.363, "0.363")
@@ -165,18 +165,18 @@ def test_noise_whose_promise_cannot_be_compared_is_a_sentence_about_it(changes: 
 
 
 def test_who_gains_next_to_nothing_is_not_told_a_factor() -> None:
-    alone = answer(PlanRequest(task="frequency", n=5, size=100, method="unary", epsilon=0.5, delta=1e-9))
+    alone = answer(PlanRequest(task="histogram", n=5, size=100, mechanism="oue", epsilon=0.5, delta=1e-9))
     assert alone["gain"].startswith("Hardly closer than without a shuffler (subset selection, sets of 38), and ")
     curator = "a curator who sees every value (discrete Laplace noise, counts made to add up)."
     assert f" times the error of {curator}" in alone["gain"]
     assert "e+" not in "".join(each["share"] for each in alone["errors"])
     gain = answer(asked())["gain"]
     assert " times closer than without a shuffler (subset selection, sets of 2), and 3.6 times" in gain
-    weak = answer(PlanRequest(task="frequency", n=20, size=4, method="unary", epsilon=4.0, delta=1e-9))["gain"]
+    weak = answer(PlanRequest(task="histogram", n=20, size=4, mechanism="oue", epsilon=4.0, delta=1e-9))["gain"]
     assert " times as far off as without a shuffler (k-ary randomized response), " in weak
 
 
 def test_the_planner_says_beside_the_number_what_an_end_rests_on() -> None:
-    hashed = asked(task="frequency", method="hashing", size=50)
+    hashed = asked(task="histogram", mechanism="hash", size=50)
     assert answer(hashed, "numbers")["only"] == answer(hashed, "curve")["only"] == "if the hash functions are ideal"
     assert answer(asked(), "curve")["only"] == ""

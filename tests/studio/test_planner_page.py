@@ -142,7 +142,7 @@ def test_every_forecast_on_the_page_is_marked(browser: Browser, studio: Studio) 
 
 def test_names_stay_in_reach_where_they_count(browser: Browser, studio: Studio) -> None:
     """They once disabled the number of values of another question, and could not be seen there."""
-    with opened(browser, studio, "#task=frequency&names=tea,coffee,water") as page:
+    with opened(browser, studio, "#mechanism=hadamard&names=tea,coffee,water") as page:
         assert page.locator("#size").is_disabled()
         page.locator("#names").fill("")
         expect(page.locator("#size")).to_be_enabled(timeout=PATIENCE)

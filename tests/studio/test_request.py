@@ -20,7 +20,7 @@ DESIGNED = {
     "histogram": HISTOGRAM,
     "names": HISTOGRAM | {"names": "tea, green tea,'quoted', naïve", "honest": 90},
     "rounds": HISTOGRAM | {"rounds": 3, "honest": 66.6},
-    "frequency": HISTOGRAM | {"task": "frequency", "size": 50, "method": "hashing"},
+    "hash": HISTOGRAM | {"size": 50, "mechanism": "hash"},
     "mean": HISTOGRAM | {"task": "mean", "lower": -5, "upper": 120.5},
 }
 
@@ -39,9 +39,9 @@ def test_the_plan_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "at least 1000 of them honest" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("method", ["hadamard", "hashing", "subset", "unary"])
-def test_given_noise_is_the_command_epsilon(method: str, capsys: pytest.CaptureFixture[str]) -> None:
-    told = {"task": "frequency", "method": method, "given": "epsilon0", "epsilon0": 2}
+@pytest.mark.parametrize("mechanism", ["hadamard", "hash", "subset", "oue"])
+def test_given_noise_is_the_command_epsilon(mechanism: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"mechanism": mechanism, "given": "epsilon0", "epsilon0": 2}
     asked = PlanRequest.from_json(HISTOGRAM | told)
     assert set(asked.commands()) == {"epsilon"}
     assert main([*shlex.split(asked.commands()["epsilon"])[1:], "--json"]) == 0
@@ -51,8 +51,11 @@ def test_given_noise_is_the_command_epsilon(method: str, capsys: pytest.CaptureF
 
 
 def test_requests_that_mean_the_same_are_equal() -> None:
-    asked = PlanRequest.from_json(HISTOGRAM | {"method": "unary", "lower": -3, "epsilon0": 7})
+    asked = PlanRequest.from_json(HISTOGRAM | {"lower": -3, "epsilon0": 7})
     assert asked == PlanRequest.from_json(HISTOGRAM | {"epsilon": 1.0, "n": 2000.0})
+    assert asked != PlanRequest.from_json(HISTOGRAM | {"mechanism": "oue"})
+    mean = DESIGNED["mean"]
+    assert PlanRequest.from_json(mean | {"mechanism": "oue"}) == PlanRequest.from_json(mean)
     assert asked != PlanRequest.from_json(HISTOGRAM | {"epsilon": 2})
 
 
@@ -82,7 +85,7 @@ def test_requests_that_mean_the_same_are_equal() -> None:
         ({"given": "both"}, "given must be one of"),
         ({"task": "mean", "lower": 3, "upper": 3}, "lower"),
         ({"task": "mean", "given": "epsilon0"}, "a mean must be planned from epsilon"),
-        ({"task": "frequency", "method": "magic"}, "method must be one of"),
+        ({"mechanism": "magic"}, "mechanism must be one of"),
         ({"names": "tea"}, "at least two"),
         ({"names": "tea,tea"}, "distinct"),
         ({"names": "tea,\x00"}, "printable"),
@@ -108,9 +111,11 @@ VALUES = st.one_of(
 @given(
     st.one_of(
         VALUES,
-        st.dictionaries(st.sampled_from([*HISTOGRAM, "names", "method", "lower", "upper", "rounds", "honest"]), VALUES),
+        st.dictionaries(
+            st.sampled_from([*HISTOGRAM, "names", "mechanism", "lower", "upper", "rounds", "honest"]), VALUES
+        ),
     ),
-    st.sampled_from(["histogram", "frequency", "mean"]),
+    st.sampled_from(["histogram", "mean"]),
 )
 def test_whatever_is_sent_is_understood_or_refused(sent: object, task: str) -> None:
     whole = HISTOGRAM | {"task": task} | sent if isinstance(sent, dict) else sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from shuffledp.protocols import Frequency, Histogram, Mean
+from shuffledp.protocols import Histogram, Mean
 from shuffledp.protocols.design import Design
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey
@@ -22,8 +22,8 @@ def designs() -> dict[str, Design]:
         "krr": Histogram(categories=["yes", "no", "rather not say"], n=1000, least=500, **common),
         "mean": Mean(lower=0.0, upper=120.0, n=1000, least=500, **common),
         **{
-            method: Frequency(domain=range(300), n=1000, least=500, method=method, **common)
-            for method in ("hadamard", "hashing", "subset", "unary")
+            mechanism: Histogram(categories=range(300), n=1000, least=500, mechanism=mechanism, **common)
+            for mechanism in ("hadamard", "hash", "subset", "oue")
         },
     }
     return {name: Design.of(protocol) for name, protocol in made.items()}

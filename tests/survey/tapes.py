@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.client import Encoder
 from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import CountTask, CrosstabTask, FrequencyTask, HistogramTask, MeanTask, SumTask, Task
+from shuffledp.protocols.tasks import CountTask, CrosstabTask, HistogramTask, MeanTask, SumTask, Task
 from shuffledp.randomizers import KRR, OUE, CheckIn, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, UserFakes
@@ -100,8 +100,8 @@ def _split(**law: Any) -> tuple[Task, Any]:
     return MeanTask(0.0, 120.0), SplitShares(**law)
 
 
-def _frequency(method: str, randomizer: Any) -> tuple[Task, Any]:
-    return FrequencyTask(randomizer.k, method=method), randomizer
+def _histogram(randomizer: Any) -> tuple[Task, Any]:
+    return HistogramTask(randomizer.k), randomizer
 
 
 def _check_in(task: Task, inside: Any, probability: float = 0.3) -> tuple[Task, Any]:
@@ -129,27 +129,27 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "mean of tiny numbers": lambda: _mean(300, 5e-324, 1e-310),
     "mean on 2^33 + 9 points": lambda: _mean((1 << 33) + 9, -273.15, 1e4),
     "mean on 2^40 points": lambda: _mean(1 << 40, 0.0, 120.0),
-    "hadamard 2": lambda: _frequency("hadamard", Hadamard(k=2, epsilon0=0.5)),
-    "hadamard 5": lambda: _frequency("hadamard", Hadamard(k=5, epsilon0=1.0)),
-    "hadamard 255": lambda: _frequency("hadamard", Hadamard(k=255, epsilon0=0.5)),  # one block of 2^8 columns
-    "hadamard 300": lambda: _frequency("hadamard", Hadamard(k=300, epsilon0=3.0)),
-    "hadamard 100000": lambda: _frequency("hadamard", Hadamard(k=100_000, epsilon0=6.0)),
-    "hash to 2": lambda: _frequency("hashing", LocalHash(k=300, g=2, epsilon0=1.0)),
-    "hash to 8": lambda: _frequency("hashing", LocalHash(k=300, g=8, epsilon0=2.0)),
-    "hash to 855": lambda: _frequency("hashing", LocalHash(k=5000, g=855, epsilon0=6.75)),
-    "hash to 2^32": lambda: _frequency("hashing", LocalHash(k=300, g=1 << 32, epsilon0=22.5)),
-    "subset 1 of 5": lambda: _frequency("subset", SubsetSelection(k=5, epsilon0=1.0, size=1)),
-    "subset 2 of 5": lambda: _frequency("subset", SubsetSelection(k=5, epsilon0=1.0, size=2)),
-    "subset 4 of 5": lambda: _frequency("subset", SubsetSelection(k=5, epsilon0=1.0, size=4)),
-    "subset 3 of 300": lambda: _frequency("subset", SubsetSelection(k=300, epsilon0=4.0, size=3)),
-    "unary 2": lambda: _frequency("unary", OUE(k=2, epsilon0=1.0)),
-    "unary nearly silent": lambda: _frequency("unary", OUE(k=5, epsilon0=1e-11)),
-    "unary 10": lambda: _frequency("unary", OUE(k=10, epsilon0=3.0)),
+    "hadamard 2": lambda: _histogram(Hadamard(k=2, epsilon0=0.5)),
+    "hadamard 5": lambda: _histogram(Hadamard(k=5, epsilon0=1.0)),
+    "hadamard 255": lambda: _histogram(Hadamard(k=255, epsilon0=0.5)),  # one block of 2^8 columns
+    "hadamard 300": lambda: _histogram(Hadamard(k=300, epsilon0=3.0)),
+    "hadamard 100000": lambda: _histogram(Hadamard(k=100_000, epsilon0=6.0)),
+    "hash to 2": lambda: _histogram(LocalHash(k=300, g=2, epsilon0=1.0)),
+    "hash to 8": lambda: _histogram(LocalHash(k=300, g=8, epsilon0=2.0)),
+    "hash to 855": lambda: _histogram(LocalHash(k=5000, g=855, epsilon0=6.75)),
+    "hash to 2^32": lambda: _histogram(LocalHash(k=300, g=1 << 32, epsilon0=22.5)),
+    "subset 1 of 5": lambda: _histogram(SubsetSelection(k=5, epsilon0=1.0, size=1)),
+    "subset 2 of 5": lambda: _histogram(SubsetSelection(k=5, epsilon0=1.0, size=2)),
+    "subset 4 of 5": lambda: _histogram(SubsetSelection(k=5, epsilon0=1.0, size=4)),
+    "subset 3 of 300": lambda: _histogram(SubsetSelection(k=300, epsilon0=4.0, size=3)),
+    "oue 2": lambda: _histogram(OUE(k=2, epsilon0=1.0)),
+    "oue nearly silent": lambda: _histogram(OUE(k=5, epsilon0=1e-11)),
+    "oue 10": lambda: _histogram(OUE(k=10, epsilon0=3.0)),
     "check-in, krr 3": lambda: _check_in(HistogramTask(3), KRR(k=3, epsilon0=1.0)),
     "check-in, krr 256": lambda: _check_in(HistogramTask(256), KRR(k=256, epsilon0=5.0)),  # a blank needs a second byte
-    "check-in, hash": lambda: _check_in(FrequencyTask(300, "hashing"), LocalHash(k=300, g=8, epsilon0=2.0)),
-    "check-in, subset": lambda: _check_in(FrequencyTask(6, "subset"), SubsetSelection(k=6, epsilon0=1.0, size=2)),
-    "check-in, unary": lambda: _check_in(FrequencyTask(10, "unary"), OUE(k=10, epsilon0=3.0)),
+    "check-in, hash": lambda: _check_in(HistogramTask(300), LocalHash(k=300, g=8, epsilon0=2.0)),
+    "check-in, subset": lambda: _check_in(HistogramTask(6), SubsetSelection(k=6, epsilon0=1.0, size=2)),
+    "check-in, oue": lambda: _check_in(HistogramTask(10), OUE(k=10, epsilon0=3.0)),
     "check-in twice, krr 3": lambda: _check_in(HistogramTask(3), CheckIn(KRR(k=3, epsilon0=1.0), probability=0.5)),
     "fakes 3": lambda: _fakes(k=3, slots=2, chance=0.3),
     "fakes 256": lambda: _fakes(k=256, slots=3, chance=0.75),  # a blank needs a second byte
@@ -166,9 +166,7 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "split in 5": lambda: _split(k=101, least=100, decay=0.3, share_bits=30, messages=5, reach=30),
     "split, 52 bits": lambda: _split(k=1001, least=100, decay=0.3, share_bits=52, messages=3, reach=20),
     "split, a sum": lambda: (SumTask(-1.0, 5.0), _split(k=7, least=9, decay=1.0, share_bits=9, messages=3, reach=9)[1]),
-    "check-in twice, unary": lambda: _check_in(
-        FrequencyTask(4, "unary"), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)
-    ),
+    "check-in twice, oue": lambda: _check_in(HistogramTask(4), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)),
 }
 
 

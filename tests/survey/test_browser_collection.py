@@ -145,7 +145,7 @@ def refused(page: Page, facts: dict[str, Any]) -> str:
     return sentence or ""
 
 
-@pytest.mark.parametrize("name", ["krr 3", "hadamard 5", "hash to 8", "subset 2 of 5", "unary 10"])
+@pytest.mark.parametrize("name", ["krr 3", "hadamard 5", "hash to 8", "subset 2 of 5", "oue 10"])
 def test_noise_that_is_not_that_of_epsilon0_is_refused(page: Page, name: str) -> None:
     """Whoever reads a small epsilon0 on the page must not send what a larger one draws."""
     facts = file(name).as_json()

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 
 from shuffledp.client import Encoder
 from shuffledp.protocols.design import CHECK_IN, Design
-from shuffledp.protocols.tasks import FAMILY_OF_METHOD, TASKS, CountTask
+from shuffledp.protocols.tasks import ENCODINGS, TASKS, CountTask
 from shuffledp.randomizers import KRR, OUE, Hadamard
 from shuffledp.randomizers.messages import MessageLaw, SignedUnits, SplitShares, UserFakes
 from shuffledp.randomizers.messages.signed_units import BLANK, MINUS, PLUS
@@ -79,7 +79,7 @@ def values_of(design: Design, rng: random.Random) -> list[float]:
 
 def test_there_is_a_design_of_every_kind() -> None:
     laws = [(str(encoder_of(name).design.task), encoder_of(name).design.law) for name in MADE]
-    counted = {("histogram", "krr"), *(("frequency", family) for family in FAMILY_OF_METHOD.values())}
+    counted = {("histogram", family) for family in ("krr", *ENCODINGS)}
     assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {
         ("mean", "krr"),
         ("crosstab", "krr"),
@@ -92,7 +92,7 @@ def test_there_is_a_design_of_every_kind() -> None:
         ("sum", "split"),
     }
     inside = {(task, law.inside.family) for task, law in laws if law.family == CHECK_IN}
-    assert inside == counted - {("frequency", "hadamard")}, "whose reports cannot be counted with blanks"
+    assert inside == counted - {("histogram", "hadamard")}, "whose reports cannot be counted with blanks"
     assert {task for task, _ in laws} >= set(TASKS) - ELSEWHERE
 
 
@@ -129,7 +129,7 @@ def test_the_words_of_the_browser_give_its_report_in_python(page: Page, name: st
         assert tape.asks == read, "all of them, asked for alike"
 
 
-@pytest.mark.parametrize("name", ["krr 3", "mean 7", "hadamard 300", "hash to 8", "subset 3 of 300", "unary 10"])
+@pytest.mark.parametrize("name", ["krr 3", "mean 7", "hadamard 300", "hash to 8", "subset 3 of 300", "oue 10"])
 def test_the_tapes_tell_a_threshold_that_is_off_by_one(page: Page, name: str) -> None:
     """The positive control: the last of 64 bits of a probability is looked at."""
     rng, encoder = random.Random(name), encoder_of(name)
@@ -198,7 +198,7 @@ ROLLED = {
     "mean 7": 10_000,
     "hadamard 5": 10_000,
     "subset 2 of 5": 10_000,
-    "unary 2": 10_000,
+    "oue 2": 10_000,
     "check-in, krr 3": 10_000,
     "check-in, subset": 10_000,
     "fakes 3": 20_000,

@@ -55,7 +55,7 @@ def sealed_in(page: Page, collection: Collection, report: bytes, curve: str) -> 
 
 
 @pytest.mark.parametrize("curve", CURVES)
-@pytest.mark.parametrize("name", ["krr 3", "hash to 8", "unary 10"])
+@pytest.mark.parametrize("name", ["krr 3", "hash to 8", "oue 10"])
 def test_what_the_browser_seals_opens_for_the_analyst_alone(page: Page, name: str, curve: str) -> None:
     collection = file(name)
     ways = Envelopes(collection)

@@ -77,7 +77,7 @@ def test_the_shuffler_cannot_read(tmp_path: Path) -> None:
     if not Path("/proc/self/mem").exists():
         pytest.skip("this system has no files that show the memory of a process")
     key = AnalystKey.new()
-    collection = Collection(design=designs()["hashing"], key=key.public, shuffler=ADDRESS)
+    collection = Collection(design=designs()["hash"], key=key.public, shuffler=ADDRESS)
     ways, place = Envelopes(collection), tmp_path / "shuffler"
     reports = collection.encoder.encode(np.arange(PEOPLE) % 300)
     envelopes = ways.seal(reports)

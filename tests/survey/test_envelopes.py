@@ -17,7 +17,7 @@ from shuffledp.survey.envelopes import OVERHEAD, AnalystKey, Envelopes
 from tests.survey.studies import KEY, designs, study
 
 
-@pytest.mark.parametrize("name", ["krr", "mean", "hadamard", "hashing", "subset", "unary"])
+@pytest.mark.parametrize("name", ["krr", "mean", "hadamard", "hash", "subset", "oue"])
 def test_what_is_sealed_opens_to_the_same_reports(name: str) -> None:
     collection = study(name)
     values = [0.0, 60.5, 120.0] if name == "mean" else [0, 1, 2]

@@ -30,7 +30,7 @@ def added(found: list[Sums]) -> tuple[int, list[int]]:
     return sum(each.reports for each in found), np.sum([each.votes for each in found], axis=0).tolist()
 
 
-@pytest.mark.parametrize("kind", ["krr", "hadamard", "hashing", "subset", "unary", "mean"])
+@pytest.mark.parametrize("kind", ["krr", "hadamard", "hash", "subset", "oue", "mean"])
 def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, kind: str) -> None:
     collection, rng = study(kind), np.random.default_rng(7)
     design, law = designs()[kind], study(kind).encoder.randomizer
@@ -48,7 +48,7 @@ def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, ki
 
 
 def test_only_what_the_law_never_sends_is_dropped(tmp_path: Path) -> None:
-    collection = study("unary")
+    collection = study("oue")
     rows = collection.encoder.encode([0] * 20, rng=np.random.default_rng(1))
     rows[::4, -1] |= 1  # a bit after the last value
     path = write_sealed(tmp_path / "sealed.bin", collection, Envelopes(collection).seal(rows))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp.protocols import Frequency, Histogram, Mean
+from shuffledp.protocols import Histogram, Mean
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import HistogramTask, MeanTask
 from shuffledp.randomizers.krr import KRR
@@ -341,9 +341,9 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         "krr": "your answer is replaced by one drawn from all 3",
         "mean": "rounded at random to one of its two neighbors among",
         "hadamard": "a code that fits some of the 300 answers",
-        "hashing": "deals the 300 answers at random into",
+        "hash": "deals the 300 answers at random into",
         "subset": "your answer is replaced by one drawn from all 300",  # sets of one
-        "unary": "yes to yours with probability 50\u00a0%",
+        "oue": "yes to yours with probability 50\u00a0%",
     }
     site = Site(study())
     with visiting(chromium, site) as device:
@@ -354,12 +354,12 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
             page.locator("#picture svg").first.wait_for()
             law = page.locator("#law").inner_text()
             assert sentence in law
-            assert (noise(designs()[name]) in law) or name == "unary"
+            assert (noise(designs()[name]) in law) or name == "oue"
             epsilon0 = designs()[name].law.epsilon0
             shown = float(page.locator("#alone").inner_text().replace("×", "").replace(",", ""))
             assert math.exp(epsilon0) <= shown * (1 + 1e-9) <= 1.02 * math.exp(epsilon0)
             assert "500 of the 1,000 people" in page.locator("#promise").inner_text()
-        few = Frequency(domain=range(20), n=20, epsilon=1.0, delta=1e-2, method="subset")
+        few = Histogram(categories=range(20), n=20, epsilon=1.0, delta=1e-2, mechanism="subset")
         site.collection = replace(study(), design=Design.of(few))
         page.goto(ORIGIN)
         page.get_by_text(f"names {site.collection.encoder.randomizer.form.width} of the 20 answers").wait_for()
@@ -420,7 +420,9 @@ def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
         assert own.locator(".speaks").count() == round(people * (1 - gamma + gamma / 3))
         assert other.locator(".speaks").count() == round(people * gamma / 3)
         assert "“no”" in page.locator("#picture").inner_text()
-    coded = Frequency(domain=range(30), n=50, epsilon=1.0, delta=1e-2)  # Hadamard response, three answers to a block
+    coded = Histogram(
+        categories=range(30), mechanism="hadamard", n=50, epsilon=1.0, delta=1e-2
+    )  # Hadamard response, three answers to a block
     fits = [signs(coded.randomizer, value) for value in range(30)]
     chances = [1 - coded.randomizer.hit, coded.randomizer.hit]
     strays = [float(np.dot([fits[0].mean(), fits[0] @ other / other.sum()], chances)) for other in fits[1:]]

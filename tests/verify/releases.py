@@ -31,9 +31,9 @@ NAMES = (
     "mean",
     "hadamard",
     "one block",
-    "hashing",
+    "hash",
     "subset",
-    "unary",
+    "oue",
     "rounds",
     "few rounds",
     "binary rounds",
@@ -181,6 +181,6 @@ def _asked(name: str) -> tuple[ReportingProtocol, Any]:
     small = name == "one block"
     method: Any = "hadamard" if small else name
     n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time
-    return sdp.Frequency(
-        domain=5 if small else 20, method=method, n=n, epsilon0=0.6 if small else 3.0, delta=1e-6
+    return sdp.Histogram(
+        categories=5 if small else 20, mechanism=method, n=n, epsilon0=0.6 if small else 3.0, delta=1e-6
     ), rng.integers(0, 5, n)

@@ -199,10 +199,10 @@ def test_a_ledger_block_that_claims_less_than_this_release_alone_is_false(change
     [
         lambda: sdp.Histogram(categories=["a", "b"], n=40, epsilon0=1.0, delta=1e-3),
         lambda: sdp.Histogram(categories=["a", "b", "c"], n=40, epsilon0=1.0, delta=1e-3, rounds=3, least=30),
-        lambda: sdp.Frequency(domain=9, n=40, epsilon0=1.0, delta=1e-3, method="hashing"),
+        lambda: sdp.Histogram(categories=9, n=40, epsilon0=1.0, delta=1e-3, mechanism="hash"),
         lambda: sdp.Mean(n=40, k=4, epsilon0=1.0, delta=1e-3, lower=0.0, upper=1.0),
     ],
-    ids=["binary", "rounds", "hashing", "mean"],
+    ids=["binary", "rounds", "hash", "mean"],
 )
 def test_all_that_the_accounting_says_is_known_to_the_verification(protocol: Callable[[], Any]) -> None:
     made, known = certificate(Design.of(protocol())), set(SENTENCES.values())
@@ -262,7 +262,7 @@ def test_a_release_over_the_network_cannot_pass_for_one_of_a_table() -> None:
 
 
 def test_a_page_of_local_hashing_says_beside_the_number_what_it_rests_on() -> None:
-    page = as_page(facts("hashing")).replace("\u00a0", " ")
+    page = as_page(facts("hash")).replace("\u00a0", " ")
     only = "if the hash functions are ideal"
     assert page.count(only) == 3
     assert f"at δ = 10⁻⁶, {only}" in page

@@ -91,7 +91,9 @@ def test_an_upper_end_a_thousandth_too_small_does_not_pass_in_several_rounds(
 
 
 def test_a_thousandth_less_than_the_swap_gives_is_not_believed() -> None:
-    made, blanket = certified(sdp.Frequency(domain=10, n=30_000, epsilon=0.3, delta=1e-6, method="unary"), every=48)
+    made, blanket = certified(
+        sdp.Histogram(categories=10, n=30_000, epsilon=0.3, delta=1e-6, mechanism="oue"), every=48
+    )
     oracle = replace(blanket, swap=True)
     assert made.delta is not None
     honest = {check.outcome for check in check_certificate(made, oracle) if check.vital}
@@ -106,7 +108,7 @@ def test_a_thousandth_less_than_the_swap_gives_is_not_believed() -> None:
 
 
 def test_the_ids_are_those_of_the_method_that_is_named() -> None:
-    made = facts("hashing")
+    made = facts("hash")
     certificate = made["certificate"]
     assert certificate["theorem_ids"] == ["blanket", "swap"]
     certificate["theorem_ids"] = ["blanket"]
@@ -238,7 +240,7 @@ def test_a_total_that_only_the_ledger_knows_is_not_checked() -> None:
 
 @pytest.mark.parametrize("change", ["none", "two fewer", "order", "twice", "unknown"])
 def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(change: str) -> None:
-    protocol = sdp.Frequency(domain=12_000, method="subset", n=50, epsilon0=3.0, delta=1e-3)
+    protocol = sdp.Histogram(categories=12_000, mechanism="subset", n=50, epsilon0=3.0, delta=1e-3)
     design, rows = Design.of(protocol).as_json(), 10_000 - 2 * (change == "two fewer")
     votes, label = [3] * rows, [str(place + 7) for place in range(rows)]
     label[:2] = {"order": ["8", "7"], "twice": ["7", "7"], "unknown": ["x", "8"]}.get(change, ["7", "8"])
@@ -252,7 +254,7 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
 
 
 COMPARED: dict[str, Callable[[], dict[str, Any]]] = {
-    **{name: lambda name=name: facts(name) for name in ("poll", "binary", "mean", "unary", "rounds", "dummies")},  # type: ignore[misc]
+    **{name: lambda name=name: facts(name) for name in ("poll", "binary", "mean", "oue", "rounds", "dummies")},  # type: ignore[misc]
     "quantile": lambda: made_by(sdp.Quantiles(cuts=range(21), at=[0.5], n=60, epsilon=1.0, delta=1e-3)),
     "levels": lambda: made_by(sdp.Quantiles(cuts=range(21), at=[0.5], n=60, epsilon=4.0, delta=1e-3)),
 }
@@ -285,7 +287,7 @@ def test_a_forged_baseline_fails_by_its_name_and_by_its_number(name: str) -> Non
 
 def test_randomized_response_is_no_baseline_where_subsets_err_less() -> None:
     """The error that k-ary randomized response has at the same epsilon0 is not the least."""
-    made = made_by(sdp.Frequency(domain=40, n=60, epsilon=1.0, delta=1e-3))
+    made = made_by(sdp.Histogram(categories=40, mechanism="hadamard", n=60, epsilon=1.0, delta=1e-3))
     weak = Histogram(categories=range(40), n=60, epsilon=1.0, delta=1e-3, least=1)
     row = {"mechanism": "k-ary randomized response", "epsilon0": weak.epsilon0, "stderr": weak.predicted_stderr()}
     made["comparison"][0] |= row

@@ -42,7 +42,7 @@ def sized(name: str, *, n: int = 0, rounds: int = 0) -> dict[str, Any]:
 
 
 def wide(domain: int, method: str) -> dict[str, Any]:
-    made = facts("hadamard" if method == "hadamard" else "unary")
+    made = facts("hadamard" if method == "hadamard" else "oue")
     made["design"]["domain"] = made["design"]["law"]["k"] = made["estimates"]["of"] = domain
     return rehashed(made)
 
@@ -114,7 +114,7 @@ def test_files_that_are_meant_to_stall_are_answered_within_limits(tmp_path: Path
         "binary rounds": sized("binary rounds", rounds=10**15),
         "both": sized("rounds", n=10**15, rounds=10**15),
         "domain": wide(1 << 26, "hadamard"),
-        "unary domain": wide(1 << 26, "unary"),
+        "unary domain": wide(1 << 26, "oue"),
         "grid": grid(1 << 26),
         "no noise": nearly_true(10**15, 1),
         "some noise": nearly_true(10**15, 1 << 24),

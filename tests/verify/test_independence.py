@@ -95,8 +95,8 @@ def test_the_command_loads_no_accounting_and_no_randomizer(tmp_path: Path) -> No
     between = {"lower": 0, "upper": 1, **promise}
     released = {
         "histogram": sdp.histogram(numbers, categories=2, **promise),
-        "fakes": sdp.histogram(numbers, categories=2, protocol="fakes", **promise),
-        "frequency": sdp.frequency(numbers, domain=2, **promise),
+        "fakes": sdp.histogram(numbers, categories=2, mechanism="fakes", **promise),
+        "hadamard": sdp.histogram(numbers, categories=2, mechanism="hadamard", **promise),
         "mean": sdp.mean(numbers, **between),
         "sum": sdp.sum(numbers, **between),
         "quantile": sdp.quantile(numbers, bins=4, **between),

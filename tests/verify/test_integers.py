@@ -25,7 +25,7 @@ def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shuffledp.verify.verification.check_comparison", lambda *_: [])
 
 
-@pytest.mark.parametrize("name", ["poll", "mean", "hadamard", "hashing", "subset", "unary"])
+@pytest.mark.parametrize("name", ["poll", "mean", "hadamard", "hash", "subset", "oue"])
 @pytest.mark.parametrize("step", [-1, 1])
 def test_one_word_of_noise_more_or_less_is_found(name: str, step: int) -> None:
     made = facts(name)
@@ -37,7 +37,7 @@ def test_one_word_of_noise_more_or_less_is_found(name: str, step: int) -> None:
 
 
 def test_a_bit_of_unary_encoding_that_is_kept_too_often_is_found() -> None:
-    made = facts("unary")
+    made = facts("oue")
     made["design"]["law"]["integers"][0] = str(2**63 + 1)
     wrong = {check.what for check in verify(json.dumps(rehashed(made))).failed}
     assert "integers of the randomizer" in wrong

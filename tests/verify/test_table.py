@@ -31,7 +31,7 @@ def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 @cache
 def large() -> tuple[str, str]:
     """A page that lists 10,000 of 10,050 values, and its table."""
-    protocol = sdp.Frequency(domain=10_050, method="subset", n=60, epsilon0=4.0, delta=1e-3)
+    protocol = sdp.Histogram(categories=10_050, mechanism="subset", n=60, epsilon0=4.0, delta=1e-3)
     rng = np.random.default_rng(3)
     votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
     votes[:3] += 30

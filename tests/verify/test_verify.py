@@ -133,7 +133,7 @@ def test_a_forger_who_mends_the_hashes_is_found_out_by_the_oracle(monkeypatch: p
     assert not [path for path in chosen if not fails(rehashed(changed(made, path)))]
 
 
-@pytest.mark.parametrize("name", ["poll", "hadamard", "hashing", "subset", "unary", "mean", *AMONG_FAKES])
+@pytest.mark.parametrize("name", ["poll", "hadamard", "hash", "subset", "oue", "mean", *AMONG_FAKES])
 def test_an_upper_end_one_hundredth_below_the_truth_fails(name: str) -> None:
     made = facts(name)
     curve = made["certificate"]["curve"]
@@ -226,7 +226,7 @@ def test_a_certificate_that_is_too_large_to_sum_again_is_incomplete_not_passed(m
         sdp.Histogram(categories=12, n=8, epsilon0=5.93, delta=1e-2, rounds=5),
         sdp.Histogram(categories=3, n=26, epsilon0=2.92, delta=1e-5, rounds=4),
         sdp.Histogram(categories=["a", "b"], n=78, epsilon0=5.4, delta=1e-3, rounds=2),
-        sdp.Frequency(domain=4, n=5, epsilon0=2.5, delta=1e-2, rounds=2, method="hashing"),
+        sdp.Histogram(categories=4, n=5, epsilon0=2.5, delta=1e-2, rounds=2, mechanism="hash"),
     ],
     ids=str,
 )
@@ -302,7 +302,13 @@ def test_a_delta_whose_lower_end_is_far_off_is_one_that_shuffledp_writes() -> No
 
 def test_fakes_whose_tables_cut_off_half_a_percent_of_delta_verify() -> None:
     values = [str(each % 6) for each in range(5000)]
-    terms = {"categories": [*map(str, range(6))], "epsilon": 1.0, "delta": 1e-6, "protocol": "fakes", "kind": "poisson"}
+    terms = {
+        "categories": [*map(str, range(6))],
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "mechanism": "fakes",
+        "kind": "poisson",
+    }
     made = sdp.histogram(values, **terms, rng=np.random.default_rng(5))  # type: ignore[arg-type]
     assert verified(json.loads(json.dumps(made.record.as_json()))).verdict == "pass"
 
@@ -310,11 +316,11 @@ def test_fakes_whose_tables_cut_off_half_a_percent_of_delta_verify() -> None:
 @pytest.mark.parametrize(
     "people, asked",
     [
-        (5, "frequency --column letter --categories a,b,c,d --method hadamard --epsilon 0.3 --delta 1e-10"),
+        (5, "histogram --column letter --categories a,b,c,d --mechanism hadamard --epsilon 0.3 --delta 1e-10"),
         (12, "quantile --column number --lower 0 --upper 100 --bins 2 --epsilon 1 --delta 1e-10"),
         (5, "sum --column number --lower 0 --upper 100 --epsilon 8 --delta 1e-3"),
         (5, "sum --column number --lower 0 --upper 100 --epsilon 1 --delta 1e-10"),
-        (600, "histogram --column letter --categories a,b,c,d --protocol dummies --epsilon 0.05 --delta 1e-10"),
+        (600, "histogram --column letter --categories a,b,c,d --mechanism dummies --epsilon 0.05 --delta 1e-10"),
     ],
 )
 def test_few_people_and_small_deltas_pass(

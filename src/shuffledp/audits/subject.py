@@ -27,7 +27,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram, LocalHistogram
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
@@ -235,7 +234,7 @@ class Surveyed(Finite):
             return np.asarray((cuts[indices] + cuts[indices + 1]) / 2.0)
         if isinstance(protocol, Crosstab):
             return np.asarray(_objects(protocol.cells)[indices])
-        labels: Any = protocol.domain if isinstance(protocol, Frequency) else protocol.categories  # type: ignore[attr-defined]
+        labels: Any = protocol.categories  # type: ignore[attr-defined]
         if isinstance(labels, range):
             return indices
         table = (
@@ -400,7 +399,7 @@ def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | Non
             StatisticalQuery,
             lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
         ),
-        (Histogram | LocalHistogram | Summation | Frequency | Crosstab | Quantiles, Surveyed),
+        (Histogram | LocalHistogram | Summation | Crosstab | Quantiles, Surveyed),
         (TopLevel, Searched),
         (MessageProtocol, Polled),
         (CentralHistogram | CentralMean | CentralSum, Curated),

@@ -21,7 +21,7 @@ poison           the command poison: people who cheat, tried against a design
 look             what a table holds, and a command to copy
 asking           the options of a question about a table, as one ``Asking``
 answering        a question is carried out, and its release shown
-release          histogram, frequency, mean: from a table to a defended answer
+release          histogram, mean: from a table to a defended answer
 crosstab         the same for several columns at once
 top              the most frequent words of a column, from no list at all
 spark            the same on tables that Spark reads

@@ -36,7 +36,6 @@ __all__ = [
     "with_asking",
     "with_binning",
     "with_counting",
-    "with_hiding",
     "with_listing",
 ]
 
@@ -212,23 +211,18 @@ class Asking:
     bins: Bins | None = None
 
     @classmethod
-    def hidden(cls, *, protocol: str, **given: Any) -> Self:
-        """The same where fakes may hide the values."""
-        hiding = Hiding(protocol=protocol)
-        return replace(cls.counting(**given), hiding=hiding)
+    def counting(cls, *, categories: str | None, mechanism: str, **given: Any) -> Self:
+        """The same for a question whose answers are categories."""
+        hiding = Hiding("histogram", mechanism)
+        known = read_categories(categories, **{name: given[name] for name in ("domain", "other", "missing")})
+        return replace(cls.of(**given), categories=known, hiding=hiding)
 
     @classmethod
-    def binning(cls, *, protocol: str, **given: Any) -> Self:
+    def binning(cls, *, mechanism: str, **given: Any) -> Self:
         """The same for a question about a number that falls into bins."""
         known = binned(given)
-        hiding = Hiding(protocol=protocol)
+        hiding = Hiding("quantile", mechanism)
         return replace(cls.of(**given), bins=known, hiding=hiding)
-
-    @classmethod
-    def counting(cls, *, categories: str | None, **given: Any) -> Self:
-        """The same for a question whose answers are categories."""
-        known = read_categories(categories, **{name: given[name] for name in ("domain", "other", "missing")})
-        return replace(cls.of(**given), categories=known)
 
     @classmethod
     def listing(cls, *, categories: str | None, other: str | None, **given: Any) -> Self:
@@ -279,10 +273,9 @@ ASKED = [
 OR_NOISE = [each for one in ASKED for each in (options.NOISE if one[0] == "epsilon" else [one])]
 with_asking = sharing(OR_NOISE, Asking.of)
 with_binning = sharing([*options.BOUND_OPTIONS, *options.BIN_OPTIONS, options.HIDING, *ASKED], Asking.binning)
-with_counting = sharing([*options.CATEGORY_OPTIONS, *ASKED], Asking.counting)
 with_listing = sharing(
     [*(each for each in options.CATEGORY_OPTIONS if each[0] in ("categories", "other")), *ASKED], Asking.listing
 )
-with_hiding = sharing(
-    [*options.CATEGORY_OPTIONS, options.HIDING, *(each for each in OR_NOISE if each[0] != "k")], Asking.hidden
+with_counting = sharing(
+    [*options.CATEGORY_OPTIONS, options.HIDING, *(each for each in OR_NOISE if each[0] != "k")], Asking.counting
 )

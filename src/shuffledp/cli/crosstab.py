@@ -35,7 +35,7 @@ def _crossing(
     other: str | None,
     missing: str | None,
     by: str | None,
-    protocol: str,
+    mechanism: str,
     **options: Any,
 ) -> tuple[Asking, dict[str, Any]]:
     """The shared options, and those of several columns."""
@@ -43,7 +43,7 @@ def _crossing(
     from shuffledp.release.terms import Hiding
 
     columns = check_columns(crossed_columns(column or (), by))
-    hiding = Hiding(protocol=protocol)
+    hiding = Hiding("crosstab", mechanism)
     parts = read_parts(columns, categories or (), other=other, missing=missing)
     asking = Asking.of(column=None, **options)
     return replace(asking, categories=parts[0]), {"columns": columns, "parts": parts, "by": by, "hiding": hiding}

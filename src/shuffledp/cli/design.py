@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-HIDDEN = ("histogram", "crosstab", "quantile")  # by fakes, if asked for
 # Of a count, a mean or a sum that is settled before there is a table.
 REACHING_OPTIONS = [
     option("value", TABLE, "For a count: the value to count."),
@@ -45,7 +44,7 @@ STEPS_OR_WORDS = option(
     read_count,
 )
 SEARCHED = [each for each in SEARCH_OPTIONS if each[0] not in ("k", "error")]
-USUAL = {"at": "0.5", "protocol": "krr", "method": "hadamard"}
+USUAL = {"at": "0.5", "mechanism": "krr"}
 ASKED = [
     options.COLUMNS,
     *options.CATEGORY_OPTIONS,
@@ -78,16 +77,15 @@ def design(
     out: options.OutFile,
     lower: options.LowerBound = None,
     upper: options.UpperBound = None,
-    method: options.EncodedBy = "hadamard",
     force: options.ReplaceFile = False,
 ) -> None:
     """Settle a question and its noise: the file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
-    _check_own(task, given | {"lower": lower, "upper": upper, "method": method})
+    _check_own(task, given | {"lower": lower, "upper": upper})
     if task == TopTask.name:
         return _design_search(given, n, promise_of(given, noise=()), out)
     promise = promise_of(given)
-    question = _settled_question(task, given, lower=lower, upper=upper, method=method)
+    question = _settled_question(task, given, lower=lower, upper=upper)
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
@@ -149,21 +147,13 @@ def _design_search(given: dict[str, Any], n: int, promise: Promise, out: Path) -
     return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
 
 
-def _settled_question(
-    task: str, given: dict[str, Any], *, lower: float | None, upper: float | None, method: str
-) -> "Question":
+def _settled_question(task: str, given: dict[str, Any], *, lower: float | None, upper: float | None) -> "Question":
     """The question that the options describe, without a table, of one column or of several."""
     if task not in TASKS:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
-            f"frequency very many."
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts the people in each category."
         )
-    hiding = Hiding(protocol=given["protocol"])
-    if hiding.family is not None and task not in HIDDEN:
-        raise InvalidInput(
-            f"--protocol {hiding.protocol} must be of a {', '.join(HIDDEN[:-1])} or {HIDDEN[-1]}, got a {task}. Leave "
-            f"it out."
-        )
+    hiding = Hiding(task, given["mechanism"])
     common: dict[str, Any] = {"source": "-", "task": task, "hiding": hiding}
     counting = TASKS[task].counts
     if task == "quantile":
@@ -179,10 +169,10 @@ def _settled_question(
                 "--upper 120."
             )
         common |= {"lower": lower, "upper": upper}
-    return _question(task, given, method, common).settled()
+    return _question(task, given, common).settled()
 
 
-def _question(task: str, given: dict[str, Any], method: str, common: dict[str, Any]) -> "Question":
+def _question(task: str, given: dict[str, Any], common: dict[str, Any]) -> "Question":
     """What is asked, of one column or of several."""
     from shuffledp.release.central_questions import CountQuestion, SumQuestion
     from shuffledp.release.crossed import CrossQuestion, check_columns, crossed_columns, read_parts
@@ -209,8 +199,7 @@ def _question(task: str, given: dict[str, Any], method: str, common: dict[str, A
     if not TASKS[task].counts:
         return SumQuestion(**common, error=error) if task in ("mean", "sum") else Question(**common)
     known = read_categories(listed[0] if listed else None, domain=given["domain"], **rules)
-    common |= {"categories": known, "method": method}
-    return Question(**common)
+    return Question(**common, categories=known)
 
 
 def _check_reaching(task: str, value: str | None, error: float | None) -> str | None:

@@ -170,14 +170,14 @@ LISTS = option(
     metavar="FILE|LIST",
 )
 HIDING = option(
-    "protocol",
+    "mechanism",
     QUESTION,
-    "What hides a value: krr, noise in every report; fakes, that people send; or dummies, that the shuffler adds. "
-    "If left out, krr, which asks for the least trust.",
+    "How answers are hidden: krr, noise in every report; of a histogram also hadamard, hash, subset or oue, for very "
+    "many categories; fakes, that people send; or dummies, that the shuffler adds. If left out, krr, which asks for "
+    "the least trust.",
     default="krr",
     metavar="NAME",
 )
-EncodedBy = Annotated[str, flag("method", TABLE, "For a frequency: how values are encoded.", metavar="NAME")]
 LOWER = number("lower", TABLE, "The smallest possible value, known without the data.")
 UPPER = number("upper", TABLE, "The largest possible value, known without the data.")
 BOUND_OPTIONS = [shared("lower", LOWER), shared("upper", UPPER)]

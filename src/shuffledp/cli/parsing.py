@@ -16,7 +16,7 @@ __all__ = ["App"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LISTED = ("histogram", "frequency", "crosstab")  # tasks whose answers are listed beforehand
+LISTED = ("histogram", "crosstab")  # tasks whose answers are listed beforehand
 NOISE = ("epsilon", "gamma", "epsilon0")  # one of them is given
 EXAMPLES = {"epsilon": "1", "delta": "1e-6", "lower": "0", "upper": "120", "n": "10000", "categories": "yes,no"}
 

@@ -100,8 +100,7 @@ def plan(
     _refuse(task, **searched)
     if task not in PLANNED:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts a few categories, a "
-            f"frequency very many."
+            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts the people in each category."
         )
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
@@ -150,7 +149,7 @@ def plan(
         "messages",
         "bits",
         "whom to trust",
-        "protocol",
+        "mechanism",
     ]
     if latex:
         return show.latex(columns, rows, numbers=5 + counts)

@@ -1,14 +1,13 @@
-"""The commands histogram, frequency, mean, sum, count and quantile: from a table to a folder with a
-defended answer.
+"""The commands histogram, mean, sum, count and quantile: from a table to a folder with a defended
+answer.
 """
 
 from typing import Annotated, Any
 
 from shuffledp.cli.answering import answer
-from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_hiding, with_listing
+from shuffledp.cli.asking import Asking, with_asking, with_binning, with_counting, with_listing
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.options import LOWER, TABLE, UPPER, flag, number
-from shuffledp.protocols.tasks import FAMILY_OF_METHOD
 
 __all__ = ["PROMISED"]
 
@@ -21,32 +20,15 @@ PROMISED = "--epsilon 1 --delta 1e-6"
     epilog=examples(
         f"histogram people.parquet --column city --categories cities.txt {PROMISED} --out result",
         f"histogram survey.csv --column answer --categories yes,no {PROMISED} --dry-run",
+        f"histogram visits.parquet --column page --categories pages.txt --mechanism hadamard {PROMISED} --out result",
         "histogram survey.csv --column answer --categories yes,no --gamma 0.25 --delta 1e-6 --out result",
         f"histogram 'visits/*.parquet' --column city --categories cities.txt {PROMISED} --out result --engine spark",
     ),
 )
-@with_hiding
-def histogram(asking: Asking) -> None:
-    """How many people hold each of a few categories: from a table to estimates, a figure and a
-    page.
-    """
-    _answer(asking, task="histogram", categories=asking.categories, hiding=asking.hiding)
-
-
-@app.command(
-    "frequency",
-    rich_help_panel=RUN,
-    epilog=examples(f"frequency visits.parquet --column page --categories pages.txt {PROMISED} --out result"),
-)
 @with_counting
-def frequency(
-    asking: Asking,
-    method: Annotated[
-        str, flag("method", TABLE, f"One of {', '.join(FAMILY_OF_METHOD)}.", metavar="NAME")
-    ] = "hadamard",
-) -> None:
-    """How many people hold each of very many values: the same for large domains."""
-    _answer(asking, task="frequency", categories=asking.categories, method=method)
+def histogram(asking: Asking) -> None:
+    """How many people hold each category: from a table to estimates, a figure and a page."""
+    _answer(asking, task="histogram", categories=asking.categories, hiding=asking.hiding)
 
 
 Lower = Annotated[float, LOWER]

@@ -1,6 +1,6 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-tasks                what can be asked: histogram, frequency, mean, quantile, and yours
+tasks                what can be asked: histogram, mean, quantile, and yours
 design               a question and its noise, written down: plain data that everybody agrees on
 lazily               a field that may be left out, and is then worked out once
 bag                  ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
@@ -12,13 +12,12 @@ rounding             numbers as points of a grid
 estimate             ``Estimate``: values, standard errors, intervals
 estimators           from votes to counts
 exact_limits         intervals where votes are too few for a normal law
-histogram            counts of a few categories
+histogram            counts of categories, from one noisy message of each user
 least_noise          the fewest fakes that keep a promise
 fake_votes           votes of fakes: their law, limits without them, and whether they are there
 faked_protocol       questions among fakes: the choice of their noise, and whether it is there
 dummy_histogram      counts from true values among fakes of users, or of the shuffler
 crosstab             counts of every combination of several columns' categories
-frequency            counts of very many
 sums                 sums, means, statistical queries
 share_limits         the shares of a group that a test does not reject
 shared_noise_limits  intervals where everybody adds a share of the noise
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
     from shuffledp.protocols.estimate import Estimate, Interval
-    from shuffledp.protocols.frequency import Frequency
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
@@ -70,7 +68,6 @@ __all__ = [
     "DummyHistogram",
     "Estimate",
     "FakesHistogram",
-    "Frequency",
     "Histogram",
     "Interval",
     "LocalHistogram",
@@ -99,7 +96,6 @@ __getattr__, __dir__ = lazy(
         "protocols.design": "Design",
         "protocols.dummy_histogram": "DummyHistogram FakesHistogram",
         "protocols.estimate": "Estimate Interval",
-        "protocols.frequency": "Frequency",
         "protocols.histogram": "Histogram LocalHistogram",
         "protocols.planning": "Option Plan plan",
         "protocols.bag": "Bag Reports",

@@ -1,5 +1,6 @@
-"""How many users hold each category (Balle et al. 2019, Algorithm 1): k-ary randomized response,
-shuffled and counted.
+"""How many users hold each category, from one noisy report of each, shuffled and counted: k-ary
+randomized response (Balle et al. 2019, Algorithm 1), or, where categories are very many, an
+encoding whose reports stay short or whose errors stay small (Feldman et al. 2020, 5.1).
 """
 
 from __future__ import annotations
@@ -11,26 +12,31 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp._types import Floats
+from shuffledp._types import Floats, View
+from shuffledp.accounting.views import VIEWS
 from shuffledp.errors import InvalidInput, shown
-from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
+from shuffledp.protocols.bag import Bag, Reports, SummedBag, check_tally, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import debiased, inversion, likelihood, opened, simplex
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
-from shuffledp.randomizers import KRR
+from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
+from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.randomizers.wrappers.check_in import answering
 from shuffledp.sampling import Rng, source_of
 
 __all__ = [
+    "ENCODERS",
     "ESTIMATORS",
     "Categorized",
     "Estimator",
     "Histogram",
     "LocalHistogram",
+    "Mechanism",
     "RandomizedResponse",
     "check_estimator",
     "check_held",
@@ -38,13 +44,21 @@ __all__ = [
 
 Estimator = Literal["inversion", "simplex", "likelihood"]
 ESTIMATORS: tuple[Estimator, ...] = ("inversion", "simplex", "likelihood")
+Mechanism = Literal["krr", "hadamard", "hash", "subset", "oue"]
+ENCODERS: dict[Mechanism, Family] = {
+    "krr": KRR,
+    "hadamard": Hadamard,
+    "hash": OLH,
+    "subset": SubsetSelection,
+    "oue": OUE,
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Categorized(ReportingProtocol):
     """The question of a histogram, whatever hides the answers."""
 
-    categories: Iterable[Hashable]
+    categories: int | Iterable[Hashable]
     other: Hashable | None = None
     _known: Categories = field(init=False, repr=False)
 
@@ -88,23 +102,36 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
             **self.randomizer.describe(),
         }
 
-    def analyse(self, bag: Bag, *, estimator: Estimator = "inversion") -> Estimate:
-        """Estimated counts.
+    def analyse(
+        self, bag: Bag, *, values: Iterable[Hashable] | None = None, estimator: Estimator = "inversion"
+    ) -> Estimate:
+        """Estimated counts of the listed ``values``, by default of all.
 
         "inversion" is unbiased, and may be negative. "simplex" is the nearest non-negative
-        histogram with the right total; "likelihood" the one under which the reports are most
-        probable. Both of these are biased where a category is rare, and carry the standard errors
-        of the unbiased estimate.
+        histogram with the right total; "likelihood", where a report names one category, the one
+        under which the reports are most probable. Both of these are biased where a category is
+        rare, and carry the standard errors of the unbiased estimate.
         """
         return self.analyse_counts(
-            self.tally(self._open(bag)),
+            self._counts(bag),
+            values=values,
             estimator=estimator,
             secure=bag.secure,
             notes=notes_of(bag, self.n),
         )
 
+    def _counts(self, bag: Bag) -> ArrayLike:
+        """What is known of the votes."""
+        return self.tally(self._open(bag))
+
     def analyse_counts(
-        self, counts: ArrayLike, *, estimator: Estimator = "inversion", secure: bool = True, notes: tuple[str, ...] = ()
+        self,
+        counts: ArrayLike,
+        *,
+        values: Iterable[Hashable] | None = None,
+        estimator: Estimator = "inversion",
+        secure: bool = True,
+        notes: tuple[str, ...] = (),
     ) -> Estimate:
         """The same from ``tally``: all that the bag says."""
         randomizer = self.randomizer
@@ -117,26 +144,22 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
         else:
             n, blocks, votes = opened(counts, randomizer, self.n)
             unbiased, noise, stderr = debiased(votes, n, randomizer, blocks)
-        values = unbiased
+        estimates = unbiased
         if estimator != "inversion":
-            values = (
+            estimates = (
                 simplex(unbiased, n) if estimator == "simplex" else likelihood(votes, randomizer.hit, randomizer.miss)
             )
             notes = (f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"', *notes)
-        return Estimate(
-            tuple(self._known.labels),
-            values,
-            stderr,
-            n,
-            unbiased,
-            noise,
-            secure,
-            notes,
-        )
+        labels = tuple(self._known.labels)
+        if values is None:
+            return Estimate(labels, estimates, stderr, n, unbiased, noise, secure, notes)
+        chosen = self._known.indices(values)
+        names = tuple(labels[place] for place in chosen)
+        return Estimate(names, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, notes)
 
     @property
     def bits(self) -> int:
-        """A report usually names one category."""
+        """One category, a column, a seed and a hash value, a list of values, or a bit for each."""
         return self.randomizer.bits
 
     def predicted_stderr(self) -> float:
@@ -157,7 +180,15 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Histogram(RandomizedResponse):
-    """Counts per category through a shuffler.
+    """Counts per category through a shuffler, from one noisy message of each user.
+
+    ``mechanism`` is how a message hides its sender. "krr", the usual one: it names the user's own
+    category or a random one. "hadamard": one column of a Hadamard matrix, decoded by a fast
+    Walsh-Hadamard transform. "hash": optimal local hashing; decoding looks at every pair of report
+    and value. "subset" and "oue" err least or nearly so among many categories, but their reports
+    grow with the number of categories. With "oue" and ``view="sums"``, ``shuffle`` adds up the
+    bits, flipped as in ``RAPPOR``, and hands on no report: that reveals much less, so the same
+    promise needs less noise.
 
     >>> poll = Histogram(categories=["tea", "coffee", "water"], n=1000, epsilon0=3.0)
     >>> bag = poll.shuffle(
@@ -168,17 +199,96 @@ class Histogram(RandomizedResponse):
     (True, False)
     >>> round(poll.guarantee.epsilon(delta=1e-6).upper, 2)
     0.8
+    >>> words = Histogram(categories=1000, mechanism="hadamard", n=5000, epsilon0=4.0)
+    >>> words.bits
+    11
+    >>> bag = words.shuffle(words.encode(np.full(5000, 42), rng=np.random.default_rng(7)))
+    >>> bool(abs(words.analyse(bag, values=[42]).value - 5000) < 5 * words.predicted_stderr())
+    True
     """
+
+    mechanism: Mechanism | None = None
+    view: View = "reports"
+
+    def _prepare(self) -> None:
+        if self.view not in VIEWS:
+            raise InvalidInput(
+                f'view must be one of {", ".join(VIEWS)}, got {self.view!r}. "reports" are whole reports, shuffled.'
+            )
+        if self.mechanism not in (None, *ENCODERS):  # a tuple, as what was given may not be hashable
+            raise InvalidInput(
+                f'mechanism must be one of {", ".join(ENCODERS)}, got {self.mechanism!r}. "krr" is the usual one, '
+                f'"hadamard" has short reports about many categories.'
+            )
+        given = vars(self)["randomizer"] is not None
+        if given and self.mechanism is not None:
+            raise InvalidInput(
+                f"mechanism must be left out with a randomizer, got {self.mechanism!r}. The randomizer says how a "
+                f"report hides its sender."
+            )
+        if self.view == "sums" and not given and self.mechanism != "oue":
+            raise InvalidInput(
+                f'the view "sums" must be of the mechanism oue, got {self.mechanism or "krr"}. Its reports are bits, '
+                f"one for each category; others are not added up."
+            )
+        super()._prepare()
+
+    def _check_randomizer(self, given: object) -> VotingRandomizer:
+        """One whose reports add up, where only sums are handed on."""
+        randomizer = super()._check_randomizer(given)
+        if self.view == "sums" and not isinstance(randomizer, UnaryEncoding):
+            raise InvalidInput(
+                f'the view "sums" must be of reports that are bits, one for each category, got {given!r}. Use OUE, '
+                f"RAPPOR or Unary."
+            )
+        return randomizer
+
+    def _family(self) -> tuple[Family, dict[str, int]]:
+        # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
+        # more for common ones, and those of ``OUE`` do.
+        return RAPPOR if self.view == "sums" else ENCODERS[self.mechanism or "krr"], {"k": len(self._known)}
 
     @property
     def task(self) -> HistogramTask:
         """The question, for a design."""
-        if not answering(self.randomizer).single:
+        if self.view != "reports":
             raise InvalidInput(
-                f"a histogram must use k-ary randomized response to be written down, got "
-                f"{type(self.randomizer).__name__}. Leave out randomizer, or use Frequency."
+                f'a histogram must be of the view "reports" to be written down, got {self.view!r}. Files hold whole '
+                f"reports; leave view out."
+            )
+        family = None if "randomizer" in self._found else family_of(answering(self.randomizer))
+        if family is not None and family.law not in ENCODERS:
+            raise InvalidInput(
+                f"the randomizer must be that of a mechanism to be written down, got {self.randomizer!r}. Name its "
+                f"mechanism instead, if it is one of {', '.join(ENCODERS)}."
             )
         return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
+
+    def describe(self) -> dict[str, object]:
+        return super().describe() | ({} if self.view == "reports" else {"view": self.view})
+
+    @property
+    def _released(self) -> View:
+        return self.view
+
+    def shuffle(self, reports: Reports | Iterable[Reports] | ArrayLike, *, colluding: int = 0) -> Bag:
+        """Forget who sent what; in the view "sums", all but the number of reports and how often
+        each bit was set. See ``Protocol.shuffle``.
+        """
+        bag = super().shuffle(reports, colluding=colluding)
+        return bag if self.view == "reports" else SummedBag(bag.description, self.tally(bag.rows), bag.secure)
+
+    def _counts(self, bag: Bag) -> ArrayLike:
+        """What is known of the votes."""
+        if self.view == "reports":
+            return super()._counts(bag)
+        if not isinstance(bag, SummedBag):
+            raise InvalidInput(
+                f'the bag must hold sums only where view="sums" is promised, got {type(bag).__name__}. Take the one '
+                f"that shuffle(...) of this protocol makes."
+            )
+        self._check_same(bag)
+        return bag.rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Any
 
@@ -18,8 +17,7 @@ from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.frequency import METHODS, Frequency
-from shuffledp.protocols.histogram import Histogram
+from shuffledp.protocols.histogram import ENCODERS, Histogram, Mechanism
 from shuffledp.protocols.levels import level_sizes
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import Quantiles
@@ -74,23 +72,21 @@ class PlannedTask:
     columns: bool = False  # whether the domain has several
 
 
-def _values(domain: Any, promise: Promised, *, sums: bool = False) -> tuple[int, Builders]:
-    """How many people hold each value; of very many, with ``sums`` of unary encodings, which are
-    all that the shuffler hands on.
-    """
+def _values(domain: Any, promise: Promised) -> tuple[int, Builders]:
+    """How many people hold each value."""
     known = Categories.of(domain)
     size, labels = len(known), known.labels
 
     def summed() -> Protocol:
-        return Frequency(domain=labels, method="unary", view="sums", **promise)
+        return Histogram(categories=labels, mechanism="oue", view="sums", **promise)
+
+    def noisy(name: Mechanism | None) -> Callable[[], Protocol]:
+        return lambda: Histogram(categories=labels, mechanism=name, **promise)
 
     return size, {
-        "Histogram": ("shuffler", lambda: Histogram(categories=labels, **promise)),
-        **{
-            f"Frequency, {name}": ("shuffler", lambda name=name: Frequency(domain=labels, method=name, **promise))  # type: ignore[misc]
-            for name in METHODS
-        },
-        **({"Frequency, unary sums": (SUMMING, summed)} if sums and size >= 3 else {}),
+        "Histogram": ("shuffler", noisy(None)),
+        **{f"Histogram, {name}": ("shuffler", noisy(name)) for name in ENCODERS if name != "krr"},
+        **({"Histogram, oue sums": (SUMMING, summed)} if size >= 3 else {}),
         f"Histogram, {FAKES}": (SEALED, lambda: FakesHistogram(categories=labels, **promise)),
         f"Histogram, {DUMMIES}": (ADDING, lambda: DummyHistogram(categories=labels, **promise)),
         **_elsewhere(size, counts_alone, counts_by_curator, promise),
@@ -191,7 +187,6 @@ def _numbered(many: int) -> tuple[str, ...]:
 
 PLANNED = {
     "histogram": PlannedTask(options=_values),
-    "frequency": PlannedTask(options=partial(_values, sums=True)),
     "mean": PlannedTask(
         options=_number(Mean, SplitMean, mean=True),
         error="standard error of the mean, worst data",

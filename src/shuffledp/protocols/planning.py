@@ -15,7 +15,6 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
 from shuffledp.mechanisms.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, POISSON, SEALED, SUMMING
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
@@ -120,7 +119,7 @@ class Plan:
         wide = max(22, *map(len, names))
         trust = max(14, *(len(each.trust) for each in self.options))
         heads = f"{'epsilon0':>9} {'error':>12} {'worst':>12} {'messages':>8} {'bits':>9}"
-        lines = [title, f"{'protocol':<{wide}} {'whom to trust':<{trust}} {heads}"]
+        lines = [title, f"{'mechanism':<{wide}} {'whom to trust':<{trust}} {heads}"]
         for each in self.options:
             local = "-" if each.epsilon0 is None else f"{each.epsilon0:.4f}"
             numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
@@ -232,7 +231,7 @@ def worst_error(protocol: Protocol) -> float:
     """
     if isinstance(protocol, Distribution):
         return protocol.worst_stderr()
-    if not isinstance(protocol, (RandomizedResponse, Frequency, FakedProtocol)):
+    if not isinstance(protocol, (RandomizedResponse, FakedProtocol)):
         return protocol.predicted_stderr()  # the same for all data, or already that of the worst
     together = np.zeros(protocol._size)
     together[0] = protocol.n

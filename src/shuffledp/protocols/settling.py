@@ -11,7 +11,6 @@ from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab
 from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.frequency import Frequency
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.quantiles import Quantiles
@@ -48,7 +47,6 @@ register("histogram", DummyHistogram, families=("dummies",))
 register("crosstab", Crosstab)
 register("crosstab", FakesCrosstab, families=("fakes",))
 register("crosstab", DummyCrosstab, families=("dummies",))
-register("frequency", Frequency)
 register("mean", Mean)
 register("mean", SplitMean, families=("split",))
 register("sum", Sum)

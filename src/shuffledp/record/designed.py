@@ -101,8 +101,6 @@ class Designed(Part):
     law: WrittenLaw
     columns: tuple[str, ...] | None = None
     categories: Named | tuple[Named, ...] | None = None
-    domain: Named | None = None
-    method: str | None = None
     other: Label | tuple[Label | None, ...] | None = None
     value: Label | None = None
     lower: float | None = None
@@ -184,7 +182,7 @@ class Designed(Part):
             return row_labels(self.crossed)
         if self.value is not None:
             return (self.value,)
-        own: Any = self.domain if self.categories is None else self.categories
+        own: Any = self.categories
         if own is None:
             return ()
         return range(own) if isinstance(own, int) else own

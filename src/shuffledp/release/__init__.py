@@ -2,7 +2,7 @@
 
 arguments          arguments as Python gives them, read into the parts of a question
 answered           a question's column is opened and read, and the release made
-of_values          ``sdp.histogram``, ``sdp.frequency``, ``sdp.count``
+of_values          ``sdp.histogram``, ``sdp.count``
 of_numbers         ``sdp.mean``, ``sdp.sum``, ``sdp.quantile``
 of_columns         ``sdp.crosstab``
 of_words           ``sdp.top``

@@ -19,7 +19,7 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, check_finite, show
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks.crossing import per_column
 from shuffledp.release.budget import Budget
-from shuffledp.release.terms import Categories, Hiding, Promise, given_categories, read_categories
+from shuffledp.release.terms import Categories, Promise, given_categories, read_categories
 from shuffledp.tables import Cleaning, Keep
 from shuffledp.tables.cleaning import check_encoding
 from shuffledp.tables.formats import Format
@@ -35,7 +35,6 @@ __all__ = [
     "cut_pair",
     "finite_number",
     "finite_numbers",
-    "hidden_by",
     "label_text",
     "number_cleaning",
     "parts_of",
@@ -86,16 +85,16 @@ def column_name(argument: str, given: object) -> str | None:
     raise InvalidInput(f"{argument} must be the name of a column, got {given!r}. Pass a string.")
 
 
-def categories_of(given: object, *, other: str | None, missing: str | None, name: str = "categories") -> Categories:
+def categories_of(given: object, *, other: str | None, missing: str | None) -> Categories:
     """The categories as Python gives them: a list, a number or a file."""
     other, missing = (None if each is None else label_text(each) for each in (other, missing))
     if isinstance(given, (str, os.PathLike)):
-        return read_categories(path_text(name, given), domain=None, other=other, missing=missing, keyword=name)
+        return read_categories(path_text("categories", given), domain=None, other=other, missing=missing)
     if isinstance(given, Integral):
         return read_categories(None, domain=int(given), other=other, missing=missing)
     if given is None:
-        return read_categories(None, domain=None, other=other, missing=missing, keyword=name)
-    listed = as_list(name, given, remedy='Pass a list such as ["yes", "no"].')
+        return read_categories(None, domain=None, other=other, missing=missing)
+    listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
     return given_categories([label_text(label) for label in listed], other=other, missing=missing)
 
 
@@ -167,13 +166,6 @@ def cut_pair(given: object) -> tuple[float, float]:
     if len(pair) != 2:
         raise InvalidInput(f"a range must be two cut points, got {given!r}. Pass pairs such as (18, 65).")
     return pair[0], pair[1]
-
-
-def hidden_by(
-    protocol: str, slots: int | None, kept: float | None, kind: str | None, light_epsilon0: float | None
-) -> Hiding:
-    """What hides a value."""
-    return Hiding(protocol=protocol, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0)
 
 
 def path_text(argument: str, given: object) -> str:

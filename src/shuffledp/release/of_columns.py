@@ -11,7 +11,6 @@ from shuffledp.release.arguments import (
     PathLike,
     budget_of,
     column_name,
-    hidden_by,
     parts_of,
     promised,
     reading,
@@ -19,6 +18,7 @@ from shuffledp.release.arguments import (
 )
 from shuffledp.release.crossed import CrossQuestion, crossed_columns
 from shuffledp.release.released import Release
+from shuffledp.release.terms import Hiding
 from shuffledp.sampling import Rng
 from shuffledp.tables import Keep
 from shuffledp.tables.formats import Format
@@ -51,7 +51,7 @@ def crosstab(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
-    protocol: str = "krr",
+    mechanism: str = "krr",
     slots: int | None = None,
     kept: float | None = None,
     kind: str | None = None,
@@ -93,7 +93,7 @@ def crosstab(
         parts=parts_of(asked, known, other=other, missing=missing),
         by=group,
         cleaning=text_cleaning(strip, ignore_case, na),
-        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+        hiding=Hiding("crosstab", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
     )
     promise = promised(epsilon, delta, rounds, least)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

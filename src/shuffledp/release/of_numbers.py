@@ -13,7 +13,6 @@ from shuffledp.release.arguments import (
     cut_pair,
     finite_number,
     finite_numbers,
-    hidden_by,
     number_cleaning,
     promised,
     reading,
@@ -22,7 +21,7 @@ from shuffledp.release.arguments import (
 from shuffledp.release.central_questions import SumQuestion
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
-from shuffledp.release.terms import given_bins
+from shuffledp.release.terms import Hiding, given_bins
 from shuffledp.sampling import Rng
 from shuffledp.tables import Keep
 from shuffledp.tables.formats import Format
@@ -179,7 +178,7 @@ def quantile(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
-    protocol: str = "krr",
+    mechanism: str = "krr",
     slots: int | None = None,
     kept: float | None = None,
     kind: str | None = None,
@@ -217,7 +216,7 @@ def quantile(
         bins=known,
         clip=switch("clip", clip),
         cleaning=number_cleaning(na, decimal, thousands),
-        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+        hiding=Hiding("quantile", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
     )
     promise = promised(epsilon, delta, rounds, least)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shuffledp.protocols.frequency import Method
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import (
     Listed,
     PathLike,
     budget_of,
     categories_of,
-    hidden_by,
     label_text,
     promised,
     reading,
@@ -20,11 +18,12 @@ from shuffledp.release.arguments import (
 from shuffledp.release.central_questions import CountQuestion
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
+from shuffledp.release.terms import Hiding
 from shuffledp.sampling import Rng
 from shuffledp.tables import Keep
 from shuffledp.tables.formats import Format
 
-__all__ = ["count", "frequency", "histogram"]
+__all__ = ["count", "histogram"]
 
 
 def histogram(
@@ -53,14 +52,14 @@ def histogram(
     format: Format | None = None,
     encoding: str | None = None,
     title: str | None = None,
-    protocol: str = "krr",
+    mechanism: str = "krr",
     slots: int | None = None,
     kept: float | None = None,
     kind: str | None = None,
     light_epsilon0: float | None = None,
     rng: Rng = None,
 ) -> Release:
-    """How many people hold each of a few categories, with a certified (epsilon, delta).
+    """How many people hold each category, with a certified (epsilon, delta).
 
     ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an
     Arrow table or array, a NumPy array or a list, with one row or value for each person; a table
@@ -76,11 +75,13 @@ def histogram(
     it, a column that is named like an id and repeats is refused unless ``one_row_per_person`` is
     said. ``rng`` is for tests: anyone who knows its seed knows the noise.
 
-    ``protocol`` is what hides a value: "krr", noise in every report; "fakes", random values that
-    people send beside their own, in ``slots`` messages; "dummies", which the shuffler adds, after
-    it has handed on each message with probability ``kept``. The latter two need more trust, and err
-    less where values are many or frequent; ``kind`` is the law of the fakes, and ``light_epsilon0``
-    has true values randomized a little as well.
+    ``mechanism`` is how answers are hidden: "krr", noise in every report; where categories are very
+    many, "hadamard", whose reports are short, "hash", or "subset" and "oue", which err least (see
+    ``Histogram``); "fakes", random values that people send beside their own, in ``slots`` messages;
+    or "dummies", which the shuffler adds, after it has handed on each message with probability
+    ``kept``. Fakes and dummies need more trust, and err less where values are many or frequent;
+    ``kind`` is the law of the fakes, and ``light_epsilon0`` has true values randomized a little as
+    well.
 
     In place of ``epsilon`` the noise may be given, as in Balle et al. 2019: ``gamma``, the
     probability that a report is uniformly random, or ``epsilon0`` of one report. Then the epsilon
@@ -93,6 +94,15 @@ def histogram(
     >>> row = drinks.estimates["tea"]
     >>> abs(row.estimate - 600) < 6 * row.stderr, drinks.certificate.epsilon.upper <= 1.0
     (True, True)
+    >>> pages = histogram(
+    ...     [7] * 3000 + [8] * 2000,
+    ...     categories=500,
+    ...     mechanism="hadamard",
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ... )
+    >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
+    (500, '7')
     """
     known = categories_of(categories, other=other, missing=missing)
     question = Question(
@@ -101,57 +111,9 @@ def histogram(
         title=title,
         categories=known,
         cleaning=text_cleaning(strip, ignore_case, na),
-        hiding=hidden_by(protocol, slots, kept, kind, light_epsilon0),
+        hiding=Hiding("histogram", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
     )
     promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
-    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
-
-
-def frequency(
-    data: object,
-    column: str | None = None,
-    *,
-    domain: Listed | None = None,
-    method: Method = "hadamard",
-    epsilon: float,
-    delta: float,
-    rounds: int = 1,
-    least: float | None = None,
-    ledger: PathLike | None = None,
-    population: str | None = None,
-    limit_epsilon: float | None = None,
-    limit_delta: float | None = None,
-    other: str | None = None,
-    missing: str | None = None,
-    strip: bool = False,
-    ignore_case: bool = False,
-    na: str | Iterable[str] = (),
-    ids: str | None = None,
-    keep: Keep | None = None,
-    one_row_per_person: bool = False,
-    format: Format | None = None,
-    encoding: str | None = None,
-    title: str | None = None,
-    rng: Rng = None,
-) -> Release:
-    """How many people hold each of very many values: ``histogram`` for large domains.
-
-    ``domain`` is what ``categories`` is there, and ``method`` is one of "hadamard", "hashing",
-    "subset" and "unary" (see ``Frequency``).
-
-    >>> pages = frequency([7] * 3000 + [8] * 2000, domain=500, epsilon=1.0, delta=1e-6)
-    >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
-    (500, '7')
-    """
-    question = Question(
-        task="frequency",
-        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-        title=title,
-        categories=categories_of(domain, other=other, missing=missing, name="domain"),
-        method=method,
-        cleaning=text_cleaning(strip, ignore_case, na),
-    )
-    promise = promised(epsilon, delta, rounds, least)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.frequency import Method
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
@@ -39,7 +38,6 @@ class Question:
     format: Any = None
     title: str | None = None
     categories: Categories | None = None
-    method: Method = "hadamard"
     lower: float = 0.0
     upper: float = 1.0
     bins: Bins | None = None
@@ -119,8 +117,8 @@ class Question:
 
     def check(self, promise: Promise) -> None:
         """Refuse noise that is given in place of epsilon where the reports take other noise."""
-        if promise.epsilon is None and (self.task != "histogram" or self.hiding.family is not None):
-            got = f"a {self.task}" if self.hiding.family is None else Argument("protocol", self.hiding.protocol)
+        if promise.epsilon is None and (self.task != "histogram" or not self.hiding.by_noise):
+            got = f"a {self.task}" if self.hiding.by_noise else Argument("mechanism", self.hiding.mechanism)
             work = " work for histograms by krr, and for sums and means of one message"
             rule = (Argument("gamma"), " and ", Argument("epsilon0"), work)
             raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
@@ -138,10 +136,9 @@ class Question:
         """What is asked, without the table."""
         if self.bins is not None:
             return self.bins.task()
-        own: dict[str, Any] = {"method": self.method, "lower": self.lower, "upper": self.upper}
+        own: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
         if self.categories is not None:
-            labels = self.categories.labels
-            own |= {"categories": labels, "domain": labels, "other": self.categories.other}
+            own |= {"categories": self.categories.labels, "other": self.categories.other}
         task = TASKS[self.task]
         return task(**{name: own[name] for name in task.field_names()})
 

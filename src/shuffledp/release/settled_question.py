@@ -44,6 +44,4 @@ def question_about(
         own = {"lower": task.bounds[0], "upper": task.bounds[1], "clip": clip}
     if isinstance(task, QuantileTask):
         own |= {"bins": Bins(cuts=task.cuts, at=task.at, ranges=task.ranges)}
-    if "method" in task.field_names():
-        own |= {"method": getattr(task, "method")}  # noqa: B009
     return Question(task=task.name, **own, **reading)

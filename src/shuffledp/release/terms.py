@@ -6,14 +6,14 @@ import difflib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import floor
 from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
-from shuffledp.protocols.tasks import QuantileTask
+from shuffledp.protocols.tasks import ENCODINGS, TASKS, QuantileTask
 
 __all__ = [
     "BY_NOISE",
@@ -145,56 +145,68 @@ def listed(words: Sequence[Words], between: str = " and ") -> tuple[Words, ...]:
     return tuple(part for each in words for part in (between, each))[1:]
 
 
-PROTOCOLS = {"krr": (), "fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
+CHOICES = {"fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Hiding:
-    """What hides a value: noise in every report (krr), fakes that people send, or dummies that the
-    shuffler adds; and the choices that this leaves, each None for the usual one.
+    """What hides the answers to a question: noise in every report (krr, and the encodings for many
+    categories), fakes that people send, or dummies that the shuffler adds; and the choices that
+    this leaves, each None for the usual one.
     """
 
-    protocol: str = "krr"
+    question: str = "histogram"
+    mechanism: str = "krr"
+    _: KW_ONLY
     slots: int | None = None
     kept: float | None = None
     kind: str | None = None
     light_epsilon0: float | None = None
 
     def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            rule = (Argument("protocol"), f" must be one of {', '.join(PROTOCOLS)}")
-            remedy = "Leave it out for noise in every report, which asks for the least trust."
-            raise InvalidInput(Refusal(rule, repr(self.protocol), remedy))
-        own = PROTOCOLS[self.protocol]
-        for name in ("slots", "kept", "kind", "light_epsilon0"):
-            if name not in own and (given := getattr(self, name)) is not None:
-                fits = [each for each, choices in PROTOCOLS.items() if name in choices]
-                wanted: tuple[Words, ...] = (Argument("protocol", fits[0]), *fits[1:])
-                fitting = (Argument(name.replace("_", "-")), " must come with ", listed(wanted, " or "))
-                raise InvalidInput(Refusal(fitting, f"{given!r} with {self.protocol}", "Leave it out."))
+        known = TASKS[self.question].mechanisms
+        name, got = Argument("mechanism"), repr(self.mechanism)
+        if not known and not self.by_noise:
+            remedy = f"It is for a {' or a '.join(name for name, task in TASKS.items() if task.mechanisms)}."
+            raise InvalidInput(Refusal((name, f" must be left out of a {self.question}"), got, remedy))
+        if known and self.mechanism not in known:
+            remedy = "Leave it out for krr, noise in every report, which asks for the least trust."
+            raise InvalidInput(Refusal((name, f" of a {self.question} must be one of {', '.join(known)}"), got, remedy))
+        own = CHOICES.get(self.mechanism, ())
+        for choice in ("slots", "kept", "kind", "light_epsilon0"):
+            if choice not in own and (given := getattr(self, choice)) is not None:
+                fits = [each for each, choices in CHOICES.items() if choice in choices]
+                wanted: tuple[Words, ...] = (Argument("mechanism", fits[0]), *fits[1:])
+                fitting = (Argument(choice.replace("_", "-")), " must come with ", listed(wanted, " or "))
+                raise InvalidInput(Refusal(fitting, f"{given!r} with {self.mechanism}", "Leave it out."))
+
+    @property
+    def by_noise(self) -> bool:
+        """Whether nothing but the usual noise hides the answers."""
+        return self.mechanism == "krr"
 
     @property
     def family(self) -> str | None:
         """The family of laws to choose from; None is the usual one of the task."""
-        return None if self.protocol == "krr" else self.protocol
+        return None if self.by_noise else self.mechanism
 
     def terms(self) -> dict[str, Any]:
         """The choices, as a protocol takes them."""
+        if self.mechanism in ENCODINGS:
+            return {"mechanism": self.mechanism}
         names = {"kept": "keep"}
-        given = {name: getattr(self, name) for name in PROTOCOLS[self.protocol]}
+        given = {name: getattr(self, name) for name in CHOICES.get(self.mechanism, ())}
         return {names.get(name, name): value for name, value in given.items() if value is not None}
 
 
 BY_NOISE = Hiding()
 
 
-def read_categories(
-    text: str | None, *, domain: int | None, other: str | None, missing: str | None, keyword: str | None = None
-) -> Categories:
+def read_categories(text: str | None, *, domain: int | None, other: str | None, missing: str | None) -> Categories:
     """The categories as the command line gives them: a file with one per line, a list with commas
-    or a number; ``keyword`` is what Python calls them, where that is another word.
+    or a number.
     """
-    _check_given(other, missing, categories=text is not None, domain=domain is not None, keyword=keyword)
+    _check_given(other, missing, categories=text is not None, domain=domain is not None)
     if domain is not None:
         from shuffledp.protocols.categories import check_size
 
@@ -224,7 +236,7 @@ def read_categories(
         rule = " must name a file with one category per line, or list them with commas"
         remedy = f"{hint.lstrip()} A single category is nothing to choose from.".lstrip()
         got = f"{text!r}: {error.strerror}"
-        raise InvalidInput(Refusal((Argument("categories", keyword=keyword), rule), got, remedy)) from None
+        raise InvalidInput(Refusal((Argument("categories"), rule), got, remedy)) from None
     return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
 
 
@@ -236,13 +248,11 @@ def given_categories(labels: list[str], *, other: str | None, missing: str | Non
     return Categories(_distinct(labels, "the list"), "a list", other, missing)
 
 
-def _check_given(
-    other: str | None, missing: str | None, *, categories: bool, domain: bool, keyword: str | None = None
-) -> None:
+def _check_given(other: str | None, missing: str | None, *, categories: bool, domain: bool) -> None:
     """Refuse categories that are given in no way or in several, and names that no page can show."""
     given = [Argument(name) for name, there in (("categories", categories), ("domain", domain)) if there]
     if len(given) != 1:
-        file, names = Argument("categories", "FILE", keyword), Argument("categories", ("yes", "no"), keyword)
+        file, names = Argument("categories", "FILE"), Argument("categories", ("yes", "no"))
         remedy = ("Add ", file, " (one per line) or ", names, "; `shuffledp look FILE` prints a list to copy.")
         raise InvalidInput(Refusal("the categories must be given in one way", listed(given) or "none", remedy))
     check_words(Argument("other"), other)

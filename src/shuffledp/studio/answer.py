@@ -37,6 +37,7 @@ from shuffledp.protocols.tasks import MeanTask, Task
 from shuffledp.randomizers import SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
+from shuffledp.release.terms import BY_NOISE, Hiding
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded, shown_alone
 
@@ -58,7 +59,7 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 
 def forecast_shuffled(
-    question: Task, *, n: int, least: int, epsilon: float, delta: float, rounds: int
+    question: Task, *, n: int, least: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
 ) -> ReportingProtocol:
     """About the protocol that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
@@ -72,7 +73,7 @@ def forecast_shuffled(
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
     terms: dict[str, Any] = {"n": n, "least": least, "delta": delta}
     if not isinstance(question, MeanTask):
-        return answering(question, epsilon=once, **terms).settle()
+        return answering(question, epsilon=once, **terms, **hiding.terms()).settle()
     hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms).settle()
     alone = (answering(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
     return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
@@ -203,7 +204,7 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
         shuffled, epsilon = found.protocol, found.epsilon
     else:
         epsilon = asked.epsilon
-        shuffled = forecast_shuffled(asked.question, least=asked.least, epsilon=epsilon, **terms)
+        shuffled = forecast_shuffled(asked.question, least=asked.least, epsilon=epsilon, hiding=asked.hiding, **terms)
     local = forecast_local(asked.question, epsilon=epsilon, **terms)
     return _shown(asked, shuffled, local, epsilon, certified=False)
 
@@ -322,7 +323,8 @@ QUICK_PARTS = ("numbers",)  # the others may take seconds
 
 
 def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
-    return {"n": asked.n, "least": asked.least, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
+    promise = {"n": asked.n, "least": asked.least, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
+    return promise | asked.hiding.terms()
 
 
 def _up(value: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 from shuffledp.errors import (
     InvalidInput,
@@ -23,21 +23,21 @@ from shuffledp.errors import (
 )
 from shuffledp.protocols.categories import check_size
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.frequency import METHODS, Method
+from shuffledp.protocols.histogram import ENCODERS
 from shuffledp.protocols.rounding import check_bounds
-from shuffledp.protocols.tasks import FrequencyTask, HistogramTask, MeanTask, Task
+from shuffledp.protocols.tasks import HistogramTask, MeanTask, Task
 from shuffledp.release.question import Question
-from shuffledp.release.terms import Categories, Promise, check_words, given_categories
+from shuffledp.release.terms import Categories, Hiding, Promise, check_words, given_categories
 from shuffledp.wording import exactly, quote
 
 __all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
 
-ASKED = ("histogram", "frequency", "mean")  # what the planner plans
+ASKED = ("histogram", "mean")  # what the planner plans
 GIVEN = ("epsilon", "epsilon0")
 LEAST_PROMISED, MOST_PROMISED = 1e-5, 50.0  # epsilons that can be compared with other models
 MOST_NAMES = 10_000  # characters of a list of names
-# As --randomizer names what encodes each kind of question.
-RANDOMIZERS = {"hadamard": "hadamard", "hashing": "olh", "subset": "subset", "unary": "oue"}
+# As --randomizer names what a mechanism draws with, where that is another word.
+RANDOMIZERS = {"hash": "olh"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class PlanRequest:
     delta: float
     size: int = 2
     names: str = ""
-    method: str = "hadamard"
+    mechanism: str = "krr"
     lower: float = 0.0
     upper: float = 1.0
     rounds: int = 1
@@ -83,7 +83,7 @@ class PlanRequest:
 
     def __post_init__(self) -> None:
         _check_one_of("task", self.task, ASKED)
-        _check_one_of("method", self.method, tuple(METHODS))
+        _check_one_of("mechanism", self.mechanism, tuple(ENCODERS))
         _check_one_of("given", self.given, GIVEN)
         checked: dict[str, Any] = {
             "n": check_users(self.n)[0],
@@ -102,7 +102,7 @@ class PlanRequest:
             )
         checked |= self._checked_strength()
         checked |= self._checked_bounds() if self.task == "mean" else self._checked_categories()
-        asked = {"task", "given", *checked} | ({"method"} if self.task == "frequency" else set())
+        asked = {"task", "given", *checked} | ({"mechanism"} if self.task == "histogram" else set())
         idle = {each.name: each.default for each in fields(self) if each.name not in asked}
         for name, value in (idle | checked).items():
             object.__setattr__(self, name, value)
@@ -163,9 +163,12 @@ class PlanRequest:
         """What is asked, in a few bytes however many categories there are."""
         if self.task == "mean":
             return MeanTask(self.lower, self.upper)
-        if self.task == "histogram":
-            return HistogramTask(self.size)
-        return FrequencyTask(self.size, self.method)
+        return HistogramTask(self.size)
+
+    @property
+    def hiding(self) -> Hiding:
+        """How reports hide the answers."""
+        return Hiding(self.task, self.mechanism)
 
     def design(self) -> Design:
         """The design that ``shuffledp design`` makes of the same."""
@@ -178,14 +181,14 @@ class PlanRequest:
         if self.task != "mean":
             numbered = Categories(tuple(map(str, range(self.size))), "")
             known = {"categories": self._labels() if self.names else numbered}
-        asked = Question(source="-", task=self.task, method=cast(Method, self.method), **known)
+        asked = Question(source="-", task=self.task, hiding=self.hiding, **known)
         return asked.settled().design(self.n, promise)
 
     def commands(self) -> dict[Literal["design", "plan", "epsilon"], str]:
         """What to type for the same."""
         people = f"--n {self.n}{_unless(1, 'rounds', self.rounds)}{_unless(100.0, 'honest', self.honest, '%')}"
         if self.given == "epsilon0":
-            encoded = "krr" if self.task == "histogram" else RANDOMIZERS[self.method]
+            encoded = RANDOMIZERS.get(self.mechanism, self.mechanism)
             noise = f"--randomizer {encoded} --k {self.size} --epsilon0 {exactly(self.epsilon0)}"
             return {"epsilon": f"shuffledp epsilon {noise} {people} --delta {exactly(self.delta)}"}
         promise = f"{people} --epsilon {exactly(self.epsilon)} --delta {exactly(self.delta)}"
@@ -197,9 +200,9 @@ class PlanRequest:
             }
         listed = quote(",".join(self._labels().labels or ())) if self.names else ""
         values = f"--categories {listed}" if listed else f"--domain {self.size}"
-        method = "" if self.task == "histogram" else _unless("hadamard", "method", self.method)
+        hidden = _unless("krr", "mechanism", self.mechanism)
         return {
-            "design": f"shuffledp design {self.task} {values}{method} {promise} --out design.json",
+            "design": f"shuffledp design {self.task} {values}{hidden} {promise} --out design.json",
             "plan": f"shuffledp plan {self.task} --domain {self.size} {promise}",
         }
 

@@ -132,7 +132,7 @@ def test_requests_that_nobody_waits_for_are_not_piled_up(tried: Trial) -> None:
 
 
 def test_an_answer_that_nobody_reads_is_given_up(tmp_path: Path) -> None:
-    collection = study("unary")
+    collection = study("oue")
     with trial(tmp_path, collection) as tried:
         tried.send(envelopes(collection, 1000))
         tried.close()

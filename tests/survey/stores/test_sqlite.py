@@ -309,9 +309,9 @@ def test_blocks_are_put_in_order_however_little_fits_into_memory(
 
 def test_what_is_sent_again_is_compared_block_by_block(folder: Path) -> None:
     """With one query for each, an upload of 10,000 long reports that was sent again took half a minute."""
-    some, asked = envelopes(study("unary"), 900), list[str]()
+    some, asked = envelopes(study("oue"), 900), list[str]()
     length = len(some[0])
-    with stored(folder, name="unary") as store:
+    with stored(folder, name="oue") as store:
         store.add([upload(some)])
         assert store._connection is not None
         store._connection.set_trace_callback(asked.append)

@@ -42,14 +42,13 @@ const CROSS = " × "; // between the categories of a cell
 const ALL = "(all)"; // what the sums of cells are called by
 const MOST_NUMBERS = 10_000; // cells and sums
 const NAMING = ["krr", "fakes", "dummies"]; // laws whose messages name values
-const METHODS = { hadamard: "hadamard", hashing: "hash", subset: "subset", unary: "oue" };
+const ENCODINGS = ["hadamard", "hash", "subset", "oue"]; // laws whose reports vote for several values
 
 /** The fields of a design of a task. */
 type Of<Task> = Fields<keyof Extract<Written, { task: Task }> & string>;
 
 const TASKS: { [Task in Written["task"]]: (fields: Of<Task>) => Question } = {
-  histogram: (fields) => ({ ...listed(fields, "categories"), families: NAMING }),
-  frequency,
+  histogram: (fields) => ({ ...listed(fields, "categories"), families: [...NAMING, ...ENCODINGS] }),
   mean,
   sum: mean,
   count,
@@ -121,14 +120,6 @@ export function cellOf({ parts }: Design, places: readonly number[]): number {
 /** The bin of a number: from its lower end to below its upper one, and the last one's upper end. */
 export function binOf(edges: readonly number[], answer: number): number {
   return edges.slice(1, -1).filter((edge) => edge <= answer).length;
-}
-
-function frequency(fields: Of<"frequency">): Question {
-  const method = fields.get("method");
-  if (!isNameIn(METHODS, method)) {
-    throw unsound("method", `one of ${Object.keys(METHODS).join(", ")}`, method);
-  }
-  return { ...listed(fields, "domain"), families: [METHODS[method]] };
 }
 
 /** Whether somebody holds a value, or something else. */

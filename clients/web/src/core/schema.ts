@@ -1,6 +1,6 @@
 // Written by `npm run schema` from docs/schemas/design.json, which `make schemas` writes.
 
-/** How many people hold each of a few categories. */
+/** How many people hold each category. */
 export interface WrittenHistogram {
   version: 1;
   task: "histogram";
@@ -11,21 +11,6 @@ export interface WrittenHistogram {
   delta: number;
   law: WrittenLaw;
   categories: readonly (string | number)[] | number;
-  other: string | number | null;
-}
-
-/** How many people hold each of very many values, encoded by ``method``. */
-export interface WrittenFrequency {
-  version: 1;
-  task: "frequency";
-  n: number;
-  least: number;
-  rounds: number;
-  epsilon: number | null;
-  delta: number;
-  law: WrittenLaw;
-  domain: readonly (string | number)[] | number;
-  method: string;
   other: string | number | null;
 }
 
@@ -119,7 +104,7 @@ export interface WrittenTop {
   room: number;
 }
 
-export type Written = WrittenHistogram | WrittenFrequency | WrittenCount | WrittenCrosstab | WrittenMean | WrittenQuantile | WrittenSum | WrittenTop;
+export type Written = WrittenHistogram | WrittenCount | WrittenCrosstab | WrittenMean | WrittenQuantile | WrittenSum | WrittenTop;
 
 /** How one report is drawn, by the family of its randomizer. */
 export type WrittenLaw =
@@ -140,7 +125,6 @@ export type WrittenLaw =
 const ANY_FIELDS = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law"] as const;
 export const FIELDS = {
   "histogram": [...ANY_FIELDS, "categories", "other"],
-  "frequency": [...ANY_FIELDS, "domain", "method", "other"],
   "count": [...ANY_FIELDS, "other", "value"],
   "crosstab": [...ANY_FIELDS, "columns", "categories", "other"],
   "mean": [...ANY_FIELDS, "lower", "upper"],

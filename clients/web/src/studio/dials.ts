@@ -22,18 +22,19 @@ const LABELS: Record<string, string> = { lower: "Smallest value", upper: "Larges
 /** What a field of a plan is called on the page. */
 export const labelOf = (name: string): string => DESCRIBED[name as Dial]?.label ?? LABELS[name] ?? name;
 
-const METHODS: Record<string, string> = {
+const MECHANISMS: Record<string, string> = {
+  krr: "k-ary randomized response",
   hadamard: "Hadamard response",
-  hashing: "local hashing",
+  hash: "local hashing",
   subset: "subset selection",
-  unary: "unary encoding",
+  oue: "unary encoding",
 };
 
 export class Dials {
   #rows = new Map<Dial, { row: HTMLElement; slider: HTMLInputElement; field: HTMLInputElement }>();
   #names = text("names", "optional: tea, coffee, water");
   #bounds = { lower: number("lower", "from"), upper: number("upper", "to") };
-  #method = html("select") as HTMLSelectElement;
+  #mechanism = html("select") as HTMLSelectElement;
   #given = choice("given", "Start from", { epsilon: "a promise ε", epsilon0: "one report's ε₀" });
   #form: HTMLFormElement;
   #groups: Record<string, HTMLElement>;
@@ -41,20 +42,20 @@ export class Dials {
   constructor(form: HTMLFormElement, place: HTMLElement, changed: Changed) {
     this.#form = form;
     for (const dial of Object.keys(DESCRIBED) as Dial[]) this.#rows.set(dial, this.#dial(dial, changed));
-    this.#method.id = "method";
-    this.#method.append(...Object.entries(METHODS).map(([value, label]) => new Option(label, value)));
+    this.#mechanism.id = "mechanism";
+    this.#mechanism.append(...Object.entries(MECHANISMS).map(([value, label]) => new Option(label, value)));
     this.#groups = {
       names: labelled("names", "Names", this.#names),
       bounds: html("div", "pair", labelled("lower", labelOf("lower"), this.#bounds.lower), labelled("upper", labelOf("upper"), this.#bounds.upper)),
-      method: labelled("method", "Encoding", this.#method),
+      mechanism: labelled("mechanism", "Mechanism", this.#mechanism),
     };
     const row = (dial: Dial): HTMLElement => this.#rows.get(dial)!.row;
     place.append(
-      row("n"), row("size"), this.#groups["names"]!, this.#groups["bounds"]!, this.#groups["method"]!, row("rounds"), row("honest"),
+      row("n"), row("size"), this.#groups["names"]!, this.#groups["bounds"]!, this.#groups["mechanism"]!, row("rounds"), row("honest"),
       this.#given, row("epsilon"), row("epsilon0"), row("delta"),
     );
     this.#names.addEventListener("input", () => changed({ names: this.#names.value }));
-    this.#method.addEventListener("change", () => changed({ method: this.#method.value }));
+    this.#mechanism.addEventListener("change", () => changed({ mechanism: this.#mechanism.value }));
     for (const name of ["lower", "upper"] as const) {
       this.#bounds[name].addEventListener("input", () => changed({ [name]: read(name, this.#bounds[name].value) }));
     }
@@ -82,10 +83,10 @@ export class Dials {
     this.#type(this.#names, plan.names);
     this.#type(this.#bounds.lower, String(plan.lower));
     this.#type(this.#bounds.upper, String(plan.upper));
-    this.#method.value = plan.method;
+    this.#mechanism.value = plan.mechanism;
     this.#groups["names"]!.hidden = !counting;
     this.#groups["bounds"]!.hidden = counting;
-    this.#groups["method"]!.hidden = plan.task !== "frequency";
+    this.#groups["mechanism"]!.hidden = !counting;
     this.#rows.get("size")!.row.hidden = !counting;
     for (const input of this.#rows.get("size")!.row.querySelectorAll("input")) input.disabled = named;
     this.#given.hidden = !counting;

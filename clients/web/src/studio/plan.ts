@@ -1,13 +1,13 @@
 // A plan: what the page asks, its dials and their steps, and its place in the address.
 
-export type Task = "histogram" | "frequency" | "mean";
+export type Task = "histogram" | "mean";
 
 export interface Plan {
   task: Task;
   n: number;
   size: number;
   names: string;
-  method: string;
+  mechanism: string;
   lower: number;
   upper: number;
   rounds: number;
@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 export const FIRST: Readonly<Plan> = {
-  task: "histogram", n: 100_000, size: 16, names: "", method: "hadamard", lower: 0, upper: 100,
+  task: "histogram", n: 100_000, size: 16, names: "", mechanism: "krr", lower: 0, upper: 100,
   rounds: 1, honest: 100, given: "epsilon", epsilon: 1, epsilon0: 5, delta: 1e-8,
 };
 

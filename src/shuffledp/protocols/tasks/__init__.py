@@ -1,7 +1,7 @@
 """What can be asked: each task with its own fields, and all that other packages want to know of it.
 
 task            what all of them say, and the registry
-counting_tasks  histogram, frequency
+counting_tasks  histogram
 count_task      count
 mean_task       mean
 sum_task        sum
@@ -19,22 +19,21 @@ it needs ``protocols.planning``, ``release`` and ``cli.release``.
 """
 
 from shuffledp.protocols.tasks.count_task import CountTask
-from shuffledp.protocols.tasks.counting_tasks import FAMILY_OF_METHOD, CountingTask, FrequencyTask, HistogramTask
+from shuffledp.protocols.tasks.counting_tasks import CountingTask, HistogramTask
 from shuffledp.protocols.tasks.crosstab_task import CrosstabTask
 from shuffledp.protocols.tasks.mean_task import MeanTask
 from shuffledp.protocols.tasks.quantile_task import QuantileTask
 from shuffledp.protocols.tasks.sum_task import SumTask
-from shuffledp.protocols.tasks.task import REMEDY, TASKS, Label, Task, by_task, register, task_named
+from shuffledp.protocols.tasks.task import ENCODINGS, REMEDY, TASKS, Label, Task, by_task, register, task_named
 from shuffledp.protocols.tasks.top_task import TopTask
 
 __all__ = [
-    "FAMILY_OF_METHOD",
+    "ENCODINGS",
     "REMEDY",
     "TASKS",
     "CountTask",
     "CountingTask",
     "CrosstabTask",
-    "FrequencyTask",
     "HistogramTask",
     "Label",
     "MeanTask",

@@ -8,15 +8,12 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks.task import MOST_LABELS, NAMING, REMEDY, Task, register
-from shuffledp.schema import Count, Label, Text
+from shuffledp.protocols.tasks.task import ENCODINGS, MOST_LABELS, REMEDY, Task, register
+from shuffledp.schema import Count, Label
 
-__all__ = ["FAMILY_OF_METHOD", "CountingTask", "FrequencyTask", "HistogramTask", "Named"]
+__all__ = ["CountingTask", "HistogramTask", "Named"]
 
 Named = tuple[Label, ...] | Count  # a list of values, or a number k, for 0, ..., k - 1
-
-# Which randomizer encodes the values of a frequency, by the method's name.
-FAMILY_OF_METHOD = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}
 
 
 class CountingTask(Task):
@@ -85,7 +82,7 @@ class CountingTask(Task):
 @register
 @dataclass(frozen=True)
 class HistogramTask(CountingTask):
-    """How many people hold each of a few categories.
+    """How many people hold each category.
 
     >>> HistogramTask(categories=("tea", "coffee")).as_json()
     {'categories': ['tea', 'coffee'], 'other': None}
@@ -93,30 +90,10 @@ class HistogramTask(CountingTask):
 
     name: ClassVar[str] = "histogram"
     listed: ClassVar[str] = "categories"
+    mechanisms: ClassVar[tuple[str, ...]] = ("krr", *ENCODINGS, "fakes", "dummies")
 
     categories: Named
     other: Label | None = None
 
     def fits(self, family: str, k: int) -> bool:
-        return family in NAMING and k == self.size
-
-
-@register
-@dataclass(frozen=True)
-class FrequencyTask(CountingTask):
-    """How many people hold each of very many values, encoded by ``method``."""
-
-    name: ClassVar[str] = "frequency"
-    listed: ClassVar[str] = "domain"
-
-    domain: Named
-    method: Text = "hadamard"
-    other: Label | None = None
-
-    def checked(self) -> Self:
-        if self.method not in tuple(FAMILY_OF_METHOD):  # a tuple, as what was read may not be hashable
-            raise InvalidInput(f"method must be one of {', '.join(FAMILY_OF_METHOD)}, got {self.method!r}. {REMEDY}")
-        return super().checked()
-
-    def fits(self, family: str, k: int) -> bool:
-        return family == FAMILY_OF_METHOD[self.method] and k == self.size
+        return family in self.mechanisms and k == self.size

@@ -31,6 +31,7 @@ class CrosstabTask(CountingTask):
 
     name: ClassVar[str] = "crosstab"
     listed: ClassVar[str] = "categories"
+    mechanisms: ClassVar[tuple[str, ...]] = NAMING
 
     columns: Texts
     categories: Annotated[tuple[Named, ...], Limits(2, MOST_COLUMNS)]

@@ -35,6 +35,7 @@ class QuantileTask(Task):
 
     name: ClassVar[str] = "quantile"
     unit: ClassVar[str] = "people"
+    mechanisms: ClassVar[tuple[str, ...]] = NAMING
 
     cuts: Floats
     at: tuple[Chance, ...]

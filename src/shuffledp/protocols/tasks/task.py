@@ -11,6 +11,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.schema import Label, as_plain
 
 __all__ = [
+    "ENCODINGS",
     "LARGEST_BOUND",
     "MOST_LABELS",
     "NAMING",
@@ -27,6 +28,7 @@ __all__ = [
 MOST_LABELS = 1 << 22
 LARGEST_BOUND = 1e100
 NAMING = ("krr", "fakes", "dummies")  # laws whose messages name values: what they say of groups adds up
+ENCODINGS = ("hadamard", "hash", "subset", "oue")  # laws whose reports vote for several values of many
 REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
 
 
@@ -41,6 +43,7 @@ class Task(ABC):
     name: ClassVar[str]
     unit: ClassVar[str]
     counts: ClassVar[bool] = False  # whether it is people that are counted, value by value
+    mechanisms: ClassVar[tuple[str, ...]] = ()  # how reports may hide, the usual way first, where that is a choice
 
     def __str__(self) -> str:
         return self.name

@@ -1,7 +1,7 @@
 """What a release has of its own, task by task: its labels, and what is told beside the estimates.
 
 released_answer  what every task has
-released_values  histogram, frequency, count, crosstab, top
+released_values  histogram, count, crosstab, top
 released_number  mean, sum
 released_cuts    quantile
 

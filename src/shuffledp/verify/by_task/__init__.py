@@ -2,7 +2,7 @@
 and how, and what else is told beside the estimates.
 
 told_answer  what is checked of the estimates of any task
-told_values  histogram, frequency, count, crosstab
+told_values  histogram, count, crosstab
 told_number  mean, sum
 told_cuts    quantile
 told_words   top

@@ -19,7 +19,7 @@ from shuffledp.verify.outcomes import Check, holds
 
 __all__ = ["ToldCells", "ToldValue", "ToldValues", "vote_weight"]
 
-FAMILIES = {"hadamard": "hadamard", "hashing": "hash", "subset": "subset", "unary": "oue"}  # by the method's name
+ENCODINGS = ("hadamard", "hash", "subset", "oue")
 
 
 class ToldValues(Told):
@@ -28,7 +28,7 @@ class ToldValues(Told):
     same = 1e-9
 
     def families(self, design: Designed) -> tuple[str, ...]:
-        return ("krr", *AMONG_FAKES) if design.method is None else (FAMILIES.get(design.method, ""),)
+        return ("krr", *ENCODINGS, *AMONG_FAKES)
 
     def size(self, design: Designed, law: CountedLaw) -> int:
         return design.values
@@ -91,6 +91,9 @@ class ToldValue(ToldValues):
 
 class ToldCells(ToldValues):
     """How many people hold each combination of the values of several columns."""
+
+    def families(self, design: Designed) -> tuple[str, ...]:
+        return ("krr", *AMONG_FAKES)
 
     def known_rest(self, design: Designed) -> bool:
         rests = design.other if isinstance(design.other, tuple) else ()
