@@ -8,16 +8,15 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
-from shuffledp.protocols.planning import ADDING, SEALED, SUMMING, Task, error_of, plan
+from shuffledp.protocols.planning import ADDING, SEALED, Task, error_of, plan
 from shuffledp.storage.files import replace_file
 
 __all__ = ["EPSILONS", "plan_figure"]
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
-COLOURS = {"curator": GREY, "shuffler": DARK, SUMMING: DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
+COLOURS = {"curator": GREY, "shuffler": DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
 WHOM = {
     "nobody": "trusts nobody",
-    SUMMING: "trusts a shuffler that adds up",
     SEALED: "trusts a shuffler",
     ADDING: "trusts a shuffler",
 }

@@ -33,13 +33,11 @@ __all__ = [
     "PLANNED",
     "POISSON",
     "SEALED",
-    "SUMMING",
     "Builders",
     "PlannedTask",
     "column_sizes",
 ]
 
-SUMMING = "shuffler, sums"  # one that adds the bits of reports up, and hands on nothing else
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler adds noise"
 FAKES = "fakes by users (sealed)"
@@ -77,16 +75,12 @@ def _values(domain: Any, promise: Promised) -> tuple[int, Builders]:
     known = Categories.of(domain)
     size, labels = len(known), known.labels
 
-    def summed() -> Protocol:
-        return Histogram(categories=labels, mechanism="oue", view="sums", **promise)
-
     def noisy(name: Mechanism | None) -> Callable[[], Protocol]:
         return lambda: Histogram(categories=labels, mechanism=name, **promise)
 
     return size, {
         "Histogram": ("shuffler", noisy(None)),
         **{f"Histogram, {name}": ("shuffler", noisy(name)) for name in ENCODERS if name != "krr"},
-        **({"Histogram, oue sums": (SUMMING, summed)} if size >= 3 else {}),
         f"Histogram, {FAKES}": (SEALED, lambda: FakesHistogram(categories=labels, **promise)),
         f"Histogram, {DUMMIES}": (ADDING, lambda: DummyHistogram(categories=labels, **promise)),
         **_elsewhere(size, counts_alone, counts_by_curator, promise),

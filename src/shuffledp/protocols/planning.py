@@ -16,7 +16,7 @@ from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promis
 from shuffledp.mechanisms.best_curator import Baseline
 from shuffledp.protocols.faked_protocol import FakedProtocol
 from shuffledp.protocols.histogram import RandomizedResponse
-from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, POISSON, SEALED, SUMMING
+from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, POISSON, SEALED
 from shuffledp.protocols.protocol import Protocol, ReportingProtocol
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.randomizers.messages import ShufflerDummies
@@ -28,7 +28,6 @@ __all__ = [
     "FAKES",
     "PLANNED",
     "SEALED",
-    "SUMMING",
     "Option",
     "Plan",
     "Task",
