@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.tables.arrays import arrow_texts, numpy_values
 
 __all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "check_encoding"]
 
@@ -86,17 +87,14 @@ class Cleaning:
         none.
         """
         found = [self.key(text) for text in texts.to_pylist()]
-        return pa.array(
-            [None if key in self._absent or (self.strip and not key) else key for key in found], pa.string()
-        )
+        return arrow_texts(None if key in self._absent or (self.strip and not key) else key for key in found)
 
     def numbers(self, texts: pa.Array, title: str) -> NDArray[np.float64]:
         """The numbers that texts stand for; NaN where there is no value."""
         trimmed = pc.utf8_trim_whitespace(texts)
-        trimmed = pc.if_else(
-            pc.is_in(trimmed, value_set=pa.array([*NO_NUMBER, *(word.strip() for word in self.na)])), None, trimmed
-        )
-        odd = pc.fill_null(pc.invert(pc.match_substring_regex(trimmed, self._number)), False)
+        none = pc.is_in(trimmed, value_set=arrow_texts([*NO_NUMBER, *(word.strip() for word in self.na)]))
+        trimmed = pc.if_else(none, pa.NULL, trimmed)
+        odd = pc.and_not_kleene(trimmed.is_valid(), pc.match_substring_regex(trimmed, self._number))
         if value := next((text for text in trimmed.filter(odd).to_pylist() if not self.absent(text)), None):
             marks = f"decimal mark {self.decimal!r}" + (
                 "" if self.thousands is None else f" and {self.thousands!r} between thousands"
@@ -110,14 +108,11 @@ class Cleaning:
             )
             remedy = (*change, "for no value: ", Argument("na"), ".")
             raise InvalidInput(Refusal(f"{title} must hold numbers with the {marks}", repr(value[:SHOWN]), remedy))
-        plain = pc.if_else(odd, None, trimmed)
+        plain = pc.if_else(odd, pa.NULL, trimmed)
         if self.thousands is not None:
             plain = pc.replace_substring(plain, self.thousands, "")
         plain = pc.replace_substring(plain, self.decimal, ".")
-        floats: NDArray[np.float64] = pc.fill_null(plain.cast(pa.float64()), float("nan")).to_numpy(
-            zero_copy_only=False
-        )
-        return floats
+        return numpy_values(plain.cast(pa.float64()), float("nan"))
 
     def words(self) -> str:
         """The rules in words; empty if there are none.

@@ -33,7 +33,6 @@ from typing import Any, BinaryIO, Literal, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.tables.cleaning import NO_NUMBER, check_encoding
@@ -91,7 +90,9 @@ def first_bytes(path: Path, title: str) -> bytes:
 @contextmanager
 def open_parquet(path: Path, title: str, **options: Any) -> Iterator[pa.parquet.ParquetFile]:
     """The Parquet file ``path``, if it is one."""
-    with path.open("rb") as raw, pa.parquet.ParquetFile(raw, **options) as file:
+    from pyarrow.parquet import ParquetFile  # slow to import
+
+    with path.open("rb") as raw, ParquetFile(raw, **options) as file:
         if _seam(raw, file.metadata):
             raise InvalidInput(
                 f"{title} must be one Parquet file, got several, one after the other. Join them with a tool that "
@@ -122,6 +123,8 @@ def _seam(raw: BinaryIO, metadata: pa.parquet.FileMetaData) -> bool:
     the data by its own account. So only that far need one look; usually that is the size of the
     page index.
     """
+    from pyarrow.parquet import read_metadata
+
     groups = metadata.num_row_groups
     columns = [metadata.row_group(groups - 1).column(i) for i in range(metadata.num_columns)] if groups else []
     end = max(
@@ -136,7 +139,7 @@ def _seam(raw: BinaryIO, metadata: pa.parquet.FileMetaData) -> bool:
     at = 0
     while (at := content.find(PARQUET + PARQUET, at + 1, max(0, furthest) + len(PARQUET))) > 0:
         try:
-            pa.parquet.read_metadata(pa.BufferReader(pa.py_buffer(content).slice(0, at + len(PARQUET))))
+            read_metadata(pa.BufferReader(pa.py_buffer(content).slice(0, at + len(PARQUET))))
         except (pa.ArrowException, OSError):
             continue  # somebody's data
         return True

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
+from shuffledp.tables.arrays import arrow_texts
 from shuffledp.tables.spool import Closing, Spool
 
 __all__ = [
@@ -186,7 +187,7 @@ class SeveralRows(Closing):
         lengths = pc.binary_length(texts)
         texts = texts.filter(pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, LONGEST)))
         distinct = texts.unique()
-        if pc.any(pc.invert(pc.is_in(pc.utf8_lower(distinct), value_set=pa.array(FLAGS, pa.string())))).as_py():
+        if pc.any(pc.invert(pc.is_in(pc.utf8_lower(distinct), value_set=arrow_texts(FLAGS)))).as_py():
             self._named.add(name)
         self._rows[name] += len(texts)
         if len(distinct) < len(texts) and name in self._named:
@@ -269,7 +270,7 @@ def id_texts(ids: pa.Array) -> pa.Array:
 def _unpacked(ids: pa.Array) -> pa.Array:
     """Ids without a dictionary; one that is not a number is missing."""
     plain = ids.cast(ids.type.value_type) if pa.types.is_dictionary(ids.type) else ids
-    return pc.if_else(pc.is_nan(plain), None, plain) if pa.types.is_floating(plain.type) else plain
+    return pc.if_else(pc.is_nan(plain), pa.NULL, plain) if pa.types.is_floating(plain.type) else plain
 
 
 def _any_texts(ids: pa.Array) -> pa.Array:
@@ -279,7 +280,7 @@ def _any_texts(ids: pa.Array) -> pa.Array:
     except InvalidInput:
         found = _unpacked(ids).cast(pa.binary()).to_pylist()
     spelled = [None if each is None else each[: LONGEST + 1].decode(errors="backslashreplace") for each in found]
-    return pa.array(spelled, pa.string())
+    return arrow_texts(spelled)
 
 
 def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:

@@ -21,12 +21,12 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import replace_file
+from shuffledp.tables.arrays import arrow_mask, numpy_values
 from shuffledp.tables.formats import DAMAGED, PARQUET, first_bytes, open_parquet, readable
 from shuffledp.tables.people import id_texts
 from shuffledp.tables.spool import batch_rows
@@ -165,8 +165,7 @@ class Header:
 
     def _rows(self, column: pa.Array) -> NDArray[Any]:
         if self.width is None:
-            numbers: NDArray[Any] = column.to_numpy()
-            return numbers
+            return numpy_values(column)
         start, size = column.offset * self.row_bytes, len(column) * self.row_bytes
         return (
             np.frombuffer(column.buffers()[1], dtype=np.uint8)[start : start + size]
@@ -259,6 +258,8 @@ def write_reports(
     Row groups have the same size whatever the chunks were, so that the file says nothing about how
     its reports came.
     """
+    from pyarrow.parquet import ParquetWriter
+
     written: list[ReportsFile] = []
 
     def fill(temporary: Path) -> None:
@@ -279,7 +280,7 @@ def write_reports(
             "write_page_checksum": True,
             "store_schema": False,
         }
-        with temporary.open("wb") as sink, pa.parquet.ParquetWriter(sink, schema, **options) as file:
+        with temporary.open("wb") as sink, ParquetWriter(sink, schema, **options) as file:
             text = shaped.as_json().encode()
             file.add_key_value_metadata({KEY: text, SEAL: _seal(text)})
             count, pending, group = 0, schema.empty_table(), batch_rows(shaped.row_bytes)
@@ -368,7 +369,7 @@ def _kept(reports: NDArray[Any], ids: pa.Array | None, legal: NDArray[np.bool_] 
     if legal is None:
         return Rows(reports, ids, 0)
     kept = reports[legal]
-    return Rows(kept, None if ids is None else ids.filter(pa.array(legal)), len(reports) - len(kept))
+    return Rows(kept, None if ids is None else ids.filter(arrow_mask(legal)), len(reports) - len(kept))
 
 
 def _seal(header: bytes) -> bytes:

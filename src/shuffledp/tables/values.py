@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.sampling import Rng, smallest_dtype
+from shuffledp.tables.arrays import arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import Column
 from shuffledp.tables.people import Chosen, Keep, Persons
@@ -124,16 +125,11 @@ class Places:
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
         if coded.null_count and self.missing is None:
-            present = coded.is_valid().to_numpy(zero_copy_only=False)
+            present = numpy_values(coded.is_valid())
             coded = coded.drop_null()
         places = self._look_up(coded, title)
-        indices = coded.indices
-        if indices.null_count:
-            assert self.missing is not None
-            indices = indices.cast(pa.int64()).fill_null(
-                len(coded.dictionary)
-            )  # a byte may have no room for one more place
-        return places.take(indices.to_numpy()), present, 0
+        indices = coded.indices.cast(pa.int64())  # a byte may have no room for one more place
+        return places.take(numpy_values(indices, len(coded.dictionary))), present, 0
 
     def admits(self, text: str) -> bool:
         return self.cleaning.key(text) in map(self.cleaning.key, self.labels)
@@ -143,11 +139,11 @@ class Places:
         texts = self.cleaning.keys(coded.dictionary) if self.cleaning.changes_text else coded.dictionary
         found = pc.index_in(texts, value_set=self._labels)
         places = np.zeros(len(found) + 1, dtype=smallest_dtype(len(self.labels)))
-        places[:-1] = found.fill_null(0 if self.other is None else self.labels.index(self.other))
+        places[:-1] = numpy_values(found, 0 if self.other is None else self.labels.index(self.other))
         places[-1] = 0 if self.missing is None else self.labels.index(self.missing)
         if found.null_count and self.other is None:
             used = _used(coded)  # a dictionary may hold entries that nobody has
-            unknown = used[found.is_null().to_numpy(zero_copy_only=False)[used]]
+            unknown = used[numpy_values(found.is_null())[used]]
             if len(unknown):
                 rule = f"{title} must hold only the {len(self.labels)} categories"
                 together = ("Add it to the list, or count such values together: ", Argument("other", "elsewhere"), ".")
@@ -156,7 +152,7 @@ class Places:
 
     @cached_property
     def _labels(self) -> pa.Array:
-        return pa.array(map(self.cleaning.key, self.labels), pa.string())
+        return arrow_texts(map(self.cleaning.key, self.labels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,7 +351,7 @@ def prepared(column: Column, reader: Reader, *, tick: Tick | None = None) -> Ite
         )
     for batch in column.batches():
         values, present, clipped = reader.prepare(batch.values, column.title)
-        ids = batch.ids if present is None or batch.ids is None else batch.ids.filter(pa.array(present))
+        ids = batch.ids if present is None or batch.ids is None else batch.ids.filter(arrow_mask(present))
         yield Prepared(values, ids, len(batch.values) - len(values), clipped, present, batch.ids)
         if tick is not None:
             tick(len(batch.values))
@@ -444,7 +440,7 @@ def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -
         values = values.dictionary_encode()
     indices, texts = values.indices, _as_text(values.dictionary, title)
     if cleaning.changes_text and (none := cleaning.keys(texts).is_null()).true_count:
-        indices = pc.if_else(none.take(indices), None, indices)
+        indices = pc.if_else(none.take(indices), pa.NULL, indices)
     return pa.DictionaryArray.from_arrays(indices, texts)
 
 
@@ -459,7 +455,7 @@ def _as_text(values: pa.Array, title: str) -> pa.Array:
 
 def _used(coded: pa.DictionaryArray) -> NDArray[Any]:
     """The entries of the dictionary that somebody has."""
-    return np.sort(coded.indices.drop_null().unique().to_numpy())
+    return np.sort(numpy_values(coded.indices.drop_null().unique()))
 
 
 def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> NDArray[np.float64]:
@@ -467,7 +463,7 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
         coded = coded_texts(values, title)
-        places = coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)).to_numpy()
+        places = numpy_values(coded.indices.cast(pa.int64()), len(coded.dictionary))
         read_off: NDArray[np.float64] = np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
         return read_off
     if pa.types.is_dictionary(values.type):
@@ -480,8 +476,7 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
     numbers = values.cast(pa.float64(), safe=False)  # a whole number beyond 2^53 becomes the nearest float
-    floats: NDArray[np.float64] = numbers.fill_null(math.nan).to_numpy() if numbers.null_count else numbers.to_numpy()
-    return floats
+    return numpy_values(numbers, math.nan)
 
 
 def _short(value: str) -> str:
