@@ -29,7 +29,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.haystack.contour import turned
@@ -127,6 +126,8 @@ class Composition:
         """The total loss as one pessimistic distribution: whatever the FFT may have lost or blurred
         counts as infinite.
         """
+        from scipy.fft import irfft  # here and below: one round needs no transform
+
         points, first, wrapped = self._window(0.0, *self.cumulant(0.0))
         frequency, value, error = self._transform(0.0, points)
         spectrum = np.zeros(points // 2 + 1, dtype=np.complex128)
@@ -233,6 +234,8 @@ class Composition:
 
     def _window(self, c: float, log_m: float, mean: float, variance: float) -> tuple[int, int, float]:
         """Number of points, first index, and a bound on the tilted mass outside."""
+        from scipy.fft import next_fast_len
+
         spacing, least, most = self.spacing, self.least, self.most
         sigma = np.sqrt(variance) + spacing
         probes = [k / sigma for k in (0.5, 1.0, 2.0, 4.0, 8.0)]
@@ -255,6 +258,8 @@ class Composition:
         """The discrete Fourier transform of the tilted total on a circle of ``points``, where it is
         not 0: after many rounds, at low frequencies.
         """
+        from scipy.fft import rfft
+
         accuracy = 4.0 * UNIT * (np.log2(points) + 3.0)
         frequency = np.arange(points // 2 + 1)
         value, error = np.ones(frequency.size, dtype=np.complex128), np.zeros(frequency.size)
