@@ -157,11 +157,8 @@ class Header:
                 f"reports must all be {self.dtype} of width {self.width}, got shape {rows.shape} of {rows.dtype}. Use "
                 f"one randomizer."
             )
-        if self.width is None:
-            return pa.array(rows)
-        return pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(self.row_bytes), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))]
-        )
+        kind = self._schema(ids=False).field("report").type
+        return pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
 
     def _rows(self, column: pa.Array) -> NDArray[Any]:
         if self.width is None:

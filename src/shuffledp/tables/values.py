@@ -209,11 +209,11 @@ class OneValue(Places):
 
     def _look_up(self, coded: pa.DictionaryArray, title: str) -> NDArray[Any]:
         places, wanted = super()._look_up(coded, title), self.cleaning.key(self.labels[1]).strip().lower()
-        counts = np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary))
+        counts = np.bincount(numpy_values(coded.indices.drop_null()), minlength=len(coded.dictionary))
         whole, letter = re.escape(wanted), re.escape(wanted[:1])
         pattern = rf"(^|[;|,])\s*{whole}\s*([;|,]|$)|^\s*{letter}\s*$"
         looking = pc.match_substring_regex(coded.dictionary, pattern, ignore_case=True)
-        for place in np.flatnonzero((counts > 0) & (places[:-1] == 0) & np.asarray(looking)).tolist():
+        for place in np.flatnonzero((counts > 0) & (places[:-1] == 0) & numpy_values(looking)).tolist():
             text = coded.dictionary[place].as_py()
             if text.strip().lower() in (wanted, wanted[:1]):
                 self.near[text] += int(counts[place])
