@@ -1,6 +1,4 @@
-"""From Python to Arrow and from Arrow to NumPy without pandas: Arrow's own functions import it
-where it is installed, and a small table is read in less time than that takes.
-"""
+"""Arrow's arrays, made and read without pandas, which Arrow's own functions import if they can."""
 
 from __future__ import annotations
 
@@ -21,11 +19,7 @@ def arrow_mask(mask: ArrayLike) -> pa.Array:
 
 
 def arrow_texts(texts: Iterable[str | None]) -> pa.Array:
-    """Texts as Arrow has them, None for a missing one.
-
-    >>> arrow_texts(["né", None, ""]).to_pylist()
-    ['né', None, '']
-    """
+    """Texts as Arrow has them; None for a missing one."""
     held = [None if text is None else text.encode() for text in texts]
     present, written = arrow_mask([each is not None for each in held]), [each or b"" for each in held]
     ends = pa.py_buffer(np.cumsum([0, *map(len, written)], dtype=np.int32))
@@ -33,19 +27,9 @@ def arrow_texts(texts: Iterable[str | None]) -> pa.Array:
 
 
 def numpy_values(values: pa.Array, missing: float = 0) -> NDArray[Any]:
-    """Numbers or truth values as NumPy has them, with ``missing`` where there is none.
-
-    >>> (
-    ...     numpy_values(pa.array([1, None, 3]), 9).tolist(),
-    ...     numpy_values(pa.array([True, False])).tolist(),
-    ... )
-    ([1, 9, 3], [True, False])
-    """
+    """Numbers or truth values as NumPy has them, with ``missing`` where there is none."""
     if pa.types.is_boolean(values.type):
         return numpy_values(values.cast(pa.uint8()), missing).view(bool)
     full = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
-    numbers: NDArray[Any] = np.from_dlpack(full)
-    if values.null_count:
-        numbers = numbers.copy()
-        numbers[numpy_values(values.is_null())] = missing
-    return numbers
+    numbers = np.from_dlpack(full)
+    return np.where(numpy_values(values.is_null()), missing, numbers) if values.null_count else numbers

@@ -86,7 +86,7 @@ class Cleaning:
         """The keys of texts; null where there is no value. With ``strip``, nothing but blanks is
         none.
         """
-        found = [self.key(text) for text in texts.to_pylist()]
+        found = map(self.key, texts.to_pylist())
         return arrow_texts(None if key in self._absent or (self.strip and not key) else key for key in found)
 
     def numbers(self, texts: pa.Array, title: str) -> NDArray[np.float64]:

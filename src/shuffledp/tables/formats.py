@@ -123,8 +123,6 @@ def _seam(raw: BinaryIO, metadata: pa.parquet.FileMetaData) -> bool:
     the data by its own account. So only that far need one look; usually that is the size of the
     page index.
     """
-    from pyarrow.parquet import read_metadata
-
     groups = metadata.num_row_groups
     columns = [metadata.row_group(groups - 1).column(i) for i in range(metadata.num_columns)] if groups else []
     end = max(
@@ -139,7 +137,7 @@ def _seam(raw: BinaryIO, metadata: pa.parquet.FileMetaData) -> bool:
     at = 0
     while (at := content.find(PARQUET + PARQUET, at + 1, max(0, furthest) + len(PARQUET))) > 0:
         try:
-            read_metadata(pa.BufferReader(pa.py_buffer(content).slice(0, at + len(PARQUET))))
+            pa.parquet.read_metadata(pa.BufferReader(pa.py_buffer(content).slice(0, at + len(PARQUET))))
         except (pa.ArrowException, OSError):
             continue  # somebody's data
         return True

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import replace_file
-from shuffledp.tables.arrays import arrow_mask, numpy_values
 from shuffledp.tables.formats import DAMAGED, PARQUET, first_bytes, open_parquet, readable
 from shuffledp.tables.people import id_texts
 from shuffledp.tables.spool import batch_rows
@@ -161,14 +160,9 @@ class Header:
         return pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
 
     def _rows(self, column: pa.Array) -> NDArray[Any]:
-        if self.width is None:
-            return numpy_values(column)
         start, size = column.offset * self.row_bytes, len(column) * self.row_bytes
-        return (
-            np.frombuffer(column.buffers()[1], dtype=np.uint8)[start : start + size]
-            .view(self.dtype)
-            .reshape(len(column), self.width)
-        )
+        rows = np.frombuffer(column.buffers()[1], dtype=np.uint8)[start : start + size].view(self.dtype)
+        return rows if self.width is None else rows.reshape(len(column), self.width)
 
 
 class Rows(NamedTuple):
@@ -366,7 +360,7 @@ def _kept(reports: NDArray[Any], ids: pa.Array | None, legal: NDArray[np.bool_] 
     if legal is None:
         return Rows(reports, ids, 0)
     kept = reports[legal]
-    return Rows(kept, None if ids is None else ids.filter(arrow_mask(legal)), len(reports) - len(kept))
+    return Rows(kept, None if ids is None else ids.filter(pa.array(legal)), len(reports) - len(kept))
 
 
 def _seal(header: bytes) -> bytes:

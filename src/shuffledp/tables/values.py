@@ -464,8 +464,7 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
         coded = coded_texts(values, title)
         places = numpy_values(coded.indices.cast(pa.int64()), len(coded.dictionary))
-        read_off: NDArray[np.float64] = np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
-        return read_off
+        return np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not any(test(values.type) for test in NUMERIC):
@@ -475,8 +474,8 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
         )
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
-    numbers = values.cast(pa.float64(), safe=False)  # a whole number beyond 2^53 becomes the nearest float
-    return numpy_values(numbers, math.nan)
+    # a whole number beyond 2^53 becomes the nearest float
+    return numpy_values(values.cast(pa.float64(), safe=False), math.nan)
 
 
 def _short(value: str) -> str:

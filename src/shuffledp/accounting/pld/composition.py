@@ -29,6 +29,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # loads its transforms when they are first asked for
 
 from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.haystack.contour import turned
@@ -126,13 +127,11 @@ class Composition:
         """The total loss as one pessimistic distribution: whatever the FFT may have lost or blurred
         counts as infinite.
         """
-        from scipy.fft import irfft  # here and below: one round needs no transform
-
         points, first, wrapped = self._window(0.0, *self.cumulant(0.0))
         frequency, value, error = self._transform(0.0, points)
         spectrum = np.zeros(points // 2 + 1, dtype=np.complex128)
         spectrum[frequency] = value
-        mass = np.roll(irfft(spectrum, points), -(first % points))
+        mass = np.roll(scipy.fft.irfft(spectrum, points), -(first % points))
         doubt = (
             wrapped
             + self._rounding(0.0)
@@ -234,8 +233,6 @@ class Composition:
 
     def _window(self, c: float, log_m: float, mean: float, variance: float) -> tuple[int, int, float]:
         """Number of points, first index, and a bound on the tilted mass outside."""
-        from scipy.fft import next_fast_len
-
         spacing, least, most = self.spacing, self.least, self.most
         sigma = np.sqrt(variance) + spacing
         probes = [k / sigma for k in (0.5, 1.0, 2.0, 4.0, 8.0)]
@@ -252,14 +249,12 @@ class Composition:
         high, low = spacing * last, spacing * first
         above = 0.0 if last >= most else min(np.exp(min(value - a * high, 0.0)) for a, value in upper)
         below = 0.0 if first <= least else min(np.exp(min(value + a * low, 0.0)) for a, value in lower)
-        return next_fast_len(points, real=True), first, float(above + below)
+        return scipy.fft.next_fast_len(points, real=True), first, float(above + below)
 
     def _transform(self, c: float, points: int) -> _Spectrum:
         """The discrete Fourier transform of the tilted total on a circle of ``points``, where it is
         not 0: after many rounds, at low frequencies.
         """
-        from scipy.fft import rfft
-
         accuracy = 4.0 * UNIT * (np.log2(points) + 3.0)
         frequency = np.arange(points // 2 + 1)
         value, error = np.ones(frequency.size, dtype=np.complex128), np.zeros(frequency.size)
@@ -267,7 +262,7 @@ class Composition:
             exponent = c * part.losses + log_mass
             tilted = np.exp(exponent - exponent.max())
             tilted /= tilted.sum()
-            phi = rfft(np.bincount((part.index.astype(np.int64) % points), weights=tilted, minlength=points))[frequency]
+            phi = scipy.fft.rfft(np.bincount(part.index.astype(np.int64) % points, tilted, points))[frequency]
             shrinks = (rounds - 1) * np.log(np.abs(phi) + accuracy)
             seen = np.flatnonzero(shrinks > UNDERFLOW)
             frequency, phi, before = frequency[seen], phi[seen], np.exp(shrinks[seen])
