@@ -464,7 +464,7 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
         coded = coded_texts(values, title)
         places = numpy_values(coded.indices.cast(pa.int64()), len(coded.dictionary))
-        return np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
+        return np.append(cleaning.numbers(coded.dictionary, title), math.nan).take(places)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not any(test(values.type) for test in NUMERIC):
