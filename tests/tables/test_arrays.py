@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shuffledp.tables.arrays import arrow_mask, arrow_texts, numpy_values
+from shuffledp.tables.cleaning import arrow_mask, arrow_texts, numpy_values
 
 
 @pytest.mark.parametrize("texts", [[], [None], ["", "é", None, "語", "a" * 300], ["x", None] * 9])

@@ -1,7 +1,6 @@
 """From files to counted reports: people's values in, randomized reports, shuffled, added up.
 Nothing here knows what privacy that gives.
 
-arrays           Arrow's arrays, made and read without pandas
 formats          CSV, Parquet and Arrow, in batches
 memory           data frames, arrays and lists, likewise
 profile          a first look at a table

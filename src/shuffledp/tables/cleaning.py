@@ -10,18 +10,19 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.tables.arrays import arrow_texts, numpy_values
 
-__all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "check_encoding"]
+__all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "arrow_mask", "arrow_texts", "check_encoding", "numpy_values"]
 
 NO_NUMBER = ["", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan"]
 DECIMAL, THOUSANDS = (".", ","), (".", ",", "'", "’", " ", "\u00a0", "\u202f", "_")
@@ -99,14 +100,8 @@ class Cleaning:
             marks = f"decimal mark {self.decimal!r}" + (
                 "" if self.thousands is None else f" and {self.thousands!r} between thousands"
             )
-            change = (
-                "Correct it, change ",
-                Argument("decimal"),
-                " or ",
-                Argument("thousands"),
-                ", or say that it stands ",
-            )
-            remedy = (*change, "for no value: ", Argument("na"), ".")
+            change = ("Correct it, change ", Argument("decimal"), " or ", Argument("thousands"))
+            remedy = (*change, ", or say that it stands for no value: ", Argument("na"), ".")
             raise InvalidInput(Refusal(f"{title} must hold numbers with the {marks}", repr(value[:SHOWN]), remedy))
         plain = pc.if_else(odd, pa.NULL, trimmed)
         if self.thousands is not None:
@@ -161,3 +156,26 @@ def check_encoding(name: str) -> str:
         known = " must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got "
         raise InvalidInput(Argument("encoding"), known, f"{name!r}.") from None
     return found.name
+
+
+def arrow_mask(mask: ArrayLike) -> pa.Array:
+    """Truth values as Arrow has them, without pandas, which its own functions import."""
+    bits = np.packbits(np.asarray(mask, dtype=bool), bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), np.size(mask), [None, pa.py_buffer(bits)])
+
+
+def arrow_texts(texts: Iterable[str | None]) -> pa.Array:
+    """Texts as Arrow has them, likewise; None for a missing one."""
+    held = [None if text is None else text.encode() for text in texts]
+    present, written = arrow_mask([each is not None for each in held]), [each or b"" for each in held]
+    ends = pa.py_buffer(np.cumsum([0, *map(len, written)], dtype=np.int32))
+    return pa.StringArray.from_buffers(len(held), ends, pa.py_buffer(b"".join(written)), present.buffers()[1])
+
+
+def numpy_values(values: pa.Array, missing: float = 0) -> NDArray[Any]:
+    """Arrow's numbers or truth values, likewise, with ``missing`` where there is none."""
+    if pa.types.is_boolean(values.type):
+        return numpy_values(values.cast(pa.uint8()), missing).view(bool)
+    full = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
+    numbers = np.from_dlpack(full)
+    return np.where(numpy_values(values.is_null()), missing, numbers) if values.null_count else numbers

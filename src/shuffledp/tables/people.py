@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
-from shuffledp.tables.arrays import arrow_mask, arrow_texts, numpy_values
+from shuffledp.tables.cleaning import arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.spool import Closing, Spool
 
 __all__ = [

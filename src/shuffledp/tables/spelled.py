@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.search.alphabet import Alphabet
-from shuffledp.tables.arrays import numpy_values
-from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
 from shuffledp.tables.values import coded_texts
 
 __all__ = ["LevelWords", "Spelled"]

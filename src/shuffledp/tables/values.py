@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.sampling import Rng, smallest_dtype
-from shuffledp.tables.arrays import arrow_mask, arrow_texts, numpy_values
-from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.columns import Column
 from shuffledp.tables.people import Chosen, Keep, Persons
 from shuffledp.tables.spool import Closing, Spool
