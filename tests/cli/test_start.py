@@ -4,12 +4,16 @@ Ctrl-C does, and errors as JSON.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import shuffledp as sdp
@@ -98,6 +102,23 @@ def test_a_command_loads_what_it_needs() -> None:
         "print('scipy' in sys.modules, 'matplotlib' in sys.modules, file=sys.stderr)"
     )
     assert (run.returncode, run.stderr) == (0, "True False\n")
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet"])
+@pytest.mark.parametrize("row", [["--id", "who"], ["--one-row-per-person", "--strip"], []])
+def test_a_histogram_of_a_file_loads_neither_pandas_nor_matplotlib(name: str, row: list[str], tmp_path: Path) -> None:
+    """Arrow imports pandas where it is installed, for most arrays that it makes or hands to NumPy."""
+    assert importlib.util.find_spec("pandas") is not None
+    table = pa.table({"user_id": [*range(40)], "who": ["p", *"qrst"] * 8, "city": ["a", "b", "a", None, "c"] * 8})
+    write = pa.csv.write_csv if name.endswith("csv") else pa.parquet.write_table
+    write(table, tmp_path / name)
+    words = f"histogram {tmp_path / name} --column city --categories a,b,c --epsilon 2 --delta 1e-3".split()
+    words += [*row, "--out", str(tmp_path / "made")]
+    run = fresh(
+        f"import sys; from shuffledp.cli import main; code = main({words!r}); "
+        "print(code, sorted({'pandas', 'matplotlib'} & set(sys.modules)), file=sys.stderr)"
+    )
+    assert run.stderr.splitlines()[-1] == "0 []", run.stderr
 
 
 def test_the_name_audit_is_the_function_whichever_is_imported_first() -> None:

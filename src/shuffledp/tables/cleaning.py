@@ -10,17 +10,19 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 
-__all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "check_encoding"]
+__all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "arrow_mask", "arrow_texts", "check_encoding", "numpy_values"]
 
 NO_NUMBER = ["", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan"]
 DECIMAL, THOUSANDS = (".", ","), (".", ",", "'", "’", " ", "\u00a0", "\u202f", "_")
@@ -85,39 +87,27 @@ class Cleaning:
         """The keys of texts; null where there is no value. With ``strip``, nothing but blanks is
         none.
         """
-        found = [self.key(text) for text in texts.to_pylist()]
-        return pa.array(
-            [None if key in self._absent or (self.strip and not key) else key for key in found], pa.string()
-        )
+        found = map(self.key, texts.to_pylist())
+        return arrow_texts(None if key in self._absent or (self.strip and not key) else key for key in found)
 
     def numbers(self, texts: pa.Array, title: str) -> NDArray[np.float64]:
         """The numbers that texts stand for; NaN where there is no value."""
         trimmed = pc.utf8_trim_whitespace(texts)
-        trimmed = pc.if_else(
-            pc.is_in(trimmed, value_set=pa.array([*NO_NUMBER, *(word.strip() for word in self.na)])), None, trimmed
-        )
-        odd = pc.fill_null(pc.invert(pc.match_substring_regex(trimmed, self._number)), False)
+        none = pc.is_in(trimmed, value_set=arrow_texts([*NO_NUMBER, *(word.strip() for word in self.na)]))
+        trimmed = pc.if_else(none, pa.NULL, trimmed)
+        odd = pc.and_not_kleene(trimmed.is_valid(), pc.match_substring_regex(trimmed, self._number))
         if value := next((text for text in trimmed.filter(odd).to_pylist() if not self.absent(text)), None):
             marks = f"decimal mark {self.decimal!r}" + (
                 "" if self.thousands is None else f" and {self.thousands!r} between thousands"
             )
-            change = (
-                "Correct it, change ",
-                Argument("decimal"),
-                " or ",
-                Argument("thousands"),
-                ", or say that it stands ",
-            )
-            remedy = (*change, "for no value: ", Argument("na"), ".")
+            change = ("Correct it, change ", Argument("decimal"), " or ", Argument("thousands"))
+            remedy = (*change, ", or say that it stands for no value: ", Argument("na"), ".")
             raise InvalidInput(Refusal(f"{title} must hold numbers with the {marks}", repr(value[:SHOWN]), remedy))
-        plain = pc.if_else(odd, None, trimmed)
+        plain = pc.if_else(odd, pa.NULL, trimmed)
         if self.thousands is not None:
             plain = pc.replace_substring(plain, self.thousands, "")
         plain = pc.replace_substring(plain, self.decimal, ".")
-        floats: NDArray[np.float64] = pc.fill_null(plain.cast(pa.float64()), float("nan")).to_numpy(
-            zero_copy_only=False
-        )
-        return floats
+        return numpy_values(plain.cast(pa.float64()), float("nan"))
 
     def words(self) -> str:
         """The rules in words; empty if there are none.
@@ -166,3 +156,26 @@ def check_encoding(name: str) -> str:
         known = " must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got "
         raise InvalidInput(Argument("encoding"), known, f"{name!r}.") from None
     return found.name
+
+
+def arrow_mask(mask: ArrayLike) -> pa.Array:
+    """Truth values as Arrow has them, without pandas, which its own functions import."""
+    bits = np.packbits(np.asarray(mask, dtype=bool), bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), np.size(mask), [None, pa.py_buffer(bits)])
+
+
+def arrow_texts(texts: Iterable[str | None]) -> pa.Array:
+    """Texts as Arrow has them, likewise; None for a missing one."""
+    held = [None if text is None else text.encode() for text in texts]
+    present, written = arrow_mask([each is not None for each in held]), [each or b"" for each in held]
+    ends = pa.py_buffer(np.cumsum([0, *map(len, written)], dtype=np.int32))
+    return pa.StringArray.from_buffers(len(held), ends, pa.py_buffer(b"".join(written)), present.buffers()[1])
+
+
+def numpy_values(values: pa.Array, missing: float = 0) -> NDArray[Any]:
+    """Arrow's numbers or truth values, likewise, with ``missing`` where there is none."""
+    if pa.types.is_boolean(values.type):
+        return numpy_values(values.cast(pa.uint8()), missing).view(bool)
+    full = pa.Array.from_buffers(values.type, len(values), [None, values.buffers()[1]], offset=values.offset)
+    numbers = np.from_dlpack(full)
+    return np.where(numpy_values(values.is_null()), missing, numbers) if values.null_count else numbers

@@ -33,7 +33,6 @@ from typing import Any, BinaryIO, Literal, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.tables.cleaning import NO_NUMBER, check_encoding
@@ -91,7 +90,9 @@ def first_bytes(path: Path, title: str) -> bytes:
 @contextmanager
 def open_parquet(path: Path, title: str, **options: Any) -> Iterator[pa.parquet.ParquetFile]:
     """The Parquet file ``path``, if it is one."""
-    with path.open("rb") as raw, pa.parquet.ParquetFile(raw, **options) as file:
+    from pyarrow.parquet import ParquetFile  # slow to import
+
+    with path.open("rb") as raw, ParquetFile(raw, **options) as file:
         if _seam(raw, file.metadata):
             raise InvalidInput(
                 f"{title} must be one Parquet file, got several, one after the other. Join them with a tool that "

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
+from shuffledp.tables.cleaning import arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.spool import Closing, Spool
 
 __all__ = [
@@ -177,16 +178,16 @@ class SeveralRows(Closing):
     def add(self, name: str, values: pa.Array) -> None:
         """The next rows of a column; those without a value, or with a whole text, say nothing."""
         if pa.types.is_dictionary(values.type) and pa.types.is_string(values.type.value_type):  # before it is long
-            short = pc.less_equal(pc.binary_length(values.dictionary), LONGEST)
-            values = values.filter(short.take(values.indices))
+            short = numpy_values(pc.binary_length(values.dictionary)) <= LONGEST
+            values = values.filter(arrow_mask(short).take(values.indices))
         try:
             texts = _any_texts(values)
         except pa.ArrowException:
             return  # a column of lists and the like names no one
-        lengths = pc.binary_length(texts)
-        texts = texts.filter(pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, LONGEST)))
+        lengths = numpy_values(pc.binary_length(texts))
+        texts = texts.filter(arrow_mask((lengths > 0) & (lengths <= LONGEST)))
         distinct = texts.unique()
-        if pc.any(pc.invert(pc.is_in(pc.utf8_lower(distinct), value_set=pa.array(FLAGS, pa.string())))).as_py():
+        if pc.any(pc.invert(pc.is_in(pc.utf8_lower(distinct), value_set=arrow_texts(FLAGS)))).as_py():
             self._named.add(name)
         self._rows[name] += len(texts)
         if len(distinct) < len(texts) and name in self._named:
@@ -269,7 +270,7 @@ def id_texts(ids: pa.Array) -> pa.Array:
 def _unpacked(ids: pa.Array) -> pa.Array:
     """Ids without a dictionary; one that is not a number is missing."""
     plain = ids.cast(ids.type.value_type) if pa.types.is_dictionary(ids.type) else ids
-    return pc.if_else(pc.is_nan(plain), None, plain) if pa.types.is_floating(plain.type) else plain
+    return pc.if_else(pc.is_nan(plain), pa.NULL, plain) if pa.types.is_floating(plain.type) else plain
 
 
 def _any_texts(ids: pa.Array) -> pa.Array:
@@ -279,7 +280,7 @@ def _any_texts(ids: pa.Array) -> pa.Array:
     except InvalidInput:
         found = _unpacked(ids).cast(pa.binary()).to_pylist()
     spelled = [None if each is None else each[: LONGEST + 1].decode(errors="backslashreplace") for each in found]
-    return pa.array(spelled, pa.string())
+    return arrow_texts(spelled)
 
 
 def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:
@@ -294,13 +295,13 @@ def fingerprints(key: bytes, ids: pa.Array, title: str) -> Iterator[Blocks]:
 def named_ids(ids: pa.Array, title: str) -> pa.Array:
     """The ids as text, if they name everybody."""
     texts = id_texts(ids)
-    lengths = pc.binary_length(texts)
-    if nameless := len(texts) - (pc.sum(pc.greater(lengths, 0)).as_py() or 0):
+    lengths = numpy_values(pc.binary_length(texts))
+    if nameless := len(texts) - np.count_nonzero(lengths):
         raise InvalidInput(
             f"ids in {title} must name everybody, got {nameless:,} rows without one. Fill them in, or remove those "
             f"rows: nobody can tell whose they are."
         )
-    if (longest := pc.max(lengths).as_py() or 0) > LONGEST:
+    if (longest := lengths.max(initial=0)) > LONGEST:
         raise InvalidInput(
             f"ids in {title} must have at most {LONGEST:,} bytes, got one of {longest:,}. Take shorter ones: an id "
             f"is a name, not a text."

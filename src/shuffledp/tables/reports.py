@@ -21,7 +21,6 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput
@@ -157,22 +156,13 @@ class Header:
                 f"reports must all be {self.dtype} of width {self.width}, got shape {rows.shape} of {rows.dtype}. Use "
                 f"one randomizer."
             )
-        if self.width is None:
-            return pa.array(rows)
-        return pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(self.row_bytes), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))]
-        )
+        kind = self._schema(ids=False).field("report").type
+        return pa.Array.from_buffers(kind, len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
 
     def _rows(self, column: pa.Array) -> NDArray[Any]:
-        if self.width is None:
-            numbers: NDArray[Any] = column.to_numpy()
-            return numbers
         start, size = column.offset * self.row_bytes, len(column) * self.row_bytes
-        return (
-            np.frombuffer(column.buffers()[1], dtype=np.uint8)[start : start + size]
-            .view(self.dtype)
-            .reshape(len(column), self.width)
-        )
+        rows = np.frombuffer(column.buffers()[1], dtype=np.uint8)[start : start + size].view(self.dtype)
+        return rows if self.width is None else rows.reshape(len(column), self.width)
 
 
 class Rows(NamedTuple):
@@ -259,6 +249,8 @@ def write_reports(
     Row groups have the same size whatever the chunks were, so that the file says nothing about how
     its reports came.
     """
+    from pyarrow.parquet import ParquetWriter
+
     written: list[ReportsFile] = []
 
     def fill(temporary: Path) -> None:
@@ -279,7 +271,7 @@ def write_reports(
             "write_page_checksum": True,
             "store_schema": False,
         }
-        with temporary.open("wb") as sink, pa.parquet.ParquetWriter(sink, schema, **options) as file:
+        with temporary.open("wb") as sink, ParquetWriter(sink, schema, **options) as file:
             text = shaped.as_json().encode()
             file.add_key_value_metadata({KEY: text, SEAL: _seal(text)})
             count, pending, group = 0, schema.empty_table(), batch_rows(shaped.row_bytes)

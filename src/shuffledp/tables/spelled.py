@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.search.alphabet import Alphabet
-from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
 from shuffledp.tables.values import coded_texts
 
 __all__ = ["LevelWords", "Spelled"]
@@ -34,10 +34,10 @@ class Spelled:
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
         if coded.null_count:
-            present = coded.is_valid().to_numpy(zero_copy_only=False)
+            present = numpy_values(coded.is_valid())
             coded = coded.drop_null()
         texts = self.cleaning.keys(coded.dictionary) if self.cleaning.changes_text else coded.dictionary
-        return self._rows(texts).take(coded.indices.to_numpy(), axis=0), present, 0
+        return self._rows(texts).take(numpy_values(coded.indices), axis=0), present, 0
 
     def admits(self, text: str) -> bool:
         return False

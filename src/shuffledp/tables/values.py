@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.sampling import Rng, smallest_dtype
-from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.columns import Column
 from shuffledp.tables.people import Chosen, Keep, Persons
 from shuffledp.tables.spool import Closing, Spool
@@ -124,16 +124,11 @@ class Places:
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
         if coded.null_count and self.missing is None:
-            present = coded.is_valid().to_numpy(zero_copy_only=False)
+            present = numpy_values(coded.is_valid())
             coded = coded.drop_null()
         places = self._look_up(coded, title)
-        indices = coded.indices
-        if indices.null_count:
-            assert self.missing is not None
-            indices = indices.cast(pa.int64()).fill_null(
-                len(coded.dictionary)
-            )  # a byte may have no room for one more place
-        return places.take(indices.to_numpy()), present, 0
+        indices = coded.indices.cast(pa.int64())  # a byte may have no room for one more place
+        return places.take(numpy_values(indices, len(coded.dictionary))), present, 0
 
     def admits(self, text: str) -> bool:
         return self.cleaning.key(text) in map(self.cleaning.key, self.labels)
@@ -143,11 +138,11 @@ class Places:
         texts = self.cleaning.keys(coded.dictionary) if self.cleaning.changes_text else coded.dictionary
         found = pc.index_in(texts, value_set=self._labels)
         places = np.zeros(len(found) + 1, dtype=smallest_dtype(len(self.labels)))
-        places[:-1] = found.fill_null(0 if self.other is None else self.labels.index(self.other))
+        places[:-1] = numpy_values(found, 0 if self.other is None else self.labels.index(self.other))
         places[-1] = 0 if self.missing is None else self.labels.index(self.missing)
         if found.null_count and self.other is None:
             used = _used(coded)  # a dictionary may hold entries that nobody has
-            unknown = used[found.is_null().to_numpy(zero_copy_only=False)[used]]
+            unknown = used[numpy_values(found.is_null())[used]]
             if len(unknown):
                 rule = f"{title} must hold only the {len(self.labels)} categories"
                 together = ("Add it to the list, or count such values together: ", Argument("other", "elsewhere"), ".")
@@ -156,7 +151,7 @@ class Places:
 
     @cached_property
     def _labels(self) -> pa.Array:
-        return pa.array(map(self.cleaning.key, self.labels), pa.string())
+        return arrow_texts(map(self.cleaning.key, self.labels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,11 +208,11 @@ class OneValue(Places):
 
     def _look_up(self, coded: pa.DictionaryArray, title: str) -> NDArray[Any]:
         places, wanted = super()._look_up(coded, title), self.cleaning.key(self.labels[1]).strip().lower()
-        counts = np.bincount(coded.indices.drop_null(), minlength=len(coded.dictionary))
+        counts = np.bincount(numpy_values(coded.indices.drop_null()), minlength=len(coded.dictionary))
         whole, letter = re.escape(wanted), re.escape(wanted[:1])
         pattern = rf"(^|[;|,])\s*{whole}\s*([;|,]|$)|^\s*{letter}\s*$"
         looking = pc.match_substring_regex(coded.dictionary, pattern, ignore_case=True)
-        for place in np.flatnonzero((counts > 0) & (places[:-1] == 0) & np.asarray(looking)).tolist():
+        for place in np.flatnonzero((counts > 0) & (places[:-1] == 0) & numpy_values(looking)).tolist():
             text = coded.dictionary[place].as_py()
             if text.strip().lower() in (wanted, wanted[:1]):
                 self.near[text] += int(counts[place])
@@ -355,7 +350,7 @@ def prepared(column: Column, reader: Reader, *, tick: Tick | None = None) -> Ite
         )
     for batch in column.batches():
         values, present, clipped = reader.prepare(batch.values, column.title)
-        ids = batch.ids if present is None or batch.ids is None else batch.ids.filter(pa.array(present))
+        ids = batch.ids if present is None or batch.ids is None else batch.ids.filter(arrow_mask(present))
         yield Prepared(values, ids, len(batch.values) - len(values), clipped, present, batch.ids)
         if tick is not None:
             tick(len(batch.values))
@@ -444,7 +439,7 @@ def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -
         values = values.dictionary_encode()
     indices, texts = values.indices, _as_text(values.dictionary, title)
     if cleaning.changes_text and (none := cleaning.keys(texts).is_null()).true_count:
-        indices = pc.if_else(none.take(indices), None, indices)
+        indices = pc.if_else(none.take(indices), pa.NULL, indices)
     return pa.DictionaryArray.from_arrays(indices, texts)
 
 
@@ -459,7 +454,7 @@ def _as_text(values: pa.Array, title: str) -> pa.Array:
 
 def _used(coded: pa.DictionaryArray) -> NDArray[Any]:
     """The entries of the dictionary that somebody has."""
-    return np.sort(coded.indices.drop_null().unique().to_numpy())
+    return np.sort(numpy_values(coded.indices.drop_null().unique()))
 
 
 def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> NDArray[np.float64]:
@@ -467,9 +462,8 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if cleaning.reads_numbers and any(test(kind) for test in TEXTS):
         coded = coded_texts(values, title)
-        places = coded.indices.cast(pa.int64()).fill_null(len(coded.dictionary)).to_numpy()
-        read_off: NDArray[np.float64] = np.append(cleaning.numbers(coded.dictionary, title), math.nan)[places]
-        return read_off
+        places = numpy_values(coded.indices.cast(pa.int64()), len(coded.dictionary))
+        return np.append(cleaning.numbers(coded.dictionary, title), math.nan).take(places)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if not any(test(values.type) for test in NUMERIC):
@@ -479,9 +473,8 @@ def _floats(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -> ND
         )
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
-    numbers = values.cast(pa.float64(), safe=False)  # a whole number beyond 2^53 becomes the nearest float
-    floats: NDArray[np.float64] = numbers.fill_null(math.nan).to_numpy() if numbers.null_count else numbers.to_numpy()
-    return floats
+    # a whole number beyond 2^53 becomes the nearest float
+    return numpy_values(values.cast(pa.float64(), safe=False), math.nan)
 
 
 def _short(value: str) -> str:

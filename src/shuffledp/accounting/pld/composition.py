@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
+import scipy  # loads its transforms when they are first asked for
 
 from shuffledp._types import Complexes, End, Floats, Integers
 from shuffledp.accounting.haystack.contour import turned
@@ -131,7 +131,7 @@ class Composition:
         frequency, value, error = self._transform(0.0, points)
         spectrum = np.zeros(points // 2 + 1, dtype=np.complex128)
         spectrum[frequency] = value
-        mass = np.roll(irfft(spectrum, points), -(first % points))
+        mass = np.roll(scipy.fft.irfft(spectrum, points), -(first % points))
         doubt = (
             wrapped
             + self._rounding(0.0)
@@ -249,7 +249,7 @@ class Composition:
         high, low = spacing * last, spacing * first
         above = 0.0 if last >= most else min(np.exp(min(value - a * high, 0.0)) for a, value in upper)
         below = 0.0 if first <= least else min(np.exp(min(value + a * low, 0.0)) for a, value in lower)
-        return next_fast_len(points, real=True), first, float(above + below)
+        return scipy.fft.next_fast_len(points, real=True), first, float(above + below)
 
     def _transform(self, c: float, points: int) -> _Spectrum:
         """The discrete Fourier transform of the tilted total on a circle of ``points``, where it is
@@ -262,7 +262,7 @@ class Composition:
             exponent = c * part.losses + log_mass
             tilted = np.exp(exponent - exponent.max())
             tilted /= tilted.sum()
-            phi = rfft(np.bincount((part.index.astype(np.int64) % points), weights=tilted, minlength=points))[frequency]
+            phi = scipy.fft.rfft(np.bincount(part.index.astype(np.int64) % points, tilted, points))[frequency]
             shrinks = (rounds - 1) * np.log(np.abs(phi) + accuracy)
             seen = np.flatnonzero(shrinks > UNDERFLOW)
             frequency, phi, before = frequency[seen], phi[seen], np.exp(shrinks[seen])
