@@ -26,8 +26,8 @@ DESIGNS: dict[str, Callable[[], ReportingProtocol]] = {
     "fakes": lambda: sdp.FakesHistogram(categories=["a", "b"], epsilon=1.0, **FEW),
     "crosstab": lambda: sdp.Crosstab(columns=["x", "y"], categories=[["a", "b"], 3], epsilon0=3.0, **FEW),
     "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, k=4, epsilon0=3.0, **FEW),
-    "hashing": lambda: sdp.Frequency(domain=40, method="hashing", epsilon0=2.0, **FEW),
-    "subset": lambda: sdp.Frequency(domain=40, method="subset", epsilon0=2.0, **FEW),
+    "hashing": lambda: sdp.Histogram(categories=40, mechanism="hash", epsilon0=2.0, **FEW),
+    "subset": lambda: sdp.Histogram(categories=40, mechanism="subset", epsilon0=2.0, **FEW),
 }
 
 
