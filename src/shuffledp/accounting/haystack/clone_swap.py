@@ -22,8 +22,8 @@ integral of w_+, or the blanket of what is left of the laws.
 rounded down and w up, by more than a float can be off; what the integral is computed of are then
 exact numbers.
 
-The first-clone swap for a table of laws: any two rows as the target's inputs, any rows as those
-of the others.
+*The first-clone swap for a table of laws: any two rows as the target's inputs, any rows as those of
+the others.*
 
 Every ordered pair has an omega of its own. A crude bound of all pairs, one level of u and
 Chernoff's inequality, says which of them can be the largest; only those are looked at closely.

@@ -17,7 +17,7 @@ that counts as seen.
 ``DiscretePair`` is such a pair of laws, atom by atom: sorted by their ratios once, and then delta
 is two tails at any epsilon.
 
-Fakes that users send: what they hide, as a haystack.
+*Fakes that users send: what they hide, as a haystack.*
 
 Of every honest person's ``slots`` slots each holds, with probability ``chance``, a fake: a uniform
 value; else a blank. Whoever knows what all others hold sees the target's report among those fakes,

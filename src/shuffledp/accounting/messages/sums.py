@@ -44,7 +44,7 @@ E q^(C-1) = B_n from above: the component of point 1 has s points with probabili
 of (n-k)/n binom(n, k)^(2-m) B_k. It is added up to n = ``SMALL``; beyond, B_k stays below the
 constant b that solves the same inequality there, because all its terms fall with n.
 
-What a sum with discrete Laplace noise gives away of a value that moves it by ``shift``.
+*What a sum with discrete Laplace noise gives away of a value that moves it by ``shift``.*
 
 The noise is a difference of two numbers of the law NB(t, q). If its law f is symmetric and falls on
 both sides of 0, the largest shift gives away most: (f(j) - x f(j - d))_+ is 0 for 2j >= d, and else
