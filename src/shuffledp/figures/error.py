@@ -31,7 +31,7 @@ def plan_figure(
     delta: float,
     domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
-    least: int | None = None,
+    honest: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
 ) -> Path:
     """Draw the predicted error of every protocol against epsilon, and return the file's path.
@@ -43,7 +43,8 @@ def plan_figure(
     path = check_figure(path)
     domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
     plans = [
-        plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, least=least) for epsilon in epsilons
+        plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, honest=honest)
+        for epsilon in epsilons
     ]
     errors: dict[tuple[str, str], list[float]] = {}
     for place, each in enumerate(plans):
