@@ -12,7 +12,7 @@ from shuffledp import shuffle
 from shuffledp.accounting.messages.sums import mixing_distance
 from shuffledp.judge.enumeration import dummies_view, fakes_view
 from shuffledp.judge.lattice import TooLarge
-from shuffledp.judge.message_sums import MessageSums, colorings_excess
+from shuffledp.judge.messages import MessageSums, colorings_excess
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from tests.accounting.messages.enclosed import both_orders
 

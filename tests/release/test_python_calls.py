@@ -215,7 +215,7 @@ def test_many_values_are_cut_with_intervals_for_all_at_once() -> None:
     assert (len(made.estimates), made.estimates.cut) == (60, True)
     assert "... and 40 more" in repr(made.estimates)
     assert "95 % for all at once" in made._repr_html_()
-    assert made.record.design.categories == [str(each) for each in range(60)]
+    assert made.record.design.categories == tuple(str(each) for each in range(60))
 
 
 def test_a_seeded_release_says_that_it_is_not_for_release() -> None:

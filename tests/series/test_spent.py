@@ -10,7 +10,7 @@ import pytest
 from shuffledp import Accountant, DummyHistogram, FakesHistogram, Histogram, SignedCount, SplitSum, shuffle
 from shuffledp.judge import rounds_delta
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
-from shuffledp.judge.message_sums import MessageSums
+from shuffledp.judge.messages import MessageSums
 from shuffledp.protocols.design import Design
 from shuffledp.series.pausing import spent_after
 

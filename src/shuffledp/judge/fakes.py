@@ -317,7 +317,7 @@ class CountedFakes(CountedMessages):
         """Where true messages are randomized: both ends of what the theorem says, and of what is
         seen on one dataset.
         """
-        from shuffledp.judge.light_sums import LightSums  # slow to import, and for these laws only
+        from shuffledp.judge.messages import LightSums  # slow to import, and for these laws only
 
         keep = float(self.keep)
         sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1, check)

@@ -111,7 +111,7 @@ class CountedShares(CountedMessages):
         """What is seen of one round with so many honest users, from below and from above, as the
         theorem has it, and of what really runs: the same.
         """
-        from shuffledp.judge.message_sums import MessageSums  # slow to import, and for these laws only
+        from shuffledp.judge.messages import MessageSums  # slow to import, and for these laws only
 
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
         # What is kept at an epsilon is kept at larger ones, whatever its distance costs there. It

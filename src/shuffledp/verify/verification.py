@@ -10,8 +10,8 @@ from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.fakes import FAKED, CountedFakes
 from shuffledp.judge.laws import CountedLaw, counted_law
 from shuffledp.judge.oracle import Oracle, Tick
+from shuffledp.judge.rows import TREE, CountedTree
 from shuffledp.judge.shares import SHARED, CountedShares
-from shuffledp.judge.tree import TREE, CountedTree
 from shuffledp.record import Record, read_record
 from shuffledp.verify.by_task import told_by
 from shuffledp.verify.check_certificate import check_certificate

@@ -17,12 +17,17 @@ import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.accuracy import ROUGH_GAP
-from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
-from shuffledp.accounting.messages.fakes import BucketDummies, DiscretePair
+from shuffledp.accounting.messages.fakes import BucketDummies, DiscretePair, uniform_fakes, uniform_fakes_and_reports
 from shuffledp.accounting.messages.levels import ComposedLevels, Inexact
 from shuffledp.accounting.messages.light_laws import LightReport, TooManyViews
-from shuffledp.accounting.messages.sums import OUTSIDE, Pairs, mixing_distance, signed_pair
-from shuffledp.accounting.messages.user_hay import uniform_fakes, uniform_fakes_and_reports
+from shuffledp.accounting.messages.sums import (
+    OUTSIDE,
+    CompleteNoise,
+    Pairs,
+    mixing_distance,
+    partial_noise,
+    signed_pair,
+)
 from shuffledp.accounting.reductions import Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR

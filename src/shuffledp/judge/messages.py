@@ -15,6 +15,22 @@ give q colors n_1 + ... + n_q = n points of binom(n; n_1, ..., n_q)^(2-m): a col
 every component has one color is counted q^C times, and permutations keep a given one with
 probability 1 / binom(n; ...). One color for all gives q; the others are bounded by how many points
 r do not have the commonest color.
+
+*Randomized values among fakes or dummies: one round's delta by plain sums over two counts, from the
+numbers that ran.*
+
+A report lands on x0 with probability ``hit`` and on every other value with probability ``miss``, or
+the other way about. Fakes are of x0 and of x1 alike: given that t of them and of other people's
+random reports are of the two, and c of all others, the views (a, b) have the weights
+
+    binom(t, a) / 2^t  2/t  ((p - xq) a - (xp - q) b - (x - 1) q c) ,    a + b = t ,
+
+whose positive part falls with c and is convex in it. So c may be its mean, from below, which is all
+that two counts show; and from above it may lie, at the same mean, on a few points, and be smaller
+or a Poisson number. Among dummies c / (k - 2) is a mean of k - 2 ratios z(i-1) / z(i).
+
+``Ends`` are both ends of what a theorem says, and of what is seen if all others hold a third value;
+the first of two, where there is no third.
 """
 
 from __future__ import annotations
@@ -31,7 +47,7 @@ from scipy.stats import binom, nbinom, poisson
 
 from shuffledp.judge.lattice import Array, TooLarge
 
-__all__ = ["MessageSums", "colorings_excess"]
+__all__ = ["Ends", "LightSums", "MessageSums", "colorings_excess"]
 
 ROUNDED, CANCELED, OUTSIDE = 1e-9, 1e-12, 1e-30
 WORD = 2**64
@@ -230,3 +246,196 @@ def colorings_excess(points: int, permutations: int, colors: int) -> float:
     if r.size > 2 and logs[-1] > logs[0]:
         return math.inf
     return float(math.exp(min(top, 700.0)) * np.exp(logs - top).sum())
+
+
+UNSEEN = 1e-21
+MOST_CELLS = 1 << 21
+CELLS = 16.0  # per deviation, of one ratio
+LEFT_OUT = 1e-25
+
+Ends = tuple[Array, Array]
+Points = tuple[Array, Array]  # values, and how likely they are
+
+
+@dataclass(frozen=True)
+class LightSums:
+    """A report of k-RR beside those of ``others``."""
+
+    k: int
+    hit: float
+    miss: float
+    others: int
+    check: Callable[[], None] = lambda: None  # called before every sum, and may stop them
+
+    def among_fakes(self, first: int, chances: Array, elsewhere: float, drop: float, epsilons: Array) -> list[Ends]:
+        """``chances`` of so many fakes of two values, from ``first`` on; on average there are
+        ``elsewhere`` fakes of other values, and ``drop`` fewer for every one of the two.
+        """
+        q, k = self.miss, self.k
+        low, strays = _coins(self.others, 2.0 * q)
+        w = np.convolve(chances, strays)
+        t = first + low + np.arange(1.0, w.size + 1.0)  # with the report that is sought
+        own = q * (k - 2) / (1.0 - 2.0 * q)
+        left = np.maximum(elsewhere + self.others * own - max(own, drop) * (t - 1.0), 0.0)
+        mean = float(w @ t) / float(w.sum())
+        far = float(np.interp(mean + 8.0 * math.sqrt(mean), t, left))
+        spread = _few(*_poisson(far), self._points) if far > 0.0 else (np.zeros(1), np.ones(1))
+        most = np.where(left >= far, left, 0.0)[:, None] * spread[0] * (1.0 - ROUNDED)
+        mean_c = np.append(w[1:], 0.0) * t * (k - 2) / (2.0 * np.maximum(w, 1e-300))  # given t
+
+        def delta(eps: float, c: Array, chance: Array) -> float:
+            self.check()
+            x, total = math.exp(eps), t[:, None]
+            gain, cost, both = self.hit - x * q, x * self.hit - q, (x - 1.0) * q
+            if gain <= 0.0:
+                return 0.0
+            j = np.floor((cost * total + both * c) / (gain + cost)) + 1.0
+            kept = gain * binom.sf(j - 2.0, total - 1.0, 0.5) - cost * binom.sf(j - 1.0, total - 1.0, 0.5)
+            found = np.maximum(kept - 2.0 * both * c / total * binom.sf(j - 1.0, total, 0.5), 0.0)
+            return float(w @ (found @ chance))
+
+        least = [delta(eps, mean_c[:, None], np.ones(1)) for eps in epsilons.tolist()]
+        above = [delta(eps, most, spread[1]) for eps in epsilons.tolist()]
+        seen = (least, least) if k > 2 else (self._with_first(first, chances, epsilons),) * 2
+        return [_ends(least, above), _ends(*seen)]
+
+    def among_dummies(self, chances: Array, keep: float, epsilons: Array) -> list[Ends]:
+        """``chances`` of so many dummies of one value, where reports are handed on with probability
+        ``keep``.
+        """
+        self._check(chances.size)
+        z = np.append(chances, 0.0)
+        sure: Points = (np.ones(1), np.ones(1))
+        hay = np.outer(chances, chances)
+        rest = _mean_ratio(z, self.k - 2, 3 * self._points) if self.k > 2 else sure
+        least, above = (self._two_counts(hay, keep, each, epsilons) for each in (sure, rest))
+        low, strays = _coins(self.others, (2.0 if self.k > 2 else 1.0) * self.miss * keep)
+        if self.k == 2:
+            law = np.append(np.convolve(chances, strays), 0.0)
+            more = np.append(0.0, law[:-1])
+            one, two = (law + keep * chance * (more - law) for chance in (self.hit, self.miss))
+            seen = [_larger(one, two, eps) for eps in epsilons.tolist()]
+        else:
+            t = low + np.arange(strays.size)
+            i = np.arange(t[-1] + 1)
+            self._check(i.size + chances.size)
+            table = np.zeros((i.size, i.size))
+            for total, weight in zip(t.tolist(), strays.tolist(), strict=True):
+                table[i[: total + 1], total - i[: total + 1]] = weight * binom.pmf(i[: total + 1], total, 0.5)
+            for _ in range(2):
+                table = np.array([np.convolve(row, chances) for row in table]).T
+            seen = self._two_counts(table, keep, sure, epsilons)
+        return [_ends(least, above), _ends(seen, seen)]
+
+    @property
+    def _points(self) -> int:
+        """On which c lies: more where it says more."""
+        share = self.k * (self.miss / self.hit) ** 2
+        return 33 if share < 1e-4 else 65 if share < 3e-3 else 129
+
+    @staticmethod
+    def _check(cells: int) -> None:
+        if cells**2 > MOST_CELLS:
+            raise TooLarge(f"{cells} counts of each of two values are too many to be paired")
+
+    def _two_counts(self, hay: Array, keep: float, rest: Points, epsilons: Array) -> list[float]:
+        """All pairs of counts, added up; ``rest`` is c / (k - 2)."""
+        none, here, there = (np.pad(hay, ((a, 1 - a), (b, 1 - b))) for a, b in ((0, 0), (1, 0), (0, 1)))
+        some = here > there
+        none, here, there = none[some], here[some], there[some]
+        found, weights = [], list(zip(*rest, strict=True))
+        for x in np.exp(epsilons).tolist():
+            self.check()
+            gain = (self.hit - x * self.miss) * here - (x * self.hit - self.miss) * there
+            gain = keep * gain - (x - 1.0) * (1.0 - keep) * none
+            lost = (x - 1.0) * keep * self.miss * (self.k - 2) * none
+            parts = [chance * float(np.maximum(gain - each * lost, 0.0).sum()) for each, chance in weights]
+            found.append(sum(parts))
+        return found
+
+    def _with_first(self, first: int, chances: Array, epsilons: Array) -> list[float]:
+        """Two values, and all others hold the first: how many fakes, and how many of the second."""
+        self._check(first + chances.size)
+        _, strays = _coins(self.others, self.miss)
+        one, two = [], []
+        for number, weight in enumerate(chances.tolist(), start=first):
+            law = weight * np.convolve(binom.pmf(np.arange(number + 1), number, 0.5), strays)
+            fewer, more = np.append(law, 0.0), np.append(0.0, law)
+            one.append(self.hit * fewer + self.miss * more)
+            two.append(self.miss * fewer + self.hit * more)
+        return [_larger(np.concatenate(one), np.concatenate(two), eps) for eps in epsilons.tolist()]
+
+
+def _larger(one: Array, two: Array, eps: float) -> float:
+    """delta of the pair in whichever order leaks more."""
+    x = math.exp(eps)
+    return max(float(np.maximum(p - x * q, 0.0).sum()) for p, q in ((one, two), (two, one)))
+
+
+def _ends(least: list[float], most: list[float]) -> Ends:
+    low, high = np.array(least) * (1.0 - ROUNDED) - UNSEEN, np.array(most) * (1.0 + ROUNDED) + UNSEEN
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _coins(trials: int, p: float) -> tuple[int, Array]:
+    """From which number of heads on, and how likely each is."""
+    return _law_window(trials * p, trials, lambda counts: binom.pmf(counts, trials, p))
+
+
+def _poisson(mean: float) -> Points:
+    size = min(mean, 1e6)  # a larger mean spreads less
+    low, chances = _law_window(size, math.inf, lambda counts: poisson.pmf(counts, size))
+    return (low + np.arange(float(chances.size))) / size, chances
+
+
+def _law_window(mean: float, most: float, law: Callable[[Array], Array]) -> tuple[int, Array]:
+    reach = 12.0 * math.sqrt(mean) + 60.0
+    low, high = max(math.floor(mean - reach), 0), int(min(math.ceil(mean + reach), most))
+    if high - low > MOST_CELLS:
+        raise TooLarge(f"{high - low} counts are needed")
+    return low, law(np.arange(float(low), high + 1.0))
+
+
+def _mean_ratio(z: Array, many: int, points: int) -> Points:
+    """z(i-1) / z(i), averaged over ``many`` counts: on a lattice, added up by doubling."""
+    seen = z > 0.0
+    ratio, chances = np.append(0.0, z[:-1])[seen] / z[seen], z[seen]
+    mean = float(ratio @ chances)
+    deviation = math.sqrt(float((ratio - mean) ** 2 @ chances))
+    step = max(deviation, 1e-9) / CELLS
+    place = np.minimum(ratio, mean + 12.0 * deviation) / step
+    below = np.floor(place).astype(np.int64)
+    power = np.zeros(below.max() + 2)
+    np.add.at(power, below, chances * (below + 1.0 - place))
+    np.add.at(power, below + 1, chances * (place - below))
+    total, first, at, left = np.ones(1), 0, 0, many
+    while left:
+        if left & 1:
+            total, first = _trimmed(np.convolve(total, power), first + at)
+        left >>= 1
+        if left:
+            power, at = _trimmed(np.convolve(power, power), 2 * at)
+    values = (first + np.arange(float(total.size))) * step / many
+    return _few(values, total, points)
+
+
+def _trimmed(law: Array, first: int) -> tuple[Array, int]:
+    kept = np.flatnonzero(law > LEFT_OUT)
+    return law[kept[0] : kept[-1] + 1], first + int(kept[0])
+
+
+def _few(values: Array, chances: Array, points: int) -> Points:
+    """The same mean on a few points, 0 and others up to 7 deviations around it."""
+    mean = float(values @ chances) / float(chances.sum())
+    deviation = math.sqrt(float((values - mean) ** 2 @ chances))
+    grid = mean + deviation * np.linspace(-7.0, 7.0, points)
+    grid = np.unique(np.append(0.0, grid[grid > 0.0]))
+    if grid.size < 2:
+        return np.zeros(1), np.ones(1)
+    capped = np.minimum(values, grid[-1])
+    at = np.clip(np.searchsorted(grid, capped, side="right") - 1, 0, grid.size - 2)
+    up = (capped - grid[at]) / np.diff(grid)[at]
+    weights = np.zeros(grid.size)
+    np.add.at(weights, at, chances * (1.0 - up))
+    np.add.at(weights, at + 1, chances * up)
+    return grid * (1.0 - ROUNDED), weights
