@@ -14,9 +14,8 @@ since sizes are looked at. Those who count when a search ends early include all 
 honest people show less, and those who count by another law show no more (``gentler``). QED
 
 Nothing is said from below. A level usually has more people than ``Group.honest``, and an analyst
-who is not told the levels sees less: the search that runs shows less than the level that is
-certified. And the helpers must not be chosen by level: if all that a level may lack help, delta is
-exceeded.
+who does not see the levels learns less: the search that runs shows less than the certified level.
+And the helpers must not be chosen by level: if all that a level may lack help, delta is exceeded.
 
 How many symbols a level has, and which laws keep the promise, is chosen so that the search finds
 the rarest words.
@@ -114,8 +113,7 @@ def _randomizer(law: Law) -> VotingRandomizer:
 
 @dataclass(frozen=True, kw_only=True)
 class TopSearch:
-    """A search for the ``k`` most frequent words of ``people`` people, at least ``honest`` of them
-    honest.
+    """A search for the ``k`` most frequent words of ``people`` people, ``honest`` of them so.
 
     The first level tells the beginnings of ``spans[0]`` symbols apart, the next those of
     ``spans[1]`` more, and so on to ``longest``; at most ``candidates`` beginnings go on from each.

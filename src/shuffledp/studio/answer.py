@@ -204,9 +204,7 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
         shuffled, epsilon = found.protocol, found.epsilon
     else:
         epsilon = asked.epsilon
-        shuffled = forecast_shuffled(
-            asked.question, honest=asked.honest_people, epsilon=epsilon, hiding=asked.hiding, **terms
-        )
+        shuffled = forecast_shuffled(asked.question, honest=asked.crowd, epsilon=epsilon, hiding=asked.hiding, **terms)
     local = forecast_local(asked.question, epsilon=epsilon, **terms)
     return _shown(asked, shuffled, local, epsilon, certified=False)
 
@@ -235,7 +233,7 @@ def _shown(
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
         "alone": _alone(asked, shuffled),
         "bits": f"{shuffled.bits:,}",
-        "honest": f"{asked.honest_people:,}",
+        "honest": f"{asked.crowd:,}",
         "errors": [
             {"model": name, "trust": trust, "mechanism": mechanism, **_error(asked, errors[name])}
             | {"scale": asked.question.scale(asked.n)}
@@ -325,13 +323,7 @@ QUICK_PARTS = ("numbers",)  # the others may take seconds
 
 
 def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
-    promise = {
-        "n": asked.n,
-        "honest": asked.honest_people,
-        "rounds": asked.rounds,
-        "epsilon": epsilon,
-        "delta": asked.delta,
-    }
+    promise = {"n": asked.n, "honest": asked.crowd, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
     return promise | asked.hiding.terms()
 
 

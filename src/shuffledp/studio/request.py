@@ -153,7 +153,7 @@ class PlanRequest:
         return None if self.honest == 100.0 else Fraction(exactly(self.honest)) / 100
 
     @property
-    def honest_people(self) -> int:
+    def crowd(self) -> int:
         """How many people are relied on to be honest."""
         terms = Promise(epsilon=self.epsilon, delta=self.delta, honest=self.share).terms(self.n)
         return self.n if terms["honest"] is None else int(terms["honest"])
