@@ -157,10 +157,10 @@ def _dummies(law: Mapping[str, Any], integers: list[int]) -> MessageSums:
 
 def _signed(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
     """All numbers of +1 and of -1, by min(a, b) and a - b."""
-    least = law["least"]
-    if people < least:
+    honest = law["honest"]
+    if people < honest:
         raise TooLarge("the noise of fewer people than it was meant for has no closed form")
-    mean = law["pairs"] * people / least
+    mean = law["pairs"] * people / honest
     m = np.arange(0.0, _window(mean, math.sqrt(mean), WORD)[-1] + 1.0)
     reach = math.ceil(-75.0 / math.log(q))
     if m.size * reach > MOST_VIEWS:
@@ -195,19 +195,19 @@ def _signed(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
 
 def _too_many(law: Mapping[str, Any], q: float) -> float:
     """The probability that a person draws more than there is room for."""
-    room, least = law["messages"] - 1, law["least"]
+    room, honest = law["messages"] - 1, law["honest"]
     j = np.arange(4 * room + 200)
-    noise = nbinom.pmf(j, 1.0 / least, 1.0 - q)
+    noise = nbinom.pmf(j, 1.0 / honest, 1.0 - q)
     pairs = np.zeros(j.size)
-    pairs[::2] = poisson.pmf(np.arange(math.ceil(j.size / 2)), law["pairs"] / least)
+    pairs[::2] = poisson.pmf(np.arange(math.ceil(j.size / 2)), law["pairs"] / honest)
     total = np.convolve(np.convolve(noise, noise)[: j.size], pairs)[: j.size]
     return float(total[room + 1 :].sum())
 
 
 def _split(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
     """Noise that moves by k - 1 steps: j <= 0 and j >= k - 1 are one view each."""
-    least, shift = law["least"], law["k"] - 1
-    if people < least:
+    honest, shift = law["honest"], law["k"] - 1
+    if people < honest:
         raise TooLarge("the noise of fewer people than it was meant for has no closed form")
     if shift > MOST_VIEWS:
         raise TooLarge(f"{shift} steps are needed")
@@ -217,7 +217,7 @@ def _split(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
     norm = 1.0 + q
     first = np.concatenate([[1.0], -np.expm1(-step) * np.exp(-step * j), [math.exp(-step * shift)]]) / norm
     second = first[::-1]
-    beyond = float(nbinom.sf(law["reach"], 1.0 / least, 1.0 - q))
+    beyond = float(nbinom.sf(law["reach"], 1.0 / honest, 1.0 - q))
     distance = people * 2.0 * beyond
     excess = colorings_excess(people, law["messages"] - 1, 2 ** law["share_bits"])
     mixed = 0.5 * math.sqrt(excess)
