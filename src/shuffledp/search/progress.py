@@ -20,9 +20,8 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.tasks import TopTask
-from shuffledp.search.alphabet import Alphabet
+from shuffledp.search.alphabet import Alphabet, Beginning, Codes, LevelPlaces
 from shuffledp.search.level import SplitVotes
-from shuffledp.search.level_places import Beginning, Codes, LevelPlaces
 from shuffledp.search.search import MISS, Group, TopSearch
 from shuffledp.wording import rounded
 
