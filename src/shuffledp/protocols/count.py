@@ -76,7 +76,7 @@ class SignedCount(MessageProtocol):
 
     def _calibrated(self) -> SignedUnits:
         epsilon, delta, rounds = self._promised()
-        terms = (self._crowd(self.least), min(epsilon, LARGEST_DECAY), delta, rounds)
+        terms = (self._crowd(self.honest), min(epsilon, LARGEST_DECAY), delta, rounds)
         if self.most_messages is None and self.most_error is None:
             return _fewest(USUAL, *terms)
         laws = [law for hidden in HIDDEN if (law := _tried(hidden, *terms)) is not None]
@@ -88,7 +88,7 @@ class SignedCount(MessageProtocol):
         if not short:
             least = min((law.messages for law in laws), default=MOST_MESSAGES)
             raise InvalidInput(
-                f"messages must be at least {least} for a count of +1 and -1 by {self.least:,} honest people, got "
+                f"messages must be at least {least} for a count of +1 and -1 by {self.honest:,} honest people, got "
                 f"{self.most_messages}. Allow more, or count by a histogram, which takes one."
             )
         if self.most_error is None:
@@ -116,20 +116,20 @@ class SignedCount(MessageProtocol):
         theirs, which nobody else's can replace.
         """
         _, _, (_, minus) = self.randomizer.opened(np.asarray(counts))
-        assert self.least is not None
-        mean = self.randomizer.pairs * self.least / self.randomizer.least
+        assert self.honest is not None
+        mean = self.randomizer.pairs * self.honest / self.randomizer.honest
         if minus < mean and pdtr(minus, mean) < SURE:
             raise InvalidInput(
-                f"messages -1 must be about {mean:,.0f} if {self.least:,} people add theirs, got {int(minus):,}, which "
-                f"happens to honest people once in a billion times. Somebody left the noise out: do not release this, "
-                f"and collect again."
+                f"messages -1 must be about {mean:,.0f} if {self.honest:,} people add theirs, got {int(minus):,}, "
+                f"which happens to honest people once in a billion times. Somebody left the noise out: do not release "
+                f"this, and collect again."
             )
 
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
         """The estimate from the tally of a bag: +1 less -1; pairs cancel."""
         law, (people, _, (plus, minus)) = self.randomizer, self._opened(counts)
         value = np.array([float(plus) - float(minus)])
-        exact = SharedNoise(value, people, shape=people / law.least, ratio=float(law.ratio))
+        exact = SharedNoise(value, people, shape=people / law.honest, ratio=float(law.ratio))
         noise = replace(Noise.constant(np.array([law.noise_variance(people)])), law=exact)
         return Estimate((self.value,), value, noise.stderr(value), people, value, noise, secure, notes)
 
@@ -152,15 +152,15 @@ def check_most_error(value: object) -> float | None:
     return check_positive("error", value, remedy="It is the standard error to stay below, in the answer's own unit.")
 
 
-def _tried(hidden: float, least: int, epsilon: float, delta: float, rounds: int) -> SignedUnits | None:
+def _tried(hidden: float, honest: int, epsilon: float, delta: float, rounds: int) -> SignedUnits | None:
     try:
-        return _fewest(hidden, least, epsilon, delta, rounds)
+        return _fewest(hidden, honest, epsilon, delta, rounds)
     except InvalidInput:
         return None
 
 
 @lru_cache(maxsize=64)
-def _fewest(hidden: float, least: int, epsilon: float, delta: float, rounds: int) -> SignedUnits:
+def _fewest(hidden: float, honest: int, epsilon: float, delta: float, rounds: int) -> SignedUnits:
     """The law with the fewest pairs, and the fewest messages for those, that keeps a promise where
     the noise is for a share of 1 - ``hidden`` of epsilon.
     """
@@ -168,10 +168,10 @@ def _fewest(hidden: float, least: int, epsilon: float, delta: float, rounds: int
     allowed = CUT * delta / ((1.0 + math.exp(epsilon)) * rounds)
 
     def law(pairs: int) -> SignedUnits:
-        return _with_room(least, decay, pairs, allowed)
+        return _with_room(honest, decay, pairs, allowed)
 
     def keeps(pairs: int) -> bool:
-        return shuffle(law(pairs), n=least).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
+        return shuffle(law(pairs), n=honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
 
     high = math.ceil(1.0 / (hidden * epsilon) ** 2)
     while not keeps(high):
@@ -193,29 +193,29 @@ def _loss(epsilon: float, delta: float, rounds: int) -> float:
     return max(epsilon / rounds, advanced)
 
 
-def _with_room(least: int, decay: float, pairs: int, allowed: float) -> SignedUnits:
-    """The law with the fewest messages such that ``least`` people miss so little of the ideal
+def _with_room(honest: int, decay: float, pairs: int, allowed: float) -> SignedUnits:
+    """The law with the fewest messages such that ``honest`` people miss so little of the ideal
     noise.
     """
-    average = 2 * pairs // least
-    room = max(_room(least, decay, pairs, allowed / least), average)
+    average = 2 * pairs // honest
+    room = max(_room(honest, decay, pairs, allowed / honest), average)
     while room + 1 <= MOST_MESSAGES:
-        law = SignedUnits(least=least, decay=decay, pairs=pairs, messages=room + 1)
-        if least * law.cut <= allowed:
+        law = SignedUnits(honest=honest, decay=decay, pairs=pairs, messages=room + 1)
+        if honest * law.cut <= allowed:
             return law
         room += 1
     raise InvalidInput(
         f"people must be so many that {MOST_MESSAGES} messages of each hold their share of the noise, got "
-        f"{least:,} at epsilon = {decay:.3g}. Ask more people, allow a larger epsilon, or take a sum by split and mix."
+        f"{honest:,} at epsilon = {decay:.3g}. Ask more people, allow a larger epsilon, or take a sum by split and mix."
     )
 
 
-def _room(least: int, decay: float, pairs: int, rare: float) -> int:
+def _room(honest: int, decay: float, pairs: int, rare: float) -> int:
     """About how many messages a person adds at most but with probability ``rare``."""
     size = MOST_MESSAGES + 1
     j = np.arange(1.0, size)
-    ratio, rate = math.exp(-decay), pairs / least
-    noise = np.cumprod(np.append((1.0 - ratio) ** (1.0 / least), ratio * (j - 1.0 + 1.0 / least) / j))
+    ratio, rate = math.exp(-decay), pairs / honest
+    noise = np.cumprod(np.append((1.0 - ratio) ** (1.0 / honest), ratio * (j - 1.0 + 1.0 / honest) / j))
     both = np.zeros(size)
     both[::2] = np.cumprod(np.append(math.exp(-min(rate, 700.0)), rate / j[: (size - 1) // 2]))
     total = np.convolve(np.convolve(noise, noise)[:size], both)[:size]

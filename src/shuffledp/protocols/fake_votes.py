@@ -179,12 +179,12 @@ def from_votes(votes: Any, people: int, law: FakedValues, size: int = 1) -> tupl
     return values, Noise(base, slope, np.zeros_like(values), 1.0 / group.contrast, exact)
 
 
-def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: int) -> None:
+def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], honest: int) -> None:
     """Refuse votes that are too few, or too many, to hold the fakes of the law, by a test that an
     honest collection fails with a probability of at most 1e-9 on either side (Chernoff's inequality
     for the exact law).
 
-    Of ``people`` at least ``least`` follow the law; what all others send may be anything.
+    Of ``people`` at least ``honest`` follow the law; what all others send may be anything.
     """
     total = sum(votes.tolist())
     if isinstance(law, AddedDummies):
@@ -193,7 +193,7 @@ def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], least: 
         name, who = "dummies", "Ask the shuffler whether it added them, and whether it is the one that the design names"
     else:
         assert isinstance(law, UserFakes)
-        honest, free = min(least, people), max(people - least, 0) * law.messages
+        honest, free = min(honest, people), max(people - honest, 0) * law.messages
         each, many = fake_votes(law, law.k, 1), honest
         name, who = "fakes", "Ask whether clients run the design as it is written; leave out those that do not"
     true, sent = FakeVotes(0, np.array([1.0 - law.kept, law.kept])), honest * law.true_messages

@@ -59,8 +59,8 @@ class FakedProtocol(MessageProtocol):
 
     def check_noise(self, counts: ArrayLike) -> None:
         people, _, votes = self.randomizer.opened(np.asarray(counts))
-        assert self.least is not None
-        check_fakes(self.randomizer, people, votes, self.least)
+        assert self.honest is not None
+        check_fakes(self.randomizer, people, votes, self.honest)
 
     def predicted_stderr(self) -> float:
         """The standard error of a count that a k-th of all n users hold; the mean square over the
@@ -95,7 +95,7 @@ class FakesOfUsers(FakedProtocol):
         super()._prepare()
 
     def _calibrated(self) -> UserFakes:
-        terms = (self._size, self._crowd(self.least), *self._promised())
+        terms = (self._size, self._crowd(self.honest), *self._promised())
         return fewest_fakes(*terms, slots=self.slots, kind=self.kind or "bernoulli", epsilon0=self._light)
 
 
@@ -116,6 +116,6 @@ class DummiesOfShuffler(FakedProtocol):
         super()._prepare()
 
     def _calibrated(self) -> AddedDummies:
-        terms = (self._size, self._crowd(self.least), *self._promised())
+        terms = (self._size, self._crowd(self.honest), *self._promised())
         keep = 1.0 if self.keep is None else self.keep
         return fewest_dummies(*terms, keep=keep, kind=self.kind, epsilon0=self._light)

@@ -119,7 +119,7 @@ class DummyQuantiles(Distribution, DummiesOfShuffler):
         """The least dummies that keep the promise in so many levels, each of which is a round."""
         epsilon, delta, rounds = self._promised()
         one = fewest_dummies(
-            2, self._crowd(self.least), epsilon, delta, rounds * levels, keep=1.0, kind=self.kind, epsilon0=math.inf
+            2, self._crowd(self.honest), epsilon, delta, rounds * levels, keep=1.0, kind=self.kind, epsilon0=math.inf
         )
         numbers = {name: getattr(one, name) for name in ("kind", "center", "left", "right", "rate")}
         return TreeDummies(k=self._size, levels=levels, branches=branches, **numbers)

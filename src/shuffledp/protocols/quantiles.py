@@ -219,7 +219,7 @@ class Quantiles(Distribution, ShuffledProtocol):
 
     def _expected(self, levels: tuple[int, ...]) -> float:
         family, parameters = _shaped(self._size, levels)
-        crowd, terms = self._crowd(self.least), tuple(parameters.items())
+        crowd, terms = self._crowd(self.honest), tuple(parameters.items())
         epsilon0 = calibrated(family, terms, crowd, *self._promised())
         law = family(**parameters, epsilon0=epsilon0)
         return float(_errors(law, self.n, np.full(self._size, self.n / self._size)).max())

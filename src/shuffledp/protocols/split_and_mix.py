@@ -76,13 +76,13 @@ class SplitSummation(MessageProtocol):
 
     def _calibrated(self) -> SplitShares:
         epsilon, delta, rounds = self._promised()
-        least = self._crowd(self.least)
-        if least < LEAST_PEOPLE:
+        honest = self._crowd(self.honest)
+        if honest < LEAST_PEOPLE:
             raise InvalidInput(
-                f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {least}. Ask more "
-                f"people, or take a mean of one message each."
+                f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {honest}. Ask "
+                f"more people, or take a mean of one message each."
             )
-        return _fewest(self.n, least, min(epsilon, LARGEST_DECAY), delta, rounds, self.k)
+        return _fewest(self.n, honest, min(epsilon, LARGEST_DECAY), delta, rounds, self.k)
 
     @property
     def _steps(self) -> int:
@@ -111,7 +111,7 @@ class SplitSummation(MessageProtocol):
         """Refuse a sum that honest people's numbers and noise make once in a billion times."""
         law, tally = self.randomizer, np.asarray(counts)
         people, total = law.opened(tally).people, law.total(tally)
-        far = noise_reach(people / law.least, float(law.ratio), 0, SURE)
+        far = noise_reach(people / law.honest, float(law.ratio), 0, SURE)
         if not -far <= total <= people * self._steps + far:
             raise InvalidInput(
                 f"shares must add up to what {people:,} people's numbers can, got {total / self._steps:,.6g} where at "
@@ -126,7 +126,7 @@ class SplitSummation(MessageProtocol):
         law, tally, people = self.randomizer, np.asarray(counts), self._opened(counts).people
         step = self._width / self._steps / self._divisor(people)
         value = np.array([people * self.lower / self._divisor(people) + step * law.total(tally)])
-        exact = SharedNoise(value, people, shape=people / law.least, ratio=float(law.ratio), step=step, rounded=people)
+        exact = SharedNoise(value, people, shape=people / law.honest, ratio=float(law.ratio), step=step, rounded=people)
         variance = (law.noise_variance(people) + people / 4.0) * step**2
         noise = replace(Noise.constant(np.array([variance])), law=exact)
         name = self.task.name
@@ -171,11 +171,11 @@ class SplitMean(SplitSummation):
 
 
 @lru_cache(maxsize=64)
-def _fewest(n: int, least: int, epsilon: float, delta: float, rounds: int, steps: int | None) -> SplitShares:
+def _fewest(n: int, honest: int, epsilon: float, delta: float, rounds: int, steps: int | None) -> SplitShares:
     """The law with the least noise, and the fewest messages for it, that keeps a promise."""
 
     def law(loss: float) -> SplitShares:
-        return _law(n, least, epsilon, loss, delta / rounds, steps)
+        return _law(n, honest, epsilon, loss, delta / rounds, steps)
 
     for whole in (epsilon, epsilon * (1.0 - 1e-9)):  # of one round; the second is for what rounding costs
         if _keeps(law(whole), epsilon, delta, rounds):
@@ -196,10 +196,10 @@ def _fewest(n: int, least: int, epsilon: float, delta: float, rounds: int, steps
 
 
 def _keeps(law: SplitShares, epsilon: float, delta: float, rounds: int) -> bool:
-    return shuffle(law, n=law.least).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
+    return shuffle(law, n=law.honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
 
 
-def _law(n: int, least: int, epsilon: float, loss: float, delta: float, steps: int | None) -> SplitShares:
+def _law(n: int, honest: int, epsilon: float, loss: float, delta: float, steps: int | None) -> SplitShares:
     """The law whose noise gives away ``loss``, on a grid that is fine enough, with room for
     ``delta``.
     """
@@ -215,8 +215,8 @@ def _law(n: int, least: int, epsilon: float, loss: float, delta: float, steps: i
             f"people and steps of the grid must be few enough for sums of {MOST_BITS} bits, got {n:,} people and "
             f"{steps:,} steps. Use a coarser grid (k), a larger epsilon, or fewer people."
         )
-    messages = least_messages(least, 1 << bits, MIXED * delta / (1.0 + math.exp(epsilon)))
-    return SplitShares(k=steps + 1, least=least, decay=decay, share_bits=bits, messages=messages, reach=reach)
+    messages = least_messages(honest, 1 << bits, MIXED * delta / (1.0 + math.exp(epsilon)))
+    return SplitShares(k=steps + 1, honest=honest, decay=decay, share_bits=bits, messages=messages, reach=reach)
 
 
 def _fine_enough(n: int, loss: float, scales: float) -> int:
