@@ -11,6 +11,7 @@ import typer
 
 from shuffledp import __version__
 from shuffledp.cli.parsing import App
+from shuffledp.randomizers.names import NAMES
 
 __all__ = [
     "COMPARE",
@@ -221,8 +222,6 @@ def examples(*lines: str) -> str:
 
 
 def _randomizers() -> str:
-    from shuffledp.randomizers.names import NAMES  # which verify must not load
-
     lines = (f"{name:<11}{NAMES[name].usage():<29}  {NAMES[name].title}" for name in RANDOMIZERS.split())
     return "\n".join(["Randomizers, and what they take:", *lines, DESIGNED]).replace("[", r"\[")
 
