@@ -11,9 +11,9 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 419,
-    "lines": 84_611,
-    "lines of code": 57_900,
+    "files": 409,
+    "lines": 84_538,
+    "lines of code": 57_872,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
