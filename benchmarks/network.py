@@ -74,7 +74,7 @@ class Served:
 
 def announced(folder: Path, n: int = 20 * MANY) -> tuple[Collection, AnalystKey]:
     """A collection that has room for everybody."""
-    poll = sdp.Histogram(categories=["yes", "no"], n=n, least=1000, epsilon=1.0, delta=1e-9)
+    poll = sdp.Histogram(categories=["yes", "no"], n=n, honest=1000, epsilon=1.0, delta=1e-9)
     key = AnalystKey.new()
     collection = Collection(design=Design.of(poll), key=key.public, shuffler="http://127.0.0.1:8000")
     folder.mkdir(exist_ok=True)

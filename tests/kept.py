@@ -19,8 +19,8 @@ from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.bits import BinaryScan
+from shuffledp.accounting.haystack.clone_swap import SwapFamily
 from shuffledp.accounting.haystack.location_swap import LocationSwap
-from shuffledp.accounting.haystack.swap_pairs import SwapFamily
 from shuffledp.training.allocation import StepSum
 
 __all__ = ["KeptCurves"]

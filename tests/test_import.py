@@ -37,7 +37,7 @@ from shuffledp.cli.listing import load
 load(None)
 import shuffledp.papers.experiments
 print(loaded())
-sdp.shuffle(sdp.randomizers.SignedUnits(least=10, decay=0.5, pairs=50, messages=24), n=10).epsilon(delta=1e-3)
+sdp.shuffle(sdp.randomizers.SignedUnits(honest=10, decay=0.5, pairs=50, messages=24), n=10).epsilon(delta=1e-3)
 print(loaded())
 """
     )

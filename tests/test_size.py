@@ -11,9 +11,9 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 448,
-    "lines": 85_736,
-    "lines of code": 58_634,
+    "files": 438,
+    "lines": 85_345,
+    "lines of code": 58_346,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,

@@ -176,7 +176,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     rounds = "" if design.rounds == 1 else f", in each of {design.rounds:,} rounds"
     said = [
         f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
-        f"{design.least:,} honest reports are shuffled together.",
+        f"{design.honest:,} honest reports are shuffled together.",
         _alone(epsilon0, rounds, shown_alone(design.law.family, epsilon0, design.law.k)),
     ]
     if MUCH < epsilon0 < math.inf:

@@ -69,7 +69,7 @@ MOST_USERS = 10**15  # rounding grows with n times 2^-52: beyond, answers would 
 MOST_ROUNDS = 10**7  # beyond, rounding would decide what a round adds
 
 
-KEYWORDS = {"honest": "least", "id": "ids", "range": "ranges"}  # options that Python calls by another name
+KEYWORDS = {"id": "ids", "range": "ranges"}  # options that Python calls by another name
 
 
 @dataclass(frozen=True, slots=True)

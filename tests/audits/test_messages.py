@@ -38,8 +38,8 @@ LAWS: dict[str, Callable[[], tuple[MessageLaw, int, float]]] = {
     "kept at times": lambda: (ShufflerDummies(k=4, keep=0.5, center=10, left=0.5, right=0.5), 20, 0.2),
     "light dummies": lambda: (ShufflerDummies(k=4, keep=0.5, center=10, left=0.5, right=0.5, epsilon0=2.0), 20, 0.0),
     "tree": lambda: (sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7), 20, 0.5),
-    "signed": lambda: (SignedUnits(least=50, decay=0.8, pairs=40, messages=24), 50, 0.5),
-    "split": lambda: (SplitShares(k=4, least=20, decay=0.4, share_bits=16, messages=12, reach=60), 20, 0.9),
+    "signed": lambda: (SignedUnits(honest=50, decay=0.8, pairs=40, messages=24), 50, 0.5),
+    "split": lambda: (SplitShares(k=4, honest=20, decay=0.4, share_bits=16, messages=12, reach=60), 20, 0.9),
 }
 
 
@@ -68,13 +68,13 @@ PROTOCOLS = {
         randomizer=sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7),
     ),
     "count": lambda: sdp.SignedCount(
-        value="yes", n=50, randomizer=SignedUnits(least=50, decay=0.8, pairs=60, messages=24)
+        value="yes", n=50, randomizer=SignedUnits(honest=50, decay=0.8, pairs=60, messages=24)
     ),
     "split mean": lambda: SplitMean(
         lower=-3.0,
         upper=5.0,
         n=20,
-        randomizer=SplitShares(k=5, least=20, decay=0.4, share_bits=20, messages=12, reach=80),
+        randomizer=SplitShares(k=5, honest=20, decay=0.4, share_bits=20, messages=12, reach=80),
     ),
 }
 

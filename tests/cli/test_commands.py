@@ -167,7 +167,7 @@ DESIGNS: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_law_of_a_design_is_accounted_for_with_its_people(name: str, capsys: Capture, tmp_path: Path) -> None:
-    path, poll = tmp_path / "design.json", DESIGNS[name](n=2000, least=1500, epsilon=1.0, delta=1e-6)
+    path, poll = tmp_path / "design.json", DESIGNS[name](n=2000, honest=1500, epsilon=1.0, delta=1e-6)
     path.write_text(Design.of(poll).file_text(), encoding="utf-8")
     found = as_json(capsys, "epsilon", "--design", str(path), "--delta", "1e-6")
     bound = poll.guarantee.epsilon(delta=1e-6)
@@ -184,7 +184,7 @@ def test_the_law_of_a_design_is_accounted_for_with_its_people(name: str, capsys:
 def test_the_fewest_people_of_a_design_report_as_often_and_as_honestly_as_it_says(
     name: str, capsys: Capture, tmp_path: Path
 ) -> None:
-    path, poll = tmp_path / "design.json", DESIGNS[name](n=2000, least=1500, epsilon=1.0, delta=1e-6)
+    path, poll = tmp_path / "design.json", DESIGNS[name](n=2000, honest=1500, epsilon=1.0, delta=1e-6)
     path.write_text(Design.of(poll).file_text(), encoding="utf-8")
     target = ["calibrate", "--design", str(path), "--epsilon", "1.5", "--delta", "1e-6"]
     if name in ("signed", "split", "dummies"):  # however many people there are, the same noise hides each of them

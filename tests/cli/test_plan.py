@@ -65,7 +65,7 @@ def test_a_plan_for_fewer_honest_people_needs_more_noise(capsys: pytest.CaptureF
     assert (everybody, half[0]) == (200, 100)
     assert half[1] > least
     assert half == same
-    assert "at least 100 of them honest" in str(plan("mean", n=200, epsilon=1.0, delta=1e-4, least=100))
+    assert "at least 100 of them honest" in str(plan("mean", n=200, epsilon=1.0, delta=1e-4, honest=100))
 
 
 @pytest.mark.usefixtures("quickly")
@@ -127,7 +127,7 @@ def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.Captur
     search = planned_search(people=50_000, epsilon=1.0, delta=1e-6, k=5, longest=3, tokens=("a", "b", "c"))
     assert (told["levels"], told["found_from"]) == (len(search.spans), rarest_found(search))
     assert told["epsilon"] <= 1.0
-    assert told["people_of_a_level"] == search.group(0).least
+    assert told["people_of_a_level"] == search.group(0).honest
     group = search.group(len(search.spans), counting=True)
     law, share = group.randomizer, group.share
     votes = GroupLaw(share * law.hit, share * law.miss, share * law.contrast)
@@ -185,7 +185,7 @@ def test_no_guess_from_one_report_is_right_more_often_than_is_said(family: Any) 
 
 
 def test_a_plan_says_beside_epsilon0_how_often_a_report_is_true() -> None:
-    made = plan("histogram", domain=2, n=7000, least=5600, epsilon=1.0, delta=1e-6)
+    made = plan("histogram", domain=2, n=7000, honest=5600, epsilon=1.0, delta=1e-6)
     found = {each.name: each.right for each in made.options}
     assert found["Histogram"] == pytest.approx(0.994, abs=1e-3)
     assert found["Histogram, shuffler's dummies (sealed)"] == 1.0

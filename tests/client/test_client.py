@@ -43,7 +43,7 @@ def loaded(program: str) -> set[str]:
 
 def test_a_client_loads_no_accountant_and_no_reader_of_tables(tmp_path: Path) -> None:
     """Whatever is asked, by whatever law, and on every level of a search."""
-    people = {"n": 1000, "least": 500, "rounds": 3, "epsilon": 1.0, "delta": 1e-6}
+    people = {"n": 1000, "honest": 500, "rounds": 3, "epsilon": 1.0, "delta": 1e-6}
     designs = {}
     for pin in pins("tapes"):
         if "question" in pin and "mechanism" in pin:

@@ -34,9 +34,9 @@ WAYS = ("bus", "car", "bike", "feet", "train")
 METHODS = ("hadamard", "hash", "subset", "oue")
 
 
-def poll(method: str = "krr", n: int = PEOPLE, least: int | None = None) -> Any:
+def poll(method: str = "krr", n: int = PEOPLE, honest: int | None = None) -> Any:
     if method == "krr":
-        return sdp.Histogram(categories=WAYS, n=n, least=least, **PROMISE)
+        return sdp.Histogram(categories=WAYS, n=n, honest=honest, **PROMISE)
     if method == "mean":
         return sdp.Mean(lower=0.0, upper=100.0, n=n, **PROMISE)
     return sdp.Histogram(categories=[*WAYS, *map(str, range(60))], n=n, mechanism=method, **PROMISE)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shuffledp.judge import haystack_delta, hockey_stick, krr, shuffled_law, worst_delta
-from shuffledp.judge.first_clone import (
+from shuffledp.judge.clones import (
     adaptive_delta,
     clone_share,
     first_clone_delta,

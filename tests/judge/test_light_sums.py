@@ -9,7 +9,7 @@ import pytest
 from shuffledp.judge import hockey_stick
 from shuffledp.judge.enumeration import dummies_view, fakes_view
 from shuffledp.judge.lattice import TooLarge
-from shuffledp.judge.light_sums import LightSums
+from shuffledp.judge.messages import LightSums
 
 
 def worst(views: list[list[dict[tuple[int, ...], float]]], epsilon: float) -> float:

@@ -12,7 +12,7 @@ from shuffledp import shuffle
 from shuffledp.accounting.messages.sums import mixing_distance
 from shuffledp.judge.enumeration import dummies_view, fakes_view
 from shuffledp.judge.lattice import TooLarge
-from shuffledp.judge.message_sums import MessageSums, colorings_excess
+from shuffledp.judge.messages import MessageSums, colorings_excess
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from tests.accounting.messages.enclosed import both_orders
 
@@ -33,8 +33,8 @@ def summed(law: MessageLaw, people: int) -> MessageSums:
         (lambda: ShufflerDummies(k=16, center=25, left=0.6, right=0.6), 10_000),
         (lambda: ShufflerDummies(k=16, keep=0.6, kind="poisson", rate=30.0), 10_000),
         (lambda: ShufflerDummies(k=16, kind="poisson", rate=85.0, epsilon0=9.0), 100),
-        (lambda: SignedUnits(least=10_000, decay=0.9, pairs=1_360, messages=20), 10_000),
-        (lambda: SplitShares(k=1001, least=10_000, decay=1e-3, share_bits=40, messages=9, reach=10_000), 10_000),
+        (lambda: SignedUnits(honest=10_000, decay=0.9, pairs=1_360, messages=20), 10_000),
+        (lambda: SplitShares(k=1001, honest=10_000, decay=1e-3, share_bits=40, messages=9, reach=10_000), 10_000),
     ],
 )
 def test_they_agree_with_the_accountant(build: Callable[[], MessageLaw], people: int) -> None:
@@ -73,4 +73,4 @@ def test_what_has_no_sum_is_said_so() -> None:
     with pytest.raises(TooLarge):
         summed(UserFakes(k=3, slots=1, chance=0.4, epsilon0=2.0), 10)
     with pytest.raises(TooLarge):
-        summed(SignedUnits(least=100, decay=0.9, pairs=10, messages=20), 50)
+        summed(SignedUnits(honest=100, decay=0.9, pairs=10, messages=20), 50)

@@ -43,7 +43,7 @@ def dummies(kept: int, weights: list[int]) -> tuple[CountedFakes, Pair]:
 
 def split(steps: int) -> tuple[CountedShares, Pair]:
     """Shares that are mixed so well, and noise that reaches so far, that nothing is paid for."""
-    own = {"least": 1000, "decay": 0.4, "share_bits": 40, "messages": 60, "reach": 400}
+    own = {"honest": 1000, "decay": 0.4, "share_bits": 40, "messages": 60, "reach": 400}
     law = CountedShares("split", steps + 1, (round(WORD * math.exp(-0.4)), 0, 0), 0, math.inf, own)
     q, norm = law.ratio, 1 + law.ratio
     first = [1 / norm, *((1 - q) * q**j / norm for j in range(1, steps)), q**steps / norm]

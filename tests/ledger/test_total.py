@@ -87,11 +87,11 @@ def test_enumerated_beside_a_report_that_is_rarely_seen(probability: float, roun
 def test_a_search_whose_promise_is_the_limit_fits() -> None:
     """What it shows besides a level is composed as a part of its own."""
     search = planned_search(
-        people=100_000, least=90_000, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b", "c")
+        people=100_000, honest=90_000, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b", "c")
     )
     group, besides = search.group(0), search.besides
     assert isinstance(besides, Shuffled)
-    level = sdp.shuffle(group.randomizer, n=group.most, honest=group.least)
+    level = sdp.shuffle(group.randomizer, n=group.most, honest=group.honest)
     total = composed([(level, 1), (besides, 1)])
     assert isinstance(total, RarelySeen)
     assert total.delta_at_most(epsilon=1.0) <= 1e-6

@@ -33,7 +33,7 @@ from shuffledp.judge import (
     unary,
     worst_delta,
 )
-from shuffledp.judge.first_clone import (
+from shuffledp.judge.clones import (
     clone_share,
     first_clone_delta,
     kinds_delta,

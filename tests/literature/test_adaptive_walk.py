@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shuffledp.judge.first_clone import adaptive_delta, mean_of_positive_part, static_kinds
+from shuffledp.judge.clones import adaptive_delta, mean_of_positive_part, static_kinds
 from tests.literature.adaptive_walk import BASES, SHARES, adaptive_bound, step_of, topmost
 
 

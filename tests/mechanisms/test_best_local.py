@@ -27,7 +27,7 @@ def test_a_thousand_values_are_not_compared_with_randomized_response() -> None:
     thirteen = {"categories": range(13), "n": 1000}
     shuffled = Histogram(**thirteen, **PROMISE).predicted_stderr()
     assert counts_alone(13, n=1000, **PROMISE).error / shuffled == pytest.approx(7.0, abs=0.05)
-    assert Histogram(**thirteen, **PROMISE, least=1).predicted_stderr() / shuffled == pytest.approx(9.0, abs=0.05)
+    assert Histogram(**thirteen, **PROMISE, honest=1).predicted_stderr() / shuffled == pytest.approx(9.0, abs=0.05)
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

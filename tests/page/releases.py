@@ -106,7 +106,7 @@ def _asked(name: str) -> tuple[ShuffledProtocol, Any, str]:
         )
     if name == "rounds":
         return (
-            sdp.Histogram(categories=list("abcdef"), n=20_000, epsilon0=3.8, delta=1e-6, rounds=12, least=18_000),
+            sdp.Histogram(categories=list("abcdef"), n=20_000, epsilon0=3.8, delta=1e-6, rounds=12, honest=18_000),
             rng.integers(0, 6, 20_000),
             "letter",
         )

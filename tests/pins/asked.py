@@ -56,7 +56,6 @@ MECHANISMS: dict[str, Any] = {
     "signed": dp.SignedUnits,
     "split": dp.SplitShares,
 }
-HONEST, AGAIN = {"honest": "least"}, {"least": "honest"}  # what today's classes call it, and back
 ASKED: dict[tuple[str, str], Any] = {
     ("histogram", ""): dp.Histogram,
     ("histogram", "fakes"): dp.FakesHistogram,
@@ -78,7 +77,7 @@ ASKED: dict[tuple[str, str], Any] = {
 
 def mechanism(said: Plain) -> Any:
     """The law that draws one report."""
-    own = {HONEST.get(name, name): value for name, value in said.items() if name not in ("name", "of")}
+    own = {name: value for name, value in said.items() if name not in ("name", "of")}
     if said["name"] == "check-in":
         return dp.CheckIn(mechanism(said["of"]), **own)
     if said["name"] in ("one-of", "all-of"):
@@ -92,7 +91,7 @@ def protocol(design: Plain) -> Any:
     question, law = dict(design["question"]), design.get("mechanism")
     kind = question.pop("ask")
     question.pop("by", None)
-    terms = {"n": design["people"], "least": design.get("honest"), "rounds": design.get("rounds", 1)}
+    terms = {"n": design["people"], "honest": design.get("honest"), "rounds": design.get("rounds", 1)}
     terms |= {"delta": 1e-6, "randomizer": mechanism(law)} if law else {**design["target"], **design.get("terms", {})}
     family = law["name"] if law else design.get("by", "")
     make = ASKED.get((kind, family)) or ASKED[kind, ""]
@@ -104,7 +103,7 @@ def search(design: Plain) -> TopSearch:
     own = {name: value for name, value in design["question"].items() if name != "ask"}
     if own.get("tokens"):
         own["tokens"] = tuple(own["tokens"])
-    return planned_search(people=design["people"], least=design.get("honest"), **design["target"], **own)
+    return planned_search(people=design["people"], honest=design.get("honest"), **design["target"], **own)
 
 
 def estimated(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]:
@@ -189,7 +188,7 @@ def calibrated(design: Plain) -> dict[str, Any]:
 
 def told(law: Plain) -> dict[str, Any]:
     """A law as it is written down, with few integers, or with their digest."""
-    own = {AGAIN.get(name, name): value for name, value in law.items()}
+    own = dict(law)
     if "questions" in own:
         own["questions"] = [told(each) for each in own["questions"]]
     if len(own["integers"]) > FEW_INTEGERS:
@@ -283,7 +282,7 @@ def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, lis
     """
     own = protocol(pin)
     law = Law.from_json(law_of(own.randomizer))
-    design = Design(task=own.task, n=1000, least=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
+    design = Design(task=own.task, n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
     encoder = Encoder.of(design)
 
     def encode(value: Any, name: str) -> tuple[float, list[tuple[int, list[int]]], str]:

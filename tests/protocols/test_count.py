@@ -52,8 +52,8 @@ def test_rounds_cost_and_average() -> None:
 
 
 def test_fewer_people_than_asked_for() -> None:
-    part = SignedCount(value="yes", n=1_000, epsilon=1.0, delta=1e-6, least=800)
-    assert part.randomizer.least == 800
+    part = SignedCount(value="yes", n=1_000, epsilon=1.0, delta=1e-6, honest=800)
+    assert part.randomizer.honest == 800
     bag = part.shuffle(part.encode(["yes"] * 850, rng=np.random.default_rng(7)))
     estimate = part.analyse(bag)
     assert estimate.stderr[0] == pytest.approx(part.randomizer.expected_stderr(850))

@@ -21,7 +21,7 @@ from shuffledp.randomizers.law_file import law_of
 
 HOW = {"n": 500, "epsilon": 1.0, "delta": 1e-6}
 PROTOCOLS: dict[str, Callable[[], sdp.Histogram]] = {
-    "histogram": lambda: sdp.Histogram(categories=["a", "b", "c"], other="c", least=400, rounds=2, **HOW),
+    "histogram": lambda: sdp.Histogram(categories=["a", "b", "c"], other="c", honest=400, rounds=2, **HOW),
     "binary": lambda: sdp.Histogram(categories=["yes", "no"], **HOW),
     "numbers": lambda: sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
     "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, **HOW),
@@ -118,7 +118,7 @@ def test_reading_a_design_loads_no_accountant_and_no_numbers() -> None:
 
 
 def test_a_task_from_outside_is_written_down_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "TASKS", dict(tasks.TASKS))
+    monkeypatch.setattr("shuffledp.protocols.tasks.task.TASKS", dict(tasks.TASKS))  # the one that register fills
 
     @tasks.register
     @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def test_a_task_from_outside_is_written_down_and_read(monkeypatch: pytest.Monkey
             return family == "krr" and k == self.size
 
     law = Design.of(made("histogram")).law
-    ranking = Design(RankingTask(("x", "y", "z")), n=500, least=400, rounds=1, epsilon=1.0, delta=1e-6, law=law)
+    ranking = Design(RankingTask(("x", "y", "z")), n=500, honest=400, rounds=1, epsilon=1.0, delta=1e-6, law=law)
     again = Design.from_json(json.loads(json.dumps(ranking.as_json())))
     assert again == ranking
     assert again.digest == ranking.digest

@@ -89,7 +89,7 @@ def test_estimates_are_as_far_off_as_predicted(name: str) -> None:
 
 
 def test_least_people_are_enough_and_colluders_add_nothing() -> None:
-    poll = KINDS["fakes"](n=10_000, least=5_000).settle()
+    poll = KINDS["fakes"](n=10_000, honest=5_000).settle()
     assert poll.guarantee.epsilon(delta=1e-6).upper <= 1.0
     assert poll.randomizer.chance == pytest.approx(2 * KINDS["fakes"]().settle().randomizer.chance, rel=0.01)
     assert poll.guarantee_for(4_000).epsilon(delta=1e-6).upper > 1.0

@@ -153,11 +153,11 @@ def test_honest_collections_fail_as_rarely_as_it_says(name: str) -> None:
 
 def test_those_who_are_not_honest_may_send_none_or_many() -> None:
     law = UserFakes(k=4, slots=1, chance=0.3)
-    people, least = 1000, 800
+    people, honest = 1000, 800
     votes = np.array([people - 200 + 240, 0, 0, 0])  # of 800 only
-    check_fakes(law, people, votes, least)
-    check_fakes(law, people, votes + np.array([400, 0, 0, 0]), least)
+    check_fakes(law, people, votes, honest)
+    check_fakes(law, people, votes + np.array([400, 0, 0, 0]), honest)
     with pytest.raises(InvalidInput, match="too few"):
         check_fakes(law, people, votes, people)
     with pytest.raises(InvalidInput, match="too many"):
-        check_fakes(law, people, votes + np.array([700, 0, 0, 0]), least)
+        check_fakes(law, people, votes + np.array([700, 0, 0, 0]), honest)

@@ -170,7 +170,7 @@ def test_absent_and_colluding_users_weaken_the_guarantee_as_the_accountant_says(
 
 
 def test_a_promise_for_fewer_users_is_kept_when_some_stay_away() -> None:
-    poll = Histogram(categories=CITIES, n=10_000, least=9000, epsilon=1.0, delta=1e-6)
+    poll = Histogram(categories=CITIES, n=10_000, honest=9000, epsilon=1.0, delta=1e-6)
     bag = poll.shuffle(poll.encode(["Rome"] * 9500), colluding=400)
     estimate = poll.analyse(bag)
     assert poll.guarantee_for(9000).delta(epsilon=1.0).upper <= 1e-6

@@ -212,7 +212,7 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0, epsilon0=1.0, delta=1e-6), "got both"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0), "delta must be given with epsilon"),
         (lambda: Histogram(categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
-        (lambda: Histogram(categories=["a", "b"], n=10, least=11, epsilon0=1.0), "at most n = 10"),
+        (lambda: Histogram(categories=["a", "b"], n=10, honest=11, epsilon0=1.0), "at most n = 10"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12).settle(), "Use more users"),
         (lambda: Mean(n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
@@ -271,7 +271,7 @@ def test_requests_that_make_no_sense(build: Callable[[], object], rule: str) -> 
 
 
 def test_rounds_of_different_questions_are_not_averaged() -> None:
-    two = Histogram(categories=["yes", "no", "maybe"], n=10, least=5, epsilon0=2.0, rounds=2)
+    two = Histogram(categories=["yes", "no", "maybe"], n=10, honest=5, epsilon0=2.0, rounds=2)
     refused(
         lambda: two.combine([two.analyse_counts([5, 5, 0]), two.analyse_counts([5, 4, 0])]), "same number of reports"
     )

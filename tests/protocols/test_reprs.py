@@ -13,12 +13,12 @@ CITIES = ["Lagos", "Lima", "Osaka", "Paris", "Quito"]
 
 @pytest.fixture(scope="module")
 def poll() -> sdp.Histogram:
-    return sdp.Histogram(categories=CITIES, n=1000, epsilon=1.0, delta=1e-6, least=900)
+    return sdp.Histogram(categories=CITIES, n=1000, epsilon=1.0, delta=1e-6, honest=900)
 
 
 def test_a_protocol_says_what_was_asked_for(poll: sdp.Histogram) -> None:
     assert repr(poll) == (
-        "Histogram(n=1000, categories=('Lagos', 'Lima', 'Osaka', and 2 more), epsilon=1, delta=1e-6, least=900)"
+        "Histogram(n=1000, categories=('Lagos', 'Lima', 'Osaka', and 2 more), epsilon=1, delta=1e-6, honest=900)"
     )
     assert repr(sdp.Histogram(categories=500, n=1000, epsilon0=3.0, mechanism="oue")) == (
         "Histogram(n=1000, categories=range(0, 500), epsilon0=3, mechanism='oue')"

@@ -60,7 +60,7 @@ def test_estimated_within_the_interval() -> None:
 
 
 def test_drop_outs_and_colluders() -> None:
-    part = SplitMean(n=1_000, epsilon=1.0, delta=1e-6, least=900)
+    part = SplitMean(n=1_000, epsilon=1.0, delta=1e-6, honest=900)
     sent = part.encode(np.full(950, 0.25), rng=np.random.default_rng(4))
     estimate = part.analyse(part.shuffle(sent, colluding=50))
     assert estimate.n == 950

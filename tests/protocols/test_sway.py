@@ -83,7 +83,7 @@ MORE: dict[str, Callable[[], ReportingProtocol]] = {
     ),
     "words": lambda: TopLevel(tokens=("a", "b"), longest=3, span=2, room=8, n=PEOPLE, epsilon0=1.5),
     "count": lambda: sdp.SignedCount(
-        value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(least=PEOPLE, decay=0.8, pairs=60, messages=24)
+        value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(honest=PEOPLE, decay=0.8, pairs=60, messages=24)
     ),
 }
 
@@ -97,7 +97,7 @@ def test_the_attack_moves_every_estimate_as_far_as_is_said(name: str, people: in
 
 
 def test_one_person_moves_a_sum_of_shares_across_half_of_its_range_and_it_says_so() -> None:
-    law = sdp.SplitShares(k=5, least=PEOPLE, decay=0.4, share_bits=20, messages=12, reach=80)
+    law = sdp.SplitShares(k=5, honest=PEOPLE, decay=0.4, share_bits=20, messages=12, reach=80)
     (mean,) = poison(sdp.SplitMean(lower=-3.0, upper=5.0, n=PEOPLE, randomizer=law), rng=np.random.default_rng(5))
     assert mean.moved == pytest.approx(4.0)
     assert mean.most == np.inf

@@ -27,7 +27,7 @@ LIMITS = ("--population", "people", "--limit-epsilon", 2, "--limit-delta", 1e-6)
 
 @pytest.fixture(scope="module")
 def settled() -> Design:
-    return Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, least=990, epsilon=1.0, delta=1e-6))
+    return Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, honest=990, epsilon=1.0, delta=1e-6))
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_the_design_that_was_settled_is_believed_and_not_the_files(
     tmp_path: Path, settled: Design, design: Path, command: str
 ) -> None:
     """The positive control is the same without --design: the files are trusted."""
-    weak = Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, least=1, epsilon=30.0, delta=1e-6))
+    weak = Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, honest=1, epsilon=30.0, delta=1e-6))
     if command == "shuffle":
         foreign, own = reports(tmp_path / "weak", weak, honest(999)), reports(tmp_path / "own", settled, honest(999))
     else:

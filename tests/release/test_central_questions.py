@@ -40,7 +40,7 @@ def test_a_count_verifies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("ask", "truth"), [(sdp.mean, AGES.mean()), (sdp.sum, AGES.sum())])
 def test_a_mean_and_a_sum_by_shares_verify(ask: object, truth: float, tmp_path: Path) -> None:
     assert callable(ask)
-    release = ask(AGES, lower=0, upper=120, messages=12, least=0.9, **PROMISE)
+    release = ask(AGES, lower=0, upper=120, messages=12, honest=0.9, **PROMISE)
     (row,) = release.estimates
     assert abs(row.estimate - truth) < 12 * row.stderr
     assert release.record.design.law.randomizer == "split"

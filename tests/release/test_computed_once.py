@@ -63,13 +63,13 @@ def test_a_release_computes_everything_once(
 
 def test_a_ledger_records_what_the_certificate_says(tmp_path: Path, solved: Counter[tuple[object, ...]]) -> None:
     """Of a single round, whoever of the people is honest: the same number, from one solution."""
-    for least in (300, 250):
-        poll = Histogram(categories=["yes", "no"], n=300, least=least, epsilon=1.0, delta=1e-6)
+    for honest in (300, 250):
+        poll = Histogram(categories=["yes", "no"], n=300, honest=honest, epsilon=1.0, delta=1e-6)
         design, solved_before = Design.of(poll), solved.total()
         entry = entry_of(design, "a poll")
         assert entry.epsilon == poll.guarantee.epsilon(delta=1e-6).upper
         assert entry.guarantee.epsilon_at_most(delta=1e-6) == entry.epsilon
-        assert (entry.parts[0].n, entry.parts[0].honest) == (300, least)
+        assert (entry.parts[0].n, entry.parts[0].honest) == (300, honest)
         assert solved.total() - solved_before <= 3
     assert Budget(tmp_path / "b.sqlite", "us", 2.0, 1e-6).spend(design, "a poll").receipt.total.upper == entry.epsilon
     assert not Ledger(tmp_path / "b.sqlite").check().faults

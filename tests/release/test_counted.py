@@ -29,7 +29,7 @@ PEOPLE = 900
 
 @pytest.fixture(scope="module")
 def poll() -> Design:
-    return Design.of(sdp.Histogram(categories=WAYS, n=1000, least=800, epsilon=1.0, delta=1e-6))
+    return Design.of(sdp.Histogram(categories=WAYS, n=1000, honest=800, epsilon=1.0, delta=1e-6))
 
 
 def counted(design: Design, values: Any, **facts: Any) -> CountedReports:
@@ -107,7 +107,7 @@ def test_votes_that_no_reports_add_up_to_are_refused(tmp_path: Path, answers: Co
 
 
 def test_counts_of_another_design_are_refused(tmp_path: Path, poll: Design, answers: CountedReports) -> None:
-    other = Design.of(sdp.Histogram(categories=WAYS, n=1000, least=700, epsilon=1.0, delta=1e-6))
+    other = Design.of(sdp.Histogram(categories=WAYS, n=1000, honest=700, epsilon=1.0, delta=1e-6))
     write_counted(tmp_path / "counted.json", answers)
     for design, name in ((poll, "own"), (other, "other")):
         (tmp_path / name).write_text(json.dumps(design.as_json()), encoding="utf-8")

@@ -79,11 +79,11 @@ def test_a_dry_run_needs_no_folder_and_looks_at_none(table: Path, released: Path
     )
 
 
-@pytest.mark.parametrize("share, least", [("90%", 2700), ("2500", 2500)])
-def test_fewer_honest_people_mean_more_noise(table: Path, released: Path, share: str, least: int) -> None:
+@pytest.mark.parametrize("share, honest", [("90%", 2700), ("2500", 2500)])
+def test_fewer_honest_people_mean_more_noise(table: Path, released: Path, share: str, honest: int) -> None:
     plan = done("histogram", table, *CITY, "--honest", share, "--dry-run", "--json").facts
     all_honest = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
-    assert plan["certificate"]["honest"] == plan["design"]["least"] == least
+    assert plan["certificate"]["honest"] == plan["design"]["honest"] == honest
     assert plan["certificate"]["users"] == PEOPLE
     assert plan["certificate"]["epsilon"]["upper"] <= 1.0
     assert plan["certificate"]["alone"] < all_honest["certificate"]["alone"]

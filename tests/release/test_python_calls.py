@@ -215,7 +215,7 @@ def test_many_values_are_cut_with_intervals_for_all_at_once() -> None:
     assert (len(made.estimates), made.estimates.cut) == (60, True)
     assert "... and 40 more" in repr(made.estimates)
     assert "95 % for all at once" in made._repr_html_()
-    assert made.record.design.categories == [str(each) for each in range(60)]
+    assert made.record.design.categories == tuple(str(each) for each in range(60))
 
 
 def test_a_seeded_release_says_that_it_is_not_for_release() -> None:
@@ -226,8 +226,8 @@ def test_a_seeded_release_says_that_it_is_not_for_release() -> None:
 
 
 def test_a_share_of_the_people_may_be_promised_to_be_honest() -> None:
-    assert sdp.histogram(PEOPLE, **ASKED, least=0.9).certificate.honest == 360
-    assert sdp.histogram(PEOPLE, **ASKED, least=300, rounds=2).certificate.honest == 300
+    assert sdp.histogram(PEOPLE, **ASKED, honest=0.9).certificate.honest == 360
+    assert sdp.histogram(PEOPLE, **ASKED, honest=300, rounds=2).certificate.honest == 300
 
 
 def test_pandas_and_polars_are_not_loaded_by_the_door() -> None:
@@ -268,7 +268,7 @@ REFUSED: dict[str, tuple[object, dict[str, Any], str]] = {
     "a value that is not listed": (["Rome"], {}, "got 'Rome'. Add it to the list, or count such values together: "),
     "an encoding of a list": (PEOPLE, {"encoding": "latin-1"}, "encoding must be left out for values in memory"),
     "a choice without ids": (PEOPLE, {"keep": "random"}, "keep must come with ids, got none"),
-    "too many honest": (PEOPLE, {"least": 401}, "least must be at most n = 400, got 401"),
+    "too many honest": (PEOPLE, {"honest": 401}, "honest must be at most n = 400, got 401"),
     "a ledger of nobody": (PEOPLE, {"ledger": "b.sqlite"}, "ledger must come with population, got none"),
     "a population without a ledger": (PEOPLE, {"population": "us"}, 'got none. Add ledger="budget.sqlite".'),
     "a negative epsilon": (PEOPLE, {"epsilon": -1.0}, "epsilon must lie in [0, 700], got -1.0"),
@@ -299,7 +299,7 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
         (lambda: sdp.plan("mean", n=None, **PROMISE), "n must be a whole number, got None"),
         (lambda: sdp.plan("mean", n=100, rounds="x", **PROMISE), "rounds must be a whole number, got 'x'"),
         (lambda: sdp.plan("mean", n=100, epsilon="x", delta=1e-6), "epsilon must be a number, got 'x'"),
-        (lambda: sdp.plan("mean", n=100, least=200, **PROMISE), "least must be at most n = 100, got 200"),
+        (lambda: sdp.plan("mean", n=100, honest=200, **PROMISE), "honest must be at most n = 100, got 200"),
         (lambda: sdp.calibrate(sdp.KRR, k=4, n="x", **PROMISE), "n must be a whole number, got 'x'"),
     ],
 )
@@ -380,8 +380,8 @@ def test_a_mean_is_clipped_only_by_a_truth_value() -> None:
 def test_numbers_and_labels_of_other_libraries_are_taken() -> None:
     labels = pa.array(CITIES)
     found = [
-        sdp.histogram(PEOPLE, categories=known, least=least, **PROMISE, rng=seeded()).estimates.to_dict()
-        for known, least in ((CITIES, 0.9), (labels, np.float64(0.9)))
+        sdp.histogram(PEOPLE, categories=known, honest=honest, **PROMISE, rng=seeded()).estimates.to_dict()
+        for known, honest in ((CITIES, 0.9), (labels, np.float64(0.9)))
     ]
     assert found[0] == found[1]
 

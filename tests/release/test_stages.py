@@ -206,7 +206,7 @@ def test_a_changed_design_is_refused(
     assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
 
 
-@pytest.mark.parametrize("changes", [{"least": 10}, {"epsilon": 0.5}, {"delta": 1e-9}, {"rounds": 2}])
+@pytest.mark.parametrize("changes", [{"honest": 10}, {"epsilon": 0.5}, {"delta": 1e-9}, {"rounds": 2}])
 def test_a_promise_that_the_noise_does_not_keep_is_refused_wherever_there_is_an_accountant(
     tmp_path: Path, table: Path, design: Path, changes: dict[str, Any]
 ) -> None:

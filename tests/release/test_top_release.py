@@ -93,7 +93,7 @@ def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[TopRele
 
 def test_whose_help_and_which_delta_are_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of its first level at most 10,000 or so are asked."""
-    given = TERMS | {"delta": 1e-4, "least": 15_000, "rng": np.random.default_rng(9)}
+    given = TERMS | {"delta": 1e-4, "honest": 15_000, "rng": np.random.default_rng(9)}
     made = sdp.top(WORDS, **given)  # type: ignore[arg-type]
     page = as_page(made.record.as_json())
     assert "at least 15,000: up to 5,000 may help the analyst" in page
@@ -108,7 +108,7 @@ def test_whose_help_and_which_delta_are_of_the_whole_search(monkeypatch: pytest.
         ("certificate", "users", 19_999, "users of the certificate"),
         ("certificate", "honest", 19_999, "honest of the certificate"),
         ("epsilon", "lower", 0.9, "lower ends of epsilon and delta"),
-        ("design", "least", 4000, "people of the first level"),
+        ("design", "honest", 4000, "people of the first level"),
         ("design", "n", 7000, "people of the first level"),
     ],
 )
@@ -143,7 +143,7 @@ FORGERIES = {
         lambda search: search["levels"][0].update(threshold=search["levels"][0]["threshold"] - 1),
     ),
     "least holders": ("votes needed", lambda search: search.update(least_holders=5000)),
-    "the people": ("votes needed", lambda search: search.update(people=10_000, least=10_000)),
+    "the people": ("votes needed", lambda search: search.update(people=10_000, honest=10_000)),
     "a word": ("what was asked at each level", lambda search: search["levels"][-1]["words"].append("dead")),
     "found from": ("holders of a word that is found", lambda search: search.update(found_from=3)),
     "a share": ("share of the people", lambda search: search["levels"][-1].update(share=0.9)),
@@ -217,7 +217,7 @@ def test_levels_are_drawn_for_everybody_and_without_their_words() -> None:
     sizes = np.bincount(levels)
     assert sizes.sum() == 20_000
     for asked in range(len(search.spans)):
-        assert search.group(asked).least <= sizes[asked] <= search.group(asked).most
+        assert search.group(asked).honest <= sizes[asked] <= search.group(asked).most
 
 
 def test_what_is_refused_in_python() -> None:
@@ -236,7 +236,7 @@ def test_where_not_all_are_honest_the_ledger_counts_groups_that_are_too_small(tm
     sdp.top(
         WORDS,
         **TERMS,  # type: ignore[arg-type]
-        least=15_000,
+        honest=15_000,
         ledger=place,
         population="people",
         limit_epsilon=1.0,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shuffledp.sampling import WORD
 from shuffledp.sampling.draws import exp_at_most, flip_threshold, implied_ratio, log_at_least, mixing_threshold
-from shuffledp.sampling.noise_tables import discrete_gaussian, discrete_laplace
+from shuffledp.sampling.tables import discrete_gaussian, discrete_laplace
 
 EPSILONS = st.floats(1e-6, 50.0)
 

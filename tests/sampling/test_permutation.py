@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from shuffledp.sampling import SeededSource, source_of
-from shuffledp.sampling.permutation import FEW, permutation
+from shuffledp.sampling.draws import FEW, permutation
 from tests.sampling.enumerated import laws
 
 
@@ -34,7 +34,7 @@ def test_all_orders_of_few_have_exactly_the_same_probability(n: int) -> None:
 
 
 def test_many_are_ordered_by_a_digit_and_then_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shuffledp.sampling.permutation.FEW", 2)
+    monkeypatch.setattr("shuffledp.sampling.draws.FEW", 2)
     words = {"u1": [0, 255], "u8": [0, 1 << 63]}
     law, left = laws(lambda source: tuple(permutation(source, 3).tolist()), words, most_words=10)
     assert set(law) == set(permutations(range(3)))

@@ -142,20 +142,20 @@ def test_a_search_shows_at_most_its_smallest_level_and_the_chance_of_a_smaller_o
 
 
 @pytest.mark.parametrize(
-    ("people", "least", "delta"), [(40_000, 32_000, 1e-6), (10**9, 10**9 // 2, 1e-2), (3000, 2999, 1e-9)]
+    ("people", "honest", "delta"), [(40_000, 32_000, 1e-6), (10**9, 10**9 // 2, 1e-2), (3000, 2999, 1e-9)]
 )
-def test_a_group_is_short_of_honest_people_as_rarely_as_is_counted(people: int, least: int, delta: float) -> None:
+def test_a_group_is_short_of_honest_people_as_rarely_as_is_counted(people: int, honest: int, delta: float) -> None:
     """Also if those who count are fewer, and where sizes that no level was made for are drawn
     again.
     """
     whole = planned_search(people=10**6, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b"))
-    search = replace(whole, people=people, least=least, delta=delta, spans=(1, 1, 1, 1), share=OUT_OF // 5)
+    search = replace(whole, people=people, honest=honest, delta=delta, spans=(1, 1, 1, 1), share=OUT_OF // 5)
     level, last = search.group(0), search.group(4, counting=True)
     odd = sum(
-        float(bdtr(group.least - 1, people, group.share) + bdtrc(group.most, people, group.share))
+        float(bdtr(group.honest - 1, people, group.share) + bdtrc(group.most, people, group.share))
         for group in (level, *(search.group(asked, counting=True) for asked in range(1, 5)))
         for _ in range(2)
     )
-    short = float(bdtr(level.least - 2, least - 1, level.share))
-    early = float(bdtr(last.least - 2, least - 1, level.share + last.share))
+    short = float(bdtr(level.honest - 2, honest - 1, level.share))
+    early = float(bdtr(last.honest - 2, honest - 1, level.share + last.share))
     assert (short + early) / (1.0 - odd) <= SHORT_GROUPS * delta

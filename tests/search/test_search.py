@@ -117,7 +117,7 @@ def test_every_level_keeps_the_promise(search: TopSearch) -> None:
     design = Design.from_json(level.design().as_json())
     assert certify(design).guarantee.epsilon_at_most(delta=search.delta) <= 1.0
     assert design.law == search.law
-    assert search.group(0).least <= search.group(len(search.spans), counting=True).least
+    assert search.group(0).honest <= search.group(len(search.spans), counting=True).honest
 
 
 def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
@@ -127,7 +127,7 @@ def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
             TopSearch.from_json(search.as_json() | changed)
 
 
-@pytest.mark.parametrize("field", ["people", "least", "share", "spans", "tokens", "epsilon", "delta", "k", "error"])
+@pytest.mark.parametrize("field", ["people", "honest", "share", "spans", "tokens", "epsilon", "delta", "k", "error"])
 def test_a_search_of_a_stranger_is_refused_in_a_sentence(field: str, search: TopSearch) -> None:
     written = search.as_json()
     for value in (None, "x", True, -1, 1.5, math.nan, [], {}, ["x"], [None], [[1]], 10**400):
@@ -179,15 +179,15 @@ def test_what_cannot_be_asked(changed: dict[str, object], words: str) -> None:
         planned_search(**usual | changed)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("people", "least"), [(15_500, 15_500), (7000, 5600)])
-def test_too_few_people_are_told_how_many_are_enough(people: int, least: int) -> None:
+@pytest.mark.parametrize(("people", "honest"), [(15_500, 15_500), (7000, 5600)])
+def test_too_few_people_are_told_how_many_are_enough(people: int, honest: int) -> None:
     """As many as are enough, as large a part of them honest, and hardly more."""
     terms = {"epsilon": 1.0, "delta": 1e-6, "k": 50}
     with pytest.raises(InvalidInput, match="Ask about") as refused:
-        planned_search(people=people, least=least, **terms)  # type: ignore[arg-type]
+        planned_search(people=people, honest=honest, **terms)  # type: ignore[arg-type]
     enough = int(str(refused.value).partition("Ask about ")[2].partition(" ")[0].replace(",", ""))
-    assert enough < (16_500 if least == people else 18_000)
-    assert planned_search(people=enough, least=enough * least // people, **terms).people == enough  # type: ignore[arg-type]
+    assert enough < (16_500 if honest == people else 18_000)
+    assert planned_search(people=enough, honest=enough * honest // people, **terms).people == enough  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -232,11 +232,11 @@ def test_what_the_first_level_does_not_show_is_counted_whole(search: TopSearch, 
     one_law = replace(search, counting=None, delta=delta)
     assert one_law.besides is None
     for each, parts in ((one_law, 1), (replace(search, delta=delta), 2)):
-        besides = replace(each, least=PEOPLE - 1).besides
+        besides = replace(each, honest=PEOPLE - 1).besides
         assert besides is not None
         for epsilon in (0.1, 1.0, 30.0):
             assert besides.delta_at_most(epsilon=epsilon) == pytest.approx(parts * 1e-3 * delta, rel=1e-9)
-        left = replace(each, least=PEOPLE - 1).level_delta
+        left = replace(each, honest=PEOPLE - 1).level_delta
         assert left + parts * 1e-3 * delta == pytest.approx(delta, rel=1e-12)
 
 
@@ -244,7 +244,7 @@ def test_those_who_count_show_no_more_than_the_first_level(search: TopSearch) ->
     """Alone, for every epsilon, and in sums; a law that a ledger would not know is refused."""
     first, last = search.group(0), search.group(len(search.spans), counting=True)
     assert last.randomizer.contrast > 1.1 * first.randomizer.contrast
-    before, after = (shuffle(group.randomizer, n=group.least) for group in (first, last))
+    before, after = (shuffle(group.randomizer, n=group.honest) for group in (first, last))
     for epsilon in np.linspace(0.0, 4.0, 17).tolist():
         room = 1e-9 + before.delta(epsilon=epsilon).lower
         assert after.delta_at_most(epsilon=epsilon) <= room

@@ -32,7 +32,7 @@ def published(week: Week, yes: int, people: int = PEOPLE, seed: int = 0) -> Rele
 
 @pytest.fixture(scope="session")
 def weekly() -> Design:
-    return Design.of(Histogram(categories=["yes", "no"], n=PEOPLE, least=LEAST, rounds=WEEKS, epsilon=2.0, delta=1e-6))
+    return Design.of(Histogram(categories=["yes", "no"], n=PEOPLE, honest=LEAST, rounds=WEEKS, epsilon=2.0, delta=1e-6))
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_the_round_of_a_collection_is_the_week(tmp_path: Path, capsys: pytest.Ca
 def test_a_collected_table_of_several_messages_is_followed_by_group(tmp_path: Path) -> None:
     """The shuffler and the people know nothing of groups: the analyst looks at them in the series."""
     parts = {"columns": ["region", "smoker"], "categories": [["north", "south"], ["yes", "no"]]}
-    promise: dict[str, Any] = {"n": 200, "least": 100, "rounds": 2, "epsilon": 3.0, "delta": 1e-2}
+    promise: dict[str, Any] = {"n": 200, "honest": 100, "rounds": 2, "epsilon": 3.0, "delta": 1e-2}
     design, folder = Design.of(FakesCrosstab(**parts, **promise).settle()), tmp_path / "table"
     new_series(folder, design, "table", by="region", budget=None)
     cells = np.array([0] * 60 + [1] * 40 + [3] * 50)

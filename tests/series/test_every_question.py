@@ -34,7 +34,7 @@ from shuffledp.series.trend import Point, Trend
 from shuffledp.series.weeks import new_series
 
 PEOPLE, LEAST = 600, 500
-SETTLED: dict[str, Any] = {"n": PEOPLE, "least": LEAST, "rounds": 3, "epsilon": 3.0, "delta": 1e-4}
+SETTLED: dict[str, Any] = {"n": PEOPLE, "honest": LEAST, "rounds": 3, "epsilon": 3.0, "delta": 1e-4}
 ANSWERS = ["tea", "coffee", "tea"] * 190
 AGES = np.random.default_rng(3).normal(45.0, 12.0, 570).clip(0.0, 90.0)
 TABLE = pa.table({"region": ["north", "south"] * 285, "smoker": ["yes", "no", "no"] * 190})

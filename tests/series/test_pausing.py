@@ -12,7 +12,7 @@ pytestmark = pytest.mark.long
 
 
 def poll(rounds: int, **noise: float) -> Histogram:
-    return Histogram(categories=["yes", "no"], n=100, least=80, rounds=rounds, delta=1e-4, **noise)
+    return Histogram(categories=["yes", "no"], n=100, honest=80, rounds=rounds, delta=1e-4, **noise)
 
 
 def test_weeks_that_were_released_cost_what_they_compose_to() -> None:

@@ -10,11 +10,11 @@ import pytest
 from shuffledp import Accountant, DummyHistogram, FakesHistogram, Histogram, SignedCount, SplitSum, shuffle
 from shuffledp.judge import rounds_delta
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
-from shuffledp.judge.message_sums import MessageSums
+from shuffledp.judge.messages import MessageSums
 from shuffledp.protocols.design import Design
 from shuffledp.series.pausing import spent_after
 
-SETTLED: dict[str, Any] = {"n": 700, "least": 500, "rounds": 5, "epsilon": 2.0, "delta": 1e-6}
+SETTLED: dict[str, Any] = {"n": 700, "honest": 500, "rounds": 5, "epsilon": 2.0, "delta": 1e-6}
 KNOTS = np.linspace(0.0, 8.0, 401)
 
 
@@ -22,7 +22,7 @@ KNOTS = np.linspace(0.0, 8.0, 401)
 def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None:
     """Three of five are honest: those are the crowd, whoever else there is."""
     delta = 0.02
-    design = Design.of(Histogram(categories=["yes", "no"], n=5, least=3, rounds=3, epsilon0=1.0, delta=delta))
+    design = Design.of(Histogram(categories=["yes", "no"], n=5, honest=3, rounds=3, epsilon0=1.0, delta=delta))
     spent = spent_after(design, weeks)
     assert spent is not None
     law: Any = design.protocol.randomizer
@@ -46,7 +46,7 @@ def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None
 )
 def test_weeks_of_messages_cost_what_plain_sums_say(made: Any) -> None:
     design = Design.of(made().settle())
-    once = MessageSums.of(design.law.as_json(), design.least)
+    once = MessageSums.of(design.law.as_json(), design.honest)
     there, back = (np.array([curve(float(eps)) for eps in KNOTS]).T for curve in (once.there, once.back))
     for weeks in (1, 3, 5):
         spent = spent_after(design, weeks)

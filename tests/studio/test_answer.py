@@ -32,7 +32,7 @@ def errors(found: dict[str, Any]) -> dict[str, float]:
 @pytest.mark.parametrize("honest", [100.0, 80.0])
 def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
     found = answer(asked(honest=honest))
-    table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, least=int(50 * honest))
+    table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, honest=int(50 * honest))
     by_name = {option.name: option for option in table.options}
     central = "discrete Laplace noise, counts made to add up"
     names = {"local": "subset selection, sets of 2", "shuffled": "Histogram", "central": central}
@@ -47,7 +47,7 @@ def test_an_encoding_is_compared_with_the_best_encoding_without_a_shuffler() -> 
     found = errors(answer(asked(task="histogram", size=100, mechanism="subset")))
     terms: dict[str, Any] = {"categories": 100, "mechanism": "subset", "n": 5000, "epsilon": 1.0, "delta": 1e-7}
     assert found["shuffled"] == sdp.Histogram(**terms).predicted_stderr()
-    assert found["local"] == sdp.Histogram(**terms, least=1).predicted_stderr()
+    assert found["local"] == sdp.Histogram(**terms, honest=1).predicted_stderr()
     assert found["local"] == errors(answer(asked(task="histogram", size=100, mechanism="oue")))["local"]
     assert found["central"] < found["shuffled"] < found["local"]
 

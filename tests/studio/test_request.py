@@ -124,4 +124,4 @@ def test_whatever_is_sent_is_understood_or_refused(sent: object, task: str) -> N
     except InvalidInput:
         return
     assert all(command.startswith("shuffledp ") for command in asked.commands().values())
-    assert 1 <= asked.least <= asked.n
+    assert 1 <= asked.crowd <= asked.n

@@ -122,7 +122,7 @@ def records(collection: Collection, bodies: Sequence[bytes]) -> set[bytes]:
 
 def killed(folder: Path, rounds: int, *, seed: int = 0, design: Design | None = None) -> Outcome:
     """Kill a shuffler so often, then close the collection and look at what it releases."""
-    large = replace(designs()["krr"], n=10**6, least=1, epsilon=5.0) if design is None else replace(design, n=10**6)
+    large = replace(designs()["krr"], n=10**6, honest=1, epsilon=5.0) if design is None else replace(design, n=10**6)
     collection = replace(study(codes=True), design=large)
     rng = random.Random(seed)
     load = Load(collection, rng)

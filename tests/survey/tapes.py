@@ -73,7 +73,7 @@ def file(name: str, **changed: Any) -> Collection:
 def written(task: Task, randomizer: Any) -> Design:
     """A design with that law; whether it keeps a promise is not asked here."""
     law = Law.from_json(law_of(randomizer))
-    return Design(task=task, n=1000, least=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
+    return Design(task=task, n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
 
 
 def _krr(k: int, epsilon0: float = 1.5) -> tuple[Task, Any]:
@@ -160,12 +160,15 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "fakes, poisson, light": lambda: _fakes(k=300, slots=3, chance=0.9, kind="poisson", epsilon0=6.0),
     "dummies": lambda: _dummies(k=3, keep=0.5, center=28, left=0.6, right=0.6),
     "dummies 300, light": lambda: _dummies(k=300, kind="poisson", rate=42.7, epsilon0=5.0),
-    "signed 2": lambda: _signed(least=2, decay=0.5, pairs=2, messages=3),
-    "signed 24": lambda: _signed(least=10_000, decay=0.9, pairs=2_000, messages=24),
-    "split in 2": lambda: _split(k=2, least=2, decay=2.0, share_bits=4, messages=2, reach=1),
-    "split in 5": lambda: _split(k=101, least=100, decay=0.3, share_bits=30, messages=5, reach=30),
-    "split, 52 bits": lambda: _split(k=1001, least=100, decay=0.3, share_bits=52, messages=3, reach=20),
-    "split, a sum": lambda: (SumTask(-1.0, 5.0), _split(k=7, least=9, decay=1.0, share_bits=9, messages=3, reach=9)[1]),
+    "signed 2": lambda: _signed(honest=2, decay=0.5, pairs=2, messages=3),
+    "signed 24": lambda: _signed(honest=10_000, decay=0.9, pairs=2_000, messages=24),
+    "split in 2": lambda: _split(k=2, honest=2, decay=2.0, share_bits=4, messages=2, reach=1),
+    "split in 5": lambda: _split(k=101, honest=100, decay=0.3, share_bits=30, messages=5, reach=30),
+    "split, 52 bits": lambda: _split(k=1001, honest=100, decay=0.3, share_bits=52, messages=3, reach=20),
+    "split, a sum": lambda: (
+        SumTask(-1.0, 5.0),
+        _split(k=7, honest=9, decay=1.0, share_bits=9, messages=3, reach=9)[1],
+    ),
     "check-in twice, oue": lambda: _check_in(HistogramTask(4), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)),
 }
 

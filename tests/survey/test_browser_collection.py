@@ -236,7 +236,7 @@ def test_what_leaves_the_device_is_said_in_true_numbers(page: Page, name: str) -
     assert (said["messages"], said["truthful"]) == (randomizer.messages, truthful)
     assert said["bytes"] == randomizer.messages * ways.length
     assert (said["epsilon0"], said["epsilon"], said["delta"]) == (randomizer.epsilon0, 1.0, 1e-6)
-    assert (said["least"], said["rounds"], said["much"]) == (500, 3, randomizer.epsilon0 > MUCH)
+    assert (said["honest"], said["rounds"], said["much"]) == (500, 3, randomizer.epsilon0 > MUCH)
     assert said["factor"] == pytest.approx(factor)
     assert said["after"] == pytest.approx(1.0 if truthful else factor / (factor + randomizer.k - 1))
     if isinstance(randomizer, MessageLaw):

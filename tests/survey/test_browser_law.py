@@ -157,7 +157,7 @@ def test_integers_that_are_not_those_of_the_law_are_refused(page: Page, name: st
 def test_a_table_without_fakes_or_dummies_and_shares_without_noise_are_refused(page: Page) -> None:
     """Each of a billion people adds so little that a probability of none differs in the tenth digit."""
     dummies = [encoder_of(name).design for name in ("dummies", "dummies 300, light", "crosstab, dummies")]
-    many = written(CountTask("yes"), SignedUnits(least=10**9, decay=0.9, pairs=10**6, messages=4))
+    many = written(CountTask("yes"), SignedUnits(honest=10**9, decay=0.9, pairs=10**6, messages=4))
     for design, changed in (
         (encoder_of("fakes, poisson").design, ("0", "0", str(WORD))),
         (many, (str(many.law.integers[0]), *[str(WORD - 1)] * 2, *map(str, many.law.integers[3:]))),

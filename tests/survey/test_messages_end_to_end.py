@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 PEOPLE, BY_HAND, BY_SCRIPT = 400, 2, 20
-PROMISE: dict[str, Any] = {"n": 500, "least": 300, "epsilon": 1.0, "delta": 1e-4}
+PROMISE: dict[str, Any] = {"n": 500, "honest": 300, "epsilon": 1.0, "delta": 1e-4}
 TEAS, MILK = ("green", "black", "none"), ("with", "without")
 CROSSED: dict[str, Any] = {"columns": ["tea", "milk"], "categories": [TEAS, MILK], **PROMISE}
 MADE: dict[str, Callable[[], Any]] = {

@@ -31,13 +31,13 @@ TRUTH = np.repeat([0, 1], [400, 300])
 
 @cache
 def design(family: str) -> Design:
-    terms: dict[str, Any] = {"categories": ["yes", "no"], "n": 1000, "least": 500}
+    terms: dict[str, Any] = {"categories": ["yes", "no"], "n": 1000, "honest": 500}
     if family == "fakes":
         return Design.of(FakesHistogram(epsilon=2.0, delta=1e-2, **terms))
     if family == "half":
         return Design.of(DummyHistogram(epsilon=2.0, delta=1e-2, keep=0.5, **terms))
     if family == "split":
-        return Design.of(SplitMean(n=1000, least=500, epsilon=2.0, delta=1e-2))
+        return Design.of(SplitMean(n=1000, honest=500, epsilon=2.0, delta=1e-2))
     return Design.of(DummyHistogram(epsilon=1.0, delta=1e-6, **terms))
 
 

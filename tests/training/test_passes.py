@@ -9,8 +9,7 @@ import shuffledp as sdp
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.sampling import source_of
 from shuffledp.training import descent
-from shuffledp.training.passes import calibrated, local_epsilon, permuted, sampled_epsilon
-from shuffledp.training.permuted import PermutedPass, spill
+from shuffledp.training.passes import PermutedPass, calibrated, local_epsilon, permuted, sampled_epsilon, spill
 
 
 @pytest.mark.parametrize("noise, n, delta", [(1.0, 100_000, 1e-6), (2.0, 20_000, 1e-6), (20.0, 20_000, 1e-6)])

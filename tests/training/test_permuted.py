@@ -15,8 +15,7 @@ import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.randomizers.randomizer import Atoms
-from shuffledp.training.passes import permuted
-from shuffledp.training.permuted import PermutedPass, _borders, _spread, spill
+from shuffledp.training.passes import PermutedPass, _borders, _spread, permuted, spill
 
 Strategy = Callable[[tuple[int, ...], int], Floats]  # the law of a user's report after these reports
 

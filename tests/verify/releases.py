@@ -147,7 +147,7 @@ def _asked(name: str) -> tuple[ReportingProtocol, Any]:
     if name == "few rounds":
         return sdp.Histogram(**letters, n=4, epsilon0=1.0, rounds=2), rng.integers(0, 3, 4)
     if name == "poll":
-        return sdp.Histogram(categories=list("abcdefgh"), n=3000, least=2500, epsilon0=4.0, delta=1e-6), rng.integers(
+        return sdp.Histogram(categories=list("abcdefgh"), n=3000, honest=2500, epsilon0=4.0, delta=1e-6), rng.integers(
             0, 7, 3000
         )
     if name == "promise":

@@ -198,7 +198,7 @@ def test_a_ledger_block_that_claims_less_than_this_release_alone_is_false(change
     "protocol",
     [
         lambda: sdp.Histogram(categories=["a", "b"], n=40, epsilon0=1.0, delta=1e-3),
-        lambda: sdp.Histogram(categories=["a", "b", "c"], n=40, epsilon0=1.0, delta=1e-3, rounds=3, least=30),
+        lambda: sdp.Histogram(categories=["a", "b", "c"], n=40, epsilon0=1.0, delta=1e-3, rounds=3, honest=30),
         lambda: sdp.Histogram(categories=9, n=40, epsilon0=1.0, delta=1e-3, mechanism="hash"),
         lambda: sdp.Mean(n=40, k=4, epsilon0=1.0, delta=1e-3, lower=0.0, upper=1.0),
     ],

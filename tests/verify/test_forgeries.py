@@ -49,7 +49,7 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[Certificate, Oracle]:
     made = certificate(design).as_json()
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
     read = Certificate.read(json.loads(json.dumps(made)), design.task)
-    return read, Oracle(CountedLaw.of(design.law.as_json()), design.least, design.rounds)
+    return read, Oracle(CountedLaw.of(design.law.as_json()), design.honest, design.rounds)
 
 
 def failed(checks: list[Check]) -> set[str]:
@@ -288,7 +288,7 @@ def test_a_forged_baseline_fails_by_its_name_and_by_its_number(name: str) -> Non
 def test_randomized_response_is_no_baseline_where_subsets_err_less() -> None:
     """The error that k-ary randomized response has at the same epsilon0 is not the least."""
     made = made_by(sdp.Histogram(categories=40, mechanism="hadamard", n=60, epsilon=1.0, delta=1e-3))
-    weak = Histogram(categories=range(40), n=60, epsilon=1.0, delta=1e-3, least=1)
+    weak = Histogram(categories=range(40), n=60, epsilon=1.0, delta=1e-3, honest=1)
     row = {"mechanism": "k-ary randomized response", "epsilon0": weak.epsilon0, "stderr": weak.predicted_stderr()}
     made["comparison"][0] |= row
     record = Record.from_json(json.loads(json.dumps(made)))

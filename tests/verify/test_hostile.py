@@ -33,7 +33,7 @@ def sized(name: str, *, n: int = 0, rounds: int = 0) -> dict[str, Any]:
     made = facts(name)
     design, certificate = made["design"], made["certificate"]
     if n:
-        design["n"] = design["least"] = certificate["users"] = certificate["honest"] = n
+        design["n"] = design["honest"] = certificate["users"] = certificate["honest"] = n
         made["counted"]["reports"] = made["tally"]["reports"] = n
         made["tally"]["votes"][0] += n - sum(made["tally"]["votes"])
     if rounds:
@@ -101,7 +101,7 @@ def test_numbers_that_no_search_has_are_wrong_at_once(forged: dict[str, object])
 
 def test_a_search_among_more_people_than_can_be_summed_over_is_answered_all_the_same() -> None:
     made = facts("search")
-    made["counted"]["search"] |= {"people": 10**15, "least": 10**15}
+    made["counted"]["search"] |= {"people": 10**15, "honest": 10**15}
     found = verify(json.dumps(rehashed(made)), seconds=0.0)
     assert "users of the certificate" in {check.what for check in found.failed}
 
@@ -162,7 +162,7 @@ NUMBERS = [
     "0.5",
 ]
 PLACES = [
-    *(("design", each) for each in ("n", "least", "rounds", "epsilon", "delta", "version", "categories", "other")),
+    *(("design", each) for each in ("n", "honest", "rounds", "epsilon", "delta", "version", "categories", "other")),
     *(("design", "law", each) for each in ("k", "epsilon0", "randomizer", "integers")),
     *(
         ("certificate", each)

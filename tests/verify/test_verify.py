@@ -175,7 +175,7 @@ def test_two_labels_exchanged_are_noticed() -> None:
 
 def test_fewer_honest_users_than_the_certificate_counts_are_noticed() -> None:
     made = facts("poll")
-    made["design"]["least"] = made["certificate"]["honest"] = 2300
+    made["design"]["honest"] = made["certificate"]["honest"] = 2300
     assert any("epsilon" in check.what for check in verified(rehashed(made)).failed)
 
 
@@ -280,7 +280,7 @@ def test_tables_of_dummies_are_found_again_however_many_they_are(center: int, le
 
 def test_words_in_place_of_the_numbers_of_shares_fill_no_memory() -> None:
     made = facts("split")
-    made["design"]["law"].update(least="x", reach=1 << 60)
+    made["design"]["law"].update(honest="x", reach=1 << 60)
     with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
         verified(rehashed(made))
 
@@ -288,7 +288,7 @@ def test_words_in_place_of_the_numbers_of_shares_fill_no_memory() -> None:
 def test_shares_whose_sum_could_wrap_around_are_refused() -> None:
     made = facts("split")
     law = made["design"]["law"]
-    law["share_bits"] = (law["least"] * (law["k"] - 1 + 2 * law["reach"])).bit_length() - 1
+    law["share_bits"] = (law["honest"] * (law["k"] - 1 + 2 * law["reach"])).bit_length() - 1
     with pytest.raises(InvalidInput):
         verified(rehashed(made))
 

@@ -1,7 +1,7 @@
 """Randomizer + number of users + adversary -> curves that bound the leakage from both sides: each
 one a theorem.
 
-The first-clone swap of a randomizer (``haystack.swapped_slots``) needs the kinds of users that
+The first-clone swap of a randomizer (``haystack.clone_swap``) needs the kinds of users that
 there are, and the law omega that is swapped in. It may be any; what it costs is, for a kind of hay
 h, about the mean of r + 1/r - 2 over the outputs that tell the target's inputs apart, r = omega /
 h, divided by n. So omega should be near the hay of the kinds that leak most, and still leave a

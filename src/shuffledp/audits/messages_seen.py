@@ -317,7 +317,7 @@ class SignedView(MessageView):
 
     def added(self, most: int) -> Floats:
         """How likely one person adds so many +1 and so many -1, up to ``most`` of each."""
-        share = 1.0 / self.law.least
+        share = 1.0 / self.law.honest
         single = _negative_binomial(share, math.exp(-self.law.decay), most)
         pairs = _poisson(share * self.law.pairs, most)
         table = np.zeros((most + 1, most + 1))
@@ -343,7 +343,7 @@ class SignedView(MessageView):
 
     def loss(self, seen: NDArray[np.int64]) -> Floats:
         """Nobody else holds the value."""
-        share, most = self.people / self.law.least, int(seen.max())
+        share, most = self.people / self.law.honest, int(seen.max())
         single = _negative_binomial(share, math.exp(-self.law.decay), most)
         chances = _poisson(share * self.law.pairs, most)
         pairs = np.flatnonzero(chances > RARE * chances.max())
@@ -364,7 +364,7 @@ class SplitView(MessageView):
     def noise(self, people: int) -> Floats:
         """How likely the noise of so many people is -reach, ..., reach."""
         reach = min(people * self.law.reach, math.ceil(FAR / self.law.decay))
-        single = _negative_binomial(people / self.law.least, math.exp(-self.law.decay), reach)
+        single = _negative_binomial(people / self.law.honest, math.exp(-self.law.decay), reach)
         return np.convolve(single, single[::-1])
 
     @property

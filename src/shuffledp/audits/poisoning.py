@@ -105,7 +105,7 @@ def _(law: SplitShares) -> NDArray[Any]:
     honest person sends and nobody can tell.
     """
     rows = np.zeros((2, law.messages), dtype=law.message.dtype)
-    rows[1, 0] = min(law.modulus - 1, law.least * (law.k - 1) // 2)
+    rows[1, 0] = min(law.modulus - 1, law.honest * (law.k - 1) // 2)
     return rows
 
 

@@ -424,7 +424,7 @@ def _identity(asked: StatisticalQuery) -> StatisticalQuery:
         n=asked.n,
         epsilon0=asked.epsilon0,
         delta=asked.delta,
-        least=asked.least,
+        honest=asked.honest,
         rounds=asked.rounds,
         **grid,  # type: ignore[arg-type]
     )

@@ -103,7 +103,7 @@ def design(
             }
         )
     show.answer(
-        f"{task}: {n:,} people, at least {made.least:,} of them honest",
+        f"{task}: {n:,} people, at least {made.honest:,} of them honest",
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
             show.alone(made.law, number=made.task.name in ("mean", "sum")),
@@ -142,7 +142,7 @@ def _design_search(given: dict[str, Any], n: int, promise: Promise, out: Path) -
     replace_file(out, lambda place: place.write_text(canonical(search.as_json()) + "\n", encoding="utf-8"))
     if given["as_json"]:
         return show.as_json({"search": search.as_json(), "digest": search.digest, "out": str(out)} | told)
-    show_expected(f"top words: {n:,} people, at least {search.least:,} of them honest", search, told)
+    show_expected(f"top words: {n:,} people, at least {search.honest:,} of them honest", search, told)
     show.sentences([f"\nWritten to {out}."])
     return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
 

@@ -218,8 +218,7 @@ Target = Annotated[float, number("epsilon", QUESTION, "The epsilon that must not
 HONEST = option(
     "honest",
     EVERYONE,
-    "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In Python: "
-    "honest in shuffle(), least in protocols.",
+    "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all.",
     read_people,
 )
 ROUNDS = option("rounds", EVERYONE, "How often the same users report; if left out, once.", read_count)

@@ -54,8 +54,7 @@ def plan(
         flag(
             "honest",
             QUESTION,
-            "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all. In "
-            "Python: least.",
+            "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all.",
             metavar="COUNT",
             parser=read_people,
         ),
@@ -110,13 +109,13 @@ def plan(
     with patiently("planning"):
         found = made(kind, domain=domain, **terms)
         if plot is not None:
-            figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, least=terms["least"])
+            figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, honest=terms["honest"])
     if as_json:
         cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits", "rests")
         facts = {
             "task": task,
             "n": n,
-            "honest": n if terms["least"] is None else terms["least"],
+            "honest": n if terms["honest"] is None else terms["honest"],
             "domain": domain,
             "epsilon": epsilon,
             "delta": delta,
@@ -193,6 +192,6 @@ def _plan_top(n: int, promise: Promise, given: dict[str, Any], *, as_json: bool)
         search = question.search(n, promise)
         told = expected(search)
     if as_json:
-        asked = {"task": "top", "n": n, "honest": search.least, "k": search.k, "longest": search.longest}
+        asked = {"task": "top", "n": n, "honest": search.honest, "k": search.k, "longest": search.longest}
         return show.as_json(asked | {"delta": search.delta, "epsilon0": search.law.epsilon0} | told)
     return show_expected(f"top {search.k} words: {n:,} people", search, told)

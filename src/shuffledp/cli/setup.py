@@ -159,7 +159,7 @@ class Setup:
         if self.n is not None or self.kind is not DESIGNED:
             return self.n, self.honest, self.rounds
         design = _designed(self.given["design"])
-        honest = Fraction(design.least, design.n) if self.honest is None else self.honest
+        honest = Fraction(design.honest, design.n) if self.honest is None else self.honest
         return design.n, honest, design.rounds if self.rounds is None else self.rounds
 
     def noise_grows(self) -> bool:
@@ -171,7 +171,7 @@ class Setup:
         from shuffledp.client import Encoder
 
         design = _designed(self.given["design"])
-        return not Encoder.of(design).randomizer.mixes and "least" not in design.law.as_json()
+        return not Encoder.of(design).randomizer.mixes and "honest" not in design.law.as_json()
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""

@@ -207,8 +207,8 @@ def expected(search: "TopSearch") -> dict[str, Any]:
     return {
         "epsilon": design.protocol.guarantee.epsilon_at_most(delta=search.level_delta),
         "levels": levels,
-        "people_of_a_level": search.group(0).least,
-        "people_who_count": search.group(levels, counting=True).least,
+        "people_of_a_level": search.group(0).honest,
+        "people_who_count": search.group(levels, counting=True).honest,
         "found_from": rarest,
         "miss": MISS,
         "error_of_a_count": search.count_error(rarest),

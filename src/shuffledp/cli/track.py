@@ -104,7 +104,7 @@ def new(
             }
         )
     show.answer(
-        f"series {made.name}: {settled.task}, {made.weeks:,} weeks of {settled.least:,} to {settled.n:,} people",
+        f"series {made.name}: {settled.task}, {made.weeks:,} weeks of {settled.honest:,} to {settled.n:,} people",
         [
             (
                 "epsilon",
@@ -179,7 +179,7 @@ def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: b
     design = week.series.design
     assert design.epsilon is not None
     settled: dict[str, Any] = {each: getattr(design, each) for each in ("epsilon", "delta", "rounds")}
-    settled |= {"honest": design.least, "out": week.folder, "force": False, "dry_run": False}
+    settled |= {"honest": design.honest, "out": week.folder, "force": False, "dry_run": False}
     settled |= dict.fromkeys(dict(options.BUDGET_OPTIONS)) | {"title": given.pop("title") or week.series.title}
     asking = Asking.of(**settled, **given)
     asking = replace(asking, budget=week.budget)

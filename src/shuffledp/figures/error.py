@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
 from shuffledp.protocols.planning import ADDING, SEALED, Task, error_of, plan
@@ -31,7 +32,7 @@ def plan_figure(
     delta: float,
     domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
-    least: int | None = None,
+    honest: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
 ) -> Path:
     """Draw the predicted error of every protocol against epsilon, and return the file's path.
@@ -42,9 +43,8 @@ def plan_figure(
 
     path = check_figure(path)
     domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
-    plans = [
-        plan(task, n=n, epsilon=epsilon, delta=delta, domain=domain, rounds=rounds, least=least) for epsilon in epsilons
-    ]
+    people: dict[str, Any] = {"n": n, "rounds": rounds, "honest": honest}
+    plans = [plan(task, epsilon=epsilon, delta=delta, domain=domain, **people) for epsilon in epsilons]
     errors: dict[tuple[str, str], list[float]] = {}
     for place, each in enumerate(plans):
         for option in each.options:

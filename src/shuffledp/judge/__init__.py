@@ -1,21 +1,18 @@
 """The truth, by brute force: slow, obvious, and independent of everything it checks.
 
-oracle        delta of a design between two ends, by direct sums
-laws          the laws of randomizers, levels and messages from their integers, in fractions
-fakes         true values among fakes, from their integers, and what that hides
-tree          dummies in all levels of a tree of bins, from their integers
-shares        noise that people share: counts by +1 and -1, sums by split and mix
-rows          estimates, standard errors and limits from the votes
-effort        how much the judge computes before it says that a part is too large
-enumeration   the exact laws of shuffled reports of a handful of users, and their divergences
-lattice       the law of a sum on a lattice, and the needle in the haystack, between two ends
-datasets      binary randomized response, and the bits of a unary encoding, on every dataset
-balls         the same in ball arithmetic, where python-flint is installed
-composition   several rounds of one pair, from its curve
-first_clone   the first-clone swap for a handful of users, by direct sums
-clone_sums    the same for any number of users, from above
-message_sums  the same for any number of people
-light_sums    randomized values among fakes or dummies, for any number of people
+oracle       delta of a design between two ends, by direct sums
+laws         the laws of randomizers, levels and messages from their integers, in fractions
+fakes        true values among fakes, from their integers, and what that hides
+shares       noise that people share: counts by +1 and -1, sums by split and mix
+rows         estimates, standard errors and limits from the votes, of a tree of bins too
+effort       how much the judge computes before it says that a part is too large
+enumeration  the exact laws of shuffled reports of a handful of users, and their divergences
+lattice      the law of a sum on a lattice, and the needle in the haystack, between two ends
+datasets     binary randomized response, and the bits of a unary encoding, on every dataset
+balls        the same in ball arithmetic, where python-flint is installed
+composition  several rounds of one pair, from its curve
+clones       the first-clone swap by direct sums, for a handful of users or, from above, any number
+messages     fakes, dummies and shares, for any number of people
 
 >>> [float(f"{delta:.3e}") for delta in worst_delta(krr(3, 1.0), n=6, epsilons=[0.5, 0.9])]
 [0.03877, 0.00348]

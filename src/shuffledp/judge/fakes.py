@@ -229,13 +229,13 @@ class CountedFakes(CountedMessages):
         first, chances = self.table
         return people * self.messages + first + len(chances) - 1
 
-    def usual_votes(self, people: int, least: int) -> tuple[int, int]:
-        """From where to where the number of messages that name a value lies, if ``least`` of the
+    def usual_votes(self, people: int, honest: int) -> tuple[int, int]:
+        """From where to where the number of messages that name a value lies, if ``honest`` of the
         people follow the law; beyond, it is as good as impossible.
         """
         from scipy.stats import binom
 
-        honest = people if self.from_shuffler else min(least, people)
+        honest = people if self.from_shuffler else min(honest, people)
         first, chances = self.fakes(honest, self.places)
         if self.keep == 1:
             first += honest * self.repeats
@@ -317,7 +317,7 @@ class CountedFakes(CountedMessages):
         """Where true messages are randomized: both ends of what the theorem says, and of what is
         seen on one dataset.
         """
-        from shuffledp.judge.light_sums import LightSums  # slow to import, and for these laws only
+        from shuffledp.judge.messages import LightSums  # slow to import, and for these laws only
 
         keep = float(self.keep)
         sums = LightSums(self.k, float(self.hit) / keep, float(self.miss) / keep, users - 1, check)

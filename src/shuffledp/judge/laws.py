@@ -27,7 +27,7 @@ from itertools import pairwise, permutations, product
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.clone_sums import CloneSwap, Row
+from shuffledp.judge.clones import CloneSwap, Row
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_VALUES
 
 __all__ = [

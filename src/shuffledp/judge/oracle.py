@@ -21,7 +21,7 @@ from importlib import import_module
 import numpy as np
 
 from shuffledp.judge import rounds_delta
-from shuffledp.judge.clone_sums import CloneSwap, Row, swap_at_most
+from shuffledp.judge.clones import CloneSwap, Row, swap_at_most
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
 from shuffledp.judge.datasets import binary_dataset, binary_datasets
 from shuffledp.judge.effort import FEW_ROUNDS, FEW_USERS, FEW_VALUES, MOST_KNOTS, Effort, TooLarge, TooMuch

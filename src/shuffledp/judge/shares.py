@@ -20,8 +20,8 @@ from shuffledp.judge.rows import Estimated
 __all__ = ["SHARED", "CountedShares"]
 
 SHARED = {
-    "signed": ("least", "decay", "pairs", "messages"),
-    "split": ("least", "decay", "share_bits", "messages", "reach"),
+    "signed": ("honest", "decay", "pairs", "messages"),
+    "split": ("honest", "decay", "share_bits", "messages", "reach"),
 }
 DIGITS = Context(prec=100)
 TOO_NEAR = Decimal("1e-15")
@@ -43,11 +43,11 @@ class CountedShares(CountedMessages):
         own, integers = self.own, self.integers
         if not all(type(own[name]) is int and 0 <= own[name] < 10**18 for name in own if name != "decay"):
             return False
-        most = own["least"] * (self.k - 1 + 2 * own.get("reach", 0))  # what shares add up to: it must not wrap around
+        most = own["honest"] * (self.k - 1 + 2 * own.get("reach", 0))  # what shares add up to: it must not wrap around
         small = own["messages"] <= 1024 and own.get("share_bits", 2) <= 52 and own.get("reach", 1) <= MOST_STEPS
         small = small and most < 1 << own.get("share_bits", 80)
         sized = len(integers) == (5 if self.family == "signed" else 3) and 0 < integers[0] < WORD
-        return self.epsilon0 == math.inf and small and sized and own["least"] > 0
+        return self.epsilon0 == math.inf and small and sized and own["honest"] > 0
 
     @property
     def messages(self) -> int:
@@ -70,12 +70,12 @@ class CountedShares(CountedMessages):
     @property
     def least_integers(self) -> tuple[int, ...]:
         """The ratio, and the chances of no noise and of no pair, to 100 digits."""
-        decay, least = Decimal(self.own["decay"]), Decimal(self.own["least"])
+        decay, honest = Decimal(self.own["decay"]), Decimal(self.own["honest"])
         ratio = int(DIGITS.multiply(DIGITS.exp(-decay), Decimal(WORD))) + 1
         log = DIGITS.ln(DIGITS.divide(Decimal(WORD - ratio), Decimal(WORD)))
-        nothing = [DIGITS.exp(DIGITS.divide(log, least))]
+        nothing = [DIGITS.exp(DIGITS.divide(log, honest))]
         if self.family == "signed":
-            nothing.append(DIGITS.exp(DIGITS.divide(Decimal(-self.own["pairs"]), least)))
+            nothing.append(DIGITS.exp(DIGITS.divide(Decimal(-self.own["pairs"]), honest)))
         mine = [ratio]
         for each, said in zip(nothing, _pairs(self.integers), strict=True):
             wide = DIGITS.multiply(each, Decimal(WORD**2))
@@ -111,7 +111,7 @@ class CountedShares(CountedMessages):
         """What is seen of one round with so many honest users, from below and from above, as the
         theorem has it, and of what really runs: the same.
         """
-        from shuffledp.judge.message_sums import MessageSums  # slow to import, and for these laws only
+        from shuffledp.judge.messages import MessageSums  # slow to import, and for these laws only
 
         written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
         # What is kept at an epsilon is kept at larger ones, whatever its distance costs there. It
@@ -128,13 +128,13 @@ class CountedShares(CountedMessages):
         """How far a malicious person can move a count; nothing limits a sum."""
         return 2.0 * self.messages * scale if self.family == "signed" else None
 
-    def usual(self, votes: Sequence[int], people: int, least: int) -> tuple[str, bool]:
+    def usual(self, votes: Sequence[int], people: int, honest: int) -> tuple[str, bool]:
         """What the two numbers of a tally must be like, and whether they are."""
         sent = people * self.messages
         if self.family == "split":
             most = [sent * ((1 << LIMB) - 1), sent * (((1 << self.own["share_bits"]) - 1) >> LIMB)]
             return f"at most {most[0]} and {most[1]}", all(0 <= a <= b for a, b in zip(votes, most, strict=True))
-        mean = self.own["pairs"] * least / self.own["least"]
+        mean = self.own["pairs"] * honest / self.own["honest"]
         from scipy.stats import poisson  # slow to import, and needed for these laws only
 
         fewest = int(poisson.ppf(IMPOSSIBLE, mean)) if mean else 0
@@ -143,7 +143,7 @@ class CountedShares(CountedMessages):
 
     def variance(self, people: int) -> Fraction:
         """Of the noise that so many people add, in squared steps."""
-        return Fraction(2 * people, self.own["least"]) * self.ratio / (1 - self.ratio) ** 2
+        return Fraction(2 * people, self.own["honest"]) * self.ratio / (1 - self.ratio) ** 2
 
     def error(self, people: int, scale: float) -> float:
         """The standard error, where a step is worth ``scale``, for the worst data."""
@@ -172,12 +172,12 @@ class CountedShares(CountedMessages):
         return Estimated(value, error, limits, math.sqrt(UNIT * people) * scale)
 
     def _reach(self, people: int, rounded: int, tail: float) -> float:
-        above = self._above(people / self.own["least"])
+        above = self._above(people / self.own["honest"])
         if not rounded:
             return float(np.flatnonzero(above[1:] <= tail)[0])
         sharp = above[above >= SHARP]
         decay = -math.log1p(-float(1 - self.ratio))
-        steepest = decay - max(math.log1p((people / self.own["least"] - 1.0) / len(sharp)), 0.0)
+        steepest = decay - max(math.log1p((people / self.own["honest"] - 1.0) / len(sharp)), 0.0)
         places = np.arange(1 - len(sharp), len(sharp))
         chances = np.append(1.0 - sharp[:0:-1], sharp)
         found: list[float] = []

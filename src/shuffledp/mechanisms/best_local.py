@@ -58,7 +58,7 @@ def cuts_alone(bins: int, *, n: int, epsilon: float, delta: float, rounds: int =
         best_size(bins, _calibrated(bins, epsilon, delta, rounds), n, _below_errors),
         tuple(map(float, range(bins + 1))),
     )
-    promise: dict[str, Any] = {"n": n, "least": 1, "epsilon": epsilon, "delta": delta, "rounds": rounds}
+    promise: dict[str, Any] = {"n": n, "honest": 1, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     errors = {
         each: each.predicted_stderr()
         for each in (Quantiles(cuts=cuts, levels=sizes, **promise) for sizes in level_sizes(bins))
@@ -79,7 +79,7 @@ def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: 
     ('hybrid mechanism', 104)
     """
     # The best grid is the same for any number of people; a protocol for few tries coarse ones.
-    grid = Sum(n=MANY, least=1, epsilon=epsilon, delta=delta, rounds=rounds).settle()
+    grid = Sum(n=MANY, honest=1, epsilon=epsilon, delta=delta, rounds=rounds).settle()
     pure = strongest(KRR, (("k", 2),), 1, epsilon, delta, rounds)  # composed, no pure epsilon loses more
     return number_named(width, n, pure, (grid.predicted_stderr() * math.sqrt(n / MANY), grid.bits, grid.epsilon0))
 

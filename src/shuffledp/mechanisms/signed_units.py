@@ -62,7 +62,7 @@ class Signed(Mechanism):
 
         law, (people, _, (plus, minus)) = self.law, tally
         value = np.array([[float(plus) - float(minus)]])
-        return SharedNoise(value, people / law.least, float(law.ratio), law.noise_variance(people))
+        return SharedNoise(value, people / law.honest, float(law.ratio), law.noise_variance(people))
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
         """The same whatever people hold."""
@@ -75,7 +75,7 @@ class Signed(Mechanism):
         from scipy.special import pdtr
 
         _, _, (_, minus) = self.law.opened(counts)
-        mean = self.law.pairs * honest / self.law.least
+        mean = self.law.pairs * honest / self.law.honest
         if minus < mean and pdtr(minus, mean) < SURE:
             raise InvalidInput(
                 f"messages -1 must be about {mean:,.0f} if {honest:,} people add theirs, got {int(minus):,}, which "
@@ -108,15 +108,15 @@ def _chosen(
     return min(sharp, key=lambda law: law.messages)
 
 
-def _tried(hidden: float, least: int, epsilon: float, delta: float, rounds: int) -> SignedUnits | None:
+def _tried(hidden: float, honest: int, epsilon: float, delta: float, rounds: int) -> SignedUnits | None:
     try:
-        return _fewest(hidden, least, epsilon, delta, rounds)
+        return _fewest(hidden, honest, epsilon, delta, rounds)
     except InvalidInput:
         return None
 
 
 @lru_cache(maxsize=64)
-def _fewest(hidden: float, least: int, epsilon: float, delta: float, rounds: int) -> SignedUnits:
+def _fewest(hidden: float, honest: int, epsilon: float, delta: float, rounds: int) -> SignedUnits:
     """The law with the fewest pairs, and the fewest messages for those, that keeps a promise where
     the noise is for a share of 1 - ``hidden`` of epsilon.
     """
@@ -126,10 +126,10 @@ def _fewest(hidden: float, least: int, epsilon: float, delta: float, rounds: int
     allowed = CUT * delta / ((1.0 + math.exp(epsilon)) * rounds)
 
     def law(pairs: int) -> SignedUnits:
-        return _with_room(least, decay, pairs, allowed)
+        return _with_room(honest, decay, pairs, allowed)
 
     def keeps(pairs: int) -> bool:
-        return shuffle(law(pairs), n=least).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
+        return shuffle(law(pairs), n=honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
 
     high = math.ceil(1.0 / (hidden * epsilon) ** 2)
     while not keeps(high):
@@ -151,29 +151,29 @@ def _loss(epsilon: float, delta: float, rounds: int) -> float:
     return max(epsilon / rounds, advanced)
 
 
-def _with_room(least: int, decay: float, pairs: int, allowed: float) -> SignedUnits:
-    """The law with the fewest messages such that ``least`` people miss so little of the ideal
+def _with_room(honest: int, decay: float, pairs: int, allowed: float) -> SignedUnits:
+    """The law with the fewest messages such that ``honest`` people miss so little of the ideal
     noise.
     """
-    average = 2 * pairs // least
-    room = max(_room(least, decay, pairs, allowed / least), average)
+    average = 2 * pairs // honest
+    room = max(_room(honest, decay, pairs, allowed / honest), average)
     while room + 1 <= MOST_MESSAGES:
-        law = SignedUnits(least=least, decay=decay, pairs=pairs, messages=room + 1)
-        if least * law.cut <= allowed:
+        law = SignedUnits(honest=honest, decay=decay, pairs=pairs, messages=room + 1)
+        if honest * law.cut <= allowed:
             return law
         room += 1
     raise InvalidInput(
         f"people must be so many that {MOST_MESSAGES} messages of each hold their share of the noise, got "
-        f"{least:,} at epsilon = {decay:.3g}. Ask more people, allow a larger epsilon, or take a sum by split and mix."
+        f"{honest:,} at epsilon = {decay:.3g}. Ask more people, allow a larger epsilon, or take a sum by split and mix."
     )
 
 
-def _room(least: int, decay: float, pairs: int, rare: float) -> int:
+def _room(honest: int, decay: float, pairs: int, rare: float) -> int:
     """About how many messages a person adds at most but with probability ``rare``."""
     size = MOST_MESSAGES + 1
     j = np.arange(1.0, size)
-    ratio, rate = math.exp(-decay), pairs / least
-    noise = np.cumprod(np.append((1.0 - ratio) ** (1.0 / least), ratio * (j - 1.0 + 1.0 / least) / j))
+    ratio, rate = math.exp(-decay), pairs / honest
+    noise = np.cumprod(np.append((1.0 - ratio) ** (1.0 / honest), ratio * (j - 1.0 + 1.0 / honest) / j))
     both = np.zeros(size)
     both[::2] = np.cumprod(np.append(math.exp(-min(rate, 700.0)), rate / j[: (size - 1) // 2]))
     total = np.convolve(np.convolve(noise, noise)[:size], both)[:size]

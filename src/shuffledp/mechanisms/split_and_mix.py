@@ -73,7 +73,7 @@ class Split(Mechanism):
         law, people = self.law, tally.people
         total = law.total(law.of_people(np.concatenate([[0], tally.votes]), people))
         variance = law.noise_variance(people) + people / 4.0
-        steps = SharedNoise(np.array([[float(total)]]), people / law.least, float(law.ratio), variance, people)
+        steps = SharedNoise(np.array([[float(total)]]), people / law.honest, float(law.ratio), variance, people)
         return Scaled(steps, workload.spread / (law.k - 1))
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
@@ -81,12 +81,12 @@ class Split(Mechanism):
         return np.array([self.law.expected_stderr(round(float(np.sum(held)))) * workload.spread])
 
     def check(self, counts: Ints, honest: int) -> None:
-        """Refuse a sum that honest people's numbers and noise make once in a billion times."""
+        """Refuse a sum that least people's numbers and noise make once in a billion times."""
         from shuffledp.mechanisms.exact_limits import noise_reach
 
         law, steps = self.law, self.law.k - 1
         people, total = law.opened(counts).people, law.total(counts)
-        far = noise_reach(people / law.least, float(law.ratio), 0, SURE)
+        far = noise_reach(people / law.honest, float(law.ratio), 0, SURE)
         if not -far <= total <= people * steps + far:
             raise InvalidInput(
                 f"shares must add up to what {people:,} people's numbers can, got {total / steps:,.6g} where at most "
@@ -96,11 +96,11 @@ class Split(Mechanism):
 
 
 @lru_cache(maxsize=64)
-def _fewest(n: int, least: int, epsilon: float, delta: float, rounds: int, steps: int | None) -> SplitShares:
+def _fewest(n: int, honest: int, epsilon: float, delta: float, rounds: int, steps: int | None) -> SplitShares:
     """The law with the least noise, and the fewest messages for it, that keeps a promise."""
 
     def law(loss: float) -> SplitShares:
-        return _law(n, least, epsilon, loss, delta / rounds, steps)
+        return _law(n, honest, epsilon, loss, delta / rounds, steps)
 
     for whole in (epsilon, epsilon * (1.0 - 1e-9)):  # of one round; the second is for what rounding costs
         if _keeps(law(whole), epsilon, delta, rounds):
@@ -123,10 +123,10 @@ def _fewest(n: int, least: int, epsilon: float, delta: float, rounds: int, steps
 def _keeps(law: SplitShares, epsilon: float, delta: float, rounds: int) -> bool:
     from shuffledp.accounting.shuffled import shuffle
 
-    return shuffle(law, n=law.least).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
+    return shuffle(law, n=law.honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
 
 
-def _law(n: int, least: int, epsilon: float, loss: float, delta: float, steps: int | None) -> SplitShares:
+def _law(n: int, honest: int, epsilon: float, loss: float, delta: float, steps: int | None) -> SplitShares:
     """The law whose noise gives away ``loss``, on a grid that is fine enough, with room for
     ``delta``.
     """
@@ -144,8 +144,8 @@ def _law(n: int, least: int, epsilon: float, loss: float, delta: float, steps: i
             f"people and steps of the grid must be few enough for sums of {MOST_BITS} bits, got {n:,} people and "
             f"{steps:,} steps. Use a coarser grid (k), a larger epsilon, or fewer people."
         )
-    messages = least_messages(least, 1 << bits, MIXED * delta / (1.0 + math.exp(epsilon)))
-    return SplitShares(k=steps + 1, least=least, decay=decay, share_bits=bits, messages=messages, reach=reach)
+    messages = least_messages(honest, 1 << bits, MIXED * delta / (1.0 + math.exp(epsilon)))
+    return SplitShares(k=steps + 1, honest=honest, decay=decay, share_bits=bits, messages=messages, reach=reach)
 
 
 def _fine_enough(n: int, loss: float, scales: float) -> int:

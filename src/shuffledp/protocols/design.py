@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Design", "Law"]
 
 VERSION = 1
-COMMON = ("version", "task", "n", "least", "rounds", "epsilon", "delta", "law")
+COMMON = ("version", "task", "n", "honest", "rounds", "epsilon", "delta", "law")
 LARGEST_EPSILON = 700.0
 OUT_OF = 1 << 64
 CHECK_IN = "check-in"
@@ -152,7 +152,7 @@ class Written(Protocol):
     @property
     def n(self) -> int: ...
     @property
-    def least(self) -> int | None: ...
+    def honest(self) -> int | None: ...
     @property
     def rounds(self) -> int: ...
     @property
@@ -167,19 +167,19 @@ class Written(Protocol):
 class Design:
     """What is asked, of how many, with which noise, and what that promises.
 
-    ``n`` people report ``rounds`` times; as long as ``least`` of them are honest, ``epsilon`` at
+    ``n`` people report ``rounds`` times; as long as ``honest`` of them are honest, ``epsilon`` at
     ``delta`` is promised to each for all rounds together (None: nothing is).
 
     >>> from shuffledp import Histogram
     >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
     >>> again = Design.from_json(Design.of(poll).as_json())
-    >>> again == Design.of(poll), str(again.task), again.law.family, again.least
+    >>> again == Design.of(poll), str(again.task), again.law.family, again.honest
     (True, 'histogram', 'krr', 1000)
     """
 
     task: Task
     n: int
-    least: int
+    honest: int
     rounds: int
     epsilon: float | None
     delta: float
@@ -197,11 +197,11 @@ class Design:
                 "delta must be given to a protocol that is written down, got none. Its certificate says epsilon at "
                 "that delta."
             )
-        assert protocol.least is not None
+        assert protocol.honest is not None
         design = cls(
             task=task.checked(),
             n=protocol.n,
-            least=protocol.least,
+            honest=protocol.honest,
             rounds=protocol.rounds,
             epsilon=epsilon if protocol.epsilon is None else protocol.epsilon,
             delta=protocol.delta,
@@ -228,13 +228,13 @@ class Design:
                 f"the design of a {task.name} must have its own fields, got a difference in "
                 f"{', '.join(sorted(map(str, wrong)))}. {REMEDY}"
             )
-        n, least, rounds = (_whole(name, written[name]) for name in ("n", "least", "rounds"))
-        if least > n:
-            raise InvalidInput(f"least must be at most n = {n} in a design, got {least}. {REMEDY}")
+        n, honest, rounds = (_whole(name, written[name]) for name in ("n", "honest", "rounds"))
+        if honest > n:
+            raise InvalidInput(f"honest must be at most n = {n} in a design, got {honest}. {REMEDY}")
         design = cls(
             task=task.from_json({name: written[name] for name in task.field_names()}),
             n=n,
-            least=least,
+            honest=honest,
             rounds=rounds,
             epsilon=_epsilon(written["epsilon"]),
             delta=check_probability("delta", written["delta"], remedy=REMEDY),
@@ -260,7 +260,7 @@ class Design:
             "version": VERSION,
             "task": self.task.name,
             "n": self.n,
-            "least": self.least,
+            "honest": self.honest,
             "rounds": self.rounds,
             "epsilon": self.epsilon,
             "delta": self.delta,

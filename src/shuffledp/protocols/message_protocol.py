@@ -63,7 +63,7 @@ class MessageProtocol(ReportingProtocol):
         if vars(self)["randomizer"] is not None:
             return self
         law = self._calibrated()
-        guarantee = self._guarantee_of(law, self._crowd(self.least))
+        guarantee = self._guarantee_of(law, self._crowd(self.honest))
         self._check_promise(guarantee)
         # The law last: whoever sees it, in another thread, takes everything to be settled.
         self._set(guarantee=guarantee, epsilon0=law.epsilon0, randomizer=law)

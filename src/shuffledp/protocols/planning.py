@@ -95,7 +95,7 @@ class Plan:
     rounds: int
     options: tuple[Option, ...]
     refused: tuple[tuple[str, str], ...] = ()
-    least: int | None = None
+    honest: int | None = None
 
     @property
     def best(self) -> ReportingProtocol:
@@ -106,7 +106,7 @@ class Plan:
         """A table."""
         size = f" of {self.domain} {PLANNED[self.task].told_apart}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
-        honest = "" if self.least in (None, self.n) else f", at least {self.least} of them honest"
+        honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
         names = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
         wide = max(22, *map(len, names))
@@ -140,14 +140,14 @@ def plan(
     delta: float,
     domain: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
-    least: int | None = None,
+    honest: int | None = None,
 ) -> Plan:
     """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
     predicted error.
 
     ``domain`` is the number of categories, or a list of them; of a crosstab, how many each column
     has, such as "4x3"; a mean has none, and is of numbers in [0, 1]. The promise holds as long as
-    ``least`` of the n users are honest; if left out, all
+    ``honest`` of the n users are honest; if left out, all
     (``--honest`` on the command line).
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
@@ -169,9 +169,9 @@ def plan(
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     check_promised(delta)
     check_epsilon(epsilon)
-    check_users(n, least, name=Argument("honest"))
+    check_users(n, honest, name=Argument("honest"))
     check_rounds(rounds)
-    promise: dict[str, Any] = {"n": n, "least": least, "epsilon": epsilon, "delta": delta, "rounds": rounds}
+    promise: dict[str, Any] = {"n": n, "honest": honest, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     size, builders = planned.options(domain, promise)
     options, refused = [], []
     first: InvalidInput | None = None
@@ -205,7 +205,7 @@ def plan(
     if not any(option.trust == "shuffler" for option in options):
         raise first or InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
-    return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), least)
+    return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), honest)
 
 
 def named(name: str, protocol: ReportingProtocol) -> str:

@@ -65,7 +65,7 @@ class Protocol(ABC):
     delta: float | None = None
     epsilon0: float | None = None
     rounds: int = 1
-    least: int | None = None
+    honest: int | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -81,7 +81,7 @@ class Protocol(ABC):
         own.sort(key=lambda each: each.default is not MISSING)
         for each in own:
             value = vars(self).get(each.name)
-            idle = {"least": self.n}.get(each.name, each.default)
+            idle = {"honest": self.n}.get(each.name, each.default)
             if value is not None and value != idle and each.name not in self._found:
                 yield each.name, value
 
@@ -91,8 +91,8 @@ class Protocol(ABC):
         return () if self.epsilon is None else ("epsilon0",)
 
     def __post_init__(self) -> None:
-        n, least = check_users(self.n, self.n if self.least is None else self.least, name=Argument("honest"))
-        self._set(n=n, least=least, rounds=check_rounds(self.rounds))
+        n, honest = check_users(self.n, self.n if self.honest is None else self.honest, name=Argument("honest"))
+        self._set(n=n, honest=honest, rounds=check_rounds(self.rounds))
         self._check_given()
         if self.epsilon is not None:
             if self.delta is None:
@@ -162,14 +162,14 @@ class Protocol(ABC):
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is certified of the code that runs, for all rounds, with the fewest reports that are
-        promised (``least``).
+        promised (``honest``).
         """
         self.settle()
         if (settled := vars(self).get("guarantee")) is not None:
             known: Guarantee = settled
             return known
-        assert self.least is not None
-        return self.guarantee_for(self.least)
+        assert self.honest is not None
+        return self.guarantee_for(self.honest)
 
     def shuffle(self, reports: Reports | Iterable[Reports] | ArrayLike, *, colluding: int = 0) -> Bag:
         """Forget who sent what. Takes what ``encode`` made, a list of such, or bare rows that
@@ -211,24 +211,24 @@ class Protocol(ABC):
         return self._check_reports(reports), True  # type: ignore[arg-type]
 
     def _check_arrived(self, arrived: int, colluding: int) -> None:
-        assert self.least is not None
+        assert self.honest is not None
         self._check_most(arrived)
         honest = self._honest(arrived, colluding)
-        if honest >= self.least:
+        if honest >= self.honest:
             return
         if self.epsilon is None:
             raise InvalidInput(
-                f"honest reports must number at least {self.least}, as guarantee assumes, got {honest}. "
-                f"Wait for more reports, or build the protocol with least={honest}; guarantee_for says what that is "
+                f"honest reports must number at least {self.honest}, as guarantee assumes, got {honest}. "
+                f"Wait for more reports, or build the protocol with honest={honest}; guarantee_for says what that is "
                 f"worth."
             )
         if not self._keeps_promise(restated := self.guarantee_for(arrived, colluding=colluding)):
             assert self.delta is not None
             now = restated.epsilon_at_most(delta=self.delta)
             raise InvalidInput(
-                f"honest reports must number at least {self.least} for the promised epsilon = {self.epsilon:g}, got "
+                f"honest reports must number at least {self.honest} for the promised epsilon = {self.epsilon:g}, got "
                 f"{honest}, which gives {now:.4g}. "
-                f"Wait for more reports, or build the protocol with least={honest} before anybody reports."
+                f"Wait for more reports, or build the protocol with honest={honest} before anybody reports."
             )
 
     def _check_most(self, reports: int) -> None:
@@ -383,14 +383,14 @@ class ReportingProtocol(Protocol):
         """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets
         that be seen.
         """
-        assert self.least is not None
-        self.hiding.check(np.asarray(counts), self.least)
+        assert self.honest is not None
+        self.hiding.check(np.asarray(counts), self.honest)
 
     @property
     def _target(self) -> Target:
         """What is promised, and among how many honest reports one hides."""
         epsilon, delta, rounds = self._promised()
-        return Target(self.n, epsilon, delta, self._crowd(self.least), rounds)
+        return Target(self.n, epsilon, delta, self._crowd(self.honest), rounds)
 
     def _crowd(self, honest: int | None) -> int:
         """How many of the honest users' reports one report hides among."""
@@ -461,7 +461,7 @@ class ShuffledProtocol(ReportingProtocol):
             return self
         family, parameters = self._family()
         randomizer = OneMessage.calibrated(self._target, family, view=self._released, **parameters).law
-        guarantee = self._guarantee_of(randomizer, self._crowd(self.least))
+        guarantee = self._guarantee_of(randomizer, self._crowd(self.honest))
         self._check_promise(guarantee)
         # The randomizer last: whoever sees it, in another thread, takes everything to be settled.
         self._set(guarantee=guarantee, epsilon0=randomizer.epsilon0, randomizer=randomizer)

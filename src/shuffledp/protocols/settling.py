@@ -72,7 +72,7 @@ def protocol_of(design: Design) -> ReportingProtocol:
     size by epsilon0, and that one is in use. Nothing is calibrated.
     """
     design.check_law()
-    terms = {"n": design.n, "least": design.least, "rounds": design.rounds, "delta": design.delta}
+    terms = {"n": design.n, "honest": design.honest, "rounds": design.rounds, "delta": design.delta}
     return answering(design.task, design.law.family, randomizer=from_law(design.law.as_json()), **terms)
 
 

@@ -127,7 +127,7 @@ class Summation(ShuffledProtocol):
         """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with
         k steps.
         """
-        epsilon0 = strongest(KRR, (("k", k + 1),), self._crowd(self.least), *self._promised())
+        epsilon0 = strongest(KRR, (("k", k + 1),), self._crowd(self.honest), *self._promised())
         return self.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
 
     @property

@@ -18,7 +18,7 @@ from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Strength
-from shuffledp.sampling.noise_tables import discrete_gaussian
+from shuffledp.sampling.tables import discrete_gaussian
 from shuffledp.wording import statement
 
 __all__ = ["Gaussian"]

@@ -13,7 +13,7 @@ from shuffledp.errors import check_positive
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import check_epsilon0, checked
-from shuffledp.sampling.noise_tables import discrete_laplace
+from shuffledp.sampling.tables import discrete_laplace
 
 __all__ = ["Laplace"]
 

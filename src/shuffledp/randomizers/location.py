@@ -316,7 +316,7 @@ class LocationRandomizer(Randomizer):
     @abstractmethod
     def noise_weights(self, steps: int, reach: int) -> list[int]:
         """The noise as it runs: integer weights of -reach, ..., reach, counted in ``steps`` to the
-        unit (``sampling.noise_tables``).
+        unit (``sampling.tables``).
         """
 
     @property

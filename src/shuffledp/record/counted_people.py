@@ -71,7 +71,7 @@ class Searched(Part):
     """
 
     people: Some
-    least: Some
+    honest: Some
     delta: Chance
     k: Some
     candidates: Some

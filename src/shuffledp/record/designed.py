@@ -94,7 +94,7 @@ class Designed(Part):
     version: Whole
     task: Text
     n: Some
-    least: Some
+    honest: Some
     rounds: Some
     epsilon: Epsilon | None
     delta: Chance

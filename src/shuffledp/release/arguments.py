@@ -184,17 +184,17 @@ def _words(na: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(str(word) for word in listed)
 
 
-def promised(epsilon: float | None, delta: float, rounds: int, least: float | None, **noise: Any) -> Promise:
+def promised(epsilon: float | None, delta: float, rounds: int, honest: float | None, **noise: Any) -> Promise:
     """What is promised, or the ``noise`` where that may be given instead. A share of the people is
     meant as it is written: 0.9 is nine tenths.
     """
     for name, given in (("epsilon", epsilon), ("delta", delta)):
         if given is None and not (noise and name == "epsilon"):
             raise InvalidInput(f"{name} must be a number, got None. It is half of what is promised.")
-    honest: Any = least
-    if isinstance(least, float) and 0.0 < least <= 1.0:
-        honest = Fraction(repr(float(least)))
-    return Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest, **noise)
+    people: Any = honest
+    if isinstance(honest, float) and 0.0 < honest <= 1.0:
+        people = Fraction(repr(float(honest)))
+    return Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=people, **noise)
 
 
 def budget_of(

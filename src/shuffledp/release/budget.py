@@ -192,4 +192,4 @@ def _once(design: Design) -> Guarantee:
     part, _ = shuffled_parts(design.protocol.guarantee)[0]
     if part.n == design.n:
         return part
-    return shuffle(part.randomizer, n=design.n, honest=design.least)
+    return shuffle(part.randomizer, n=design.n, honest=design.honest)

@@ -47,7 +47,7 @@ def certificate(design: Design, *, collected: bool = False, last: float | None =
         adversary=statement("adversary"),
         adjacency=statement("adjacency"),
         users=design.n,
-        honest=design.least,
+        honest=design.honest,
         rounds=design.rounds,
         alone=_finite(design.law.epsilon0),
         numerical_error=_numerical_error(guarantee, bound.upper),

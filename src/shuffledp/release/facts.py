@@ -46,7 +46,7 @@ def estimate_of(
     notes = (
         ()
         if reports == n
-        else (f"{reports} of {n} reports {came}; the certificate holds for any {design.least} or more honest ones",)
+        else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr())
@@ -57,9 +57,9 @@ def estimate_of(
 
 def check_reports(design: Design, reports: int) -> int:
     """Refuse to certify fewer reports than the certificate is about."""
-    if reports < design.least:
+    if reports < design.honest:
         raise InvalidInput(
-            f"reports must number at least the {design.least} that the design promises, got {reports}. Wait for "
+            f"reports must number at least the {design.honest} that the design promises, got {reports}. Wait for "
             f"more, or design for fewer."
         )
     return reports

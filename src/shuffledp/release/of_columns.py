@@ -35,7 +35,7 @@ def crosstab(
     epsilon: float,
     delta: float,
     rounds: int = 1,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -95,5 +95,5 @@ def crosstab(
         cleaning=text_cleaning(strip, ignore_case, na),
         hiding=Hiding("crosstab", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
     )
-    promise = promised(epsilon, delta, rounds, least)
+    promise = promised(epsilon, delta, rounds, honest)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

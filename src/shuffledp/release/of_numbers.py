@@ -42,7 +42,7 @@ def mean(
     epsilon0: float | None = None,
     k: int | None = None,
     rounds: int = 1,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -90,7 +90,7 @@ def mean(
         messages=messages,
         error=error,
     )
-    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
+    promise = promised(epsilon, delta, rounds, honest, gamma=gamma, epsilon0=epsilon0, k=k)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
@@ -107,7 +107,7 @@ def sum(
     epsilon0: float | None = None,
     k: int | None = None,
     rounds: int = 1,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -145,7 +145,7 @@ def sum(
         messages=messages,
         error=error,
     )
-    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0, k=k)
+    promise = promised(epsilon, delta, rounds, honest, gamma=gamma, epsilon0=epsilon0, k=k)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
@@ -164,7 +164,7 @@ def quantile(
     epsilon: float,
     delta: float,
     rounds: int = 1,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -218,5 +218,5 @@ def quantile(
         cleaning=number_cleaning(na, decimal, thousands),
         hiding=Hiding("quantile", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
     )
-    promise = promised(epsilon, delta, rounds, least)
+    promise = promised(epsilon, delta, rounds, honest)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

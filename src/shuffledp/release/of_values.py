@@ -36,7 +36,7 @@ def histogram(
     gamma: float | None = None,
     epsilon0: float | None = None,
     rounds: int = 1,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -68,7 +68,7 @@ def histogram(
     that are not listed count as ``other``, and missing ones as ``missing``; without these, the
     former are refused and the latter left out.
 
-    The promise holds as long as ``least`` of the people, a number or a share such as 0.9, follow
+    The promise holds as long as ``honest`` of the people, a number or a share such as 0.9, follow
     the protocol; it is ``--honest`` on the command line. With a ``ledger``, a file, the release is
     charged to the budget of its ``population`` before anything is shown, or refused; the first
     release about them sets the limits. ``ids`` names the column that says whose row it is; without
@@ -113,7 +113,7 @@ def histogram(
         cleaning=text_cleaning(strip, ignore_case, na),
         hiding=Hiding("histogram", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
     )
-    promise = promised(epsilon, delta, rounds, least, gamma=gamma, epsilon0=epsilon0)
+    promise = promised(epsilon, delta, rounds, honest, gamma=gamma, epsilon0=epsilon0)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
@@ -127,7 +127,7 @@ def count(
     epsilon: float,
     delta: float,
     rounds: int = 1,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -166,5 +166,5 @@ def count(
         messages=messages,
         error=error,
     )
-    promise = promised(epsilon, delta, rounds, least)
+    promise = promised(epsilon, delta, rounds, honest)
     return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)

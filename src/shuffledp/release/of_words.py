@@ -31,7 +31,7 @@ def top(
     candidates: int | None = None,
     epsilon: float,
     delta: float,
-    least: float | None = None,
+    honest: float | None = None,
     ledger: PathLike | None = None,
     population: str | None = None,
     limit_epsilon: float | None = None,
@@ -77,7 +77,7 @@ def top(
         candidates=candidates,
         cleaning=text_cleaning(strip, ignore_case, na),
     ).checked()
-    promise = promised(epsilon, delta, 1, least)
+    promise = promised(epsilon, delta, 1, honest)
     budget = budget_of(ledger, population, limit_epsilon, limit_delta)
     with opened(question, rng) as (settled, values):
         search = settled.search(values.count, promise)

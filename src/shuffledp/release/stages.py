@@ -169,11 +169,11 @@ def shuffle(
                 f"{str(file.path)!r} must hold the {law.messages} messages of each person in a row, got others. Leave "
                 f"the file out."
             )
-    least, most = settled.least, settled.n
+    honest, most = settled.honest, settled.n
     done = shuffle_files(
         files,
         out,
-        least=least,
+        least=honest,
         most=most,
         check=law.check_reports,
         apart=law.messages > 1,
@@ -316,7 +316,7 @@ def check_counts(counted: CountedReports, title: str, design: Design | None) -> 
     if design is not None:
         check_design(title, counted.design, design)
     settled = certify(design or Design.from_json(counted.design)).design
-    check_crowd(counted.reports, settled.least, settled.n)
+    check_crowd(counted.reports, settled.honest, settled.n)
     law = settled.protocol.randomizer
     if len(counted.votes) != law.tally_size or not law.adds_up(counted.votes, counted.reports):
         raise InvalidInput(

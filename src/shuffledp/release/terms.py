@@ -129,8 +129,8 @@ class Promise:
         """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
         of ``size`` values, or one of the k + 1 points of a grid.
         """
-        least = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
-        terms = {"n": n, "least": least, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
+        honest = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
+        terms = {"n": n, "honest": honest, "epsilon": self.epsilon, "delta": self.delta, "rounds": self.rounds}
         if self.k is not None:
             terms["k"], size = self.k, self.k + 1
         if self.gamma is not None and size is not None:

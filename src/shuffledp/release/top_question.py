@@ -75,12 +75,12 @@ class TopQuestion:
                 f"rounds must be 1 for top words, got {promise.rounds}. Each person is asked once; search again later, "
                 f"as another release."
             )
-        honest = promise.honest
-        least = max(1, floor(people * honest)) if isinstance(honest, Fraction) else honest
+        share = promise.honest
+        honest = max(1, floor(people * share)) if isinstance(share, Fraction) else share
         assert promise.epsilon is not None
         return planned_search(
             people=people,
-            least=least,
+            honest=honest,
             epsilon=promise.epsilon,
             delta=promise.delta,
             k=self.k,

@@ -122,10 +122,10 @@ def drawn_levels(search: TopSearch, people: int, *, rng: Rng = None) -> NDArray[
 def _fits(search: TopSearch, sizes: NDArray[np.intp], asked: int) -> bool:
     """Whether the next level has its people, and those who are left would be enough to count."""
     rest = search.group(asked, counting=True)
-    if not rest.least <= sizes[asked:].sum() <= rest.most:
+    if not rest.honest <= sizes[asked:].sum() <= rest.most:
         return False
     group = search.group(asked)
-    return asked == len(search.spans) or bool(group.least <= sizes[asked] <= group.most)
+    return asked == len(search.spans) or bool(group.honest <= sizes[asked] <= group.most)
 
 
 def ask_level(
@@ -237,7 +237,7 @@ def _certified(search: TopSearch, design: Design, *, collected: bool) -> Certifi
         assumptions=(*level.assumptions, statement("levels")),
         assumption_ids=(*level.assumption_ids, "levels"),
         users=search.people,
-        honest=search.least,
+        honest=search.honest,
     )
 
 
@@ -245,7 +245,7 @@ def _searched(found: TopWords) -> Searched:
     search = found.search
     return Searched(
         people=search.people,
-        least=search.least,
+        honest=search.honest,
         delta=search.delta,
         k=search.k,
         candidates=search.candidates,

@@ -1,12 +1,10 @@
 """Random words, and exact draws from them. Every probability here is an integer over a power of
 two.
 
-source        where words come from: ``SecureSource`` (AES-256) or ``SeededSource`` (NumPy)
-tags          AES-256 in CBC-MAC, for many byte strings at once
-draws         ``bernoulli``, ``uniform``, ``choice``: arrays with exactly the stated law
-permutation   uniformly random orders
-noise_tables  integer tables of noise: Laplace and Gaussian
-tables        integer tables of counts, and of one person's share of noise
+source  where words come from: ``SecureSource`` (AES-256) or ``SeededSource`` (NumPy)
+tags    AES-256 in CBC-MAC, for many byte strings at once
+draws   ``bernoulli``, ``uniform``, ``choice``, ``permutation``: arrays with exactly the stated law
+tables  integer tables of noise, of counts, and of one person's share of noise
 """
 
 from __future__ import annotations

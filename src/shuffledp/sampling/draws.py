@@ -1,5 +1,5 @@
-"""Arrays of draws whose probabilities are exactly the integers asked for, and how real parameters
-become those integers.
+"""Arrays of draws whose probabilities are exactly the integers asked for, uniformly random orders,
+and how real parameters become those integers.
 
 All draws are lazy: a few bits settle almost every draw, and only those that they leave open look at
 more. Nothing is rounded and nothing is reduced modulo k, so with uniform words the law is exact,
@@ -8,6 +8,10 @@ not approximate.
 Real parameters become integers, and integers a logarithm that is never too small, by decimal
 arithmetic: its logarithm and exponential are correctly rounded, so the margins below are far wider
 than any error.
+
+For an order, give everybody an endless string of independent, uniform digits and sort by it: by
+symmetry every order is equally likely. Only as many digits as the order depends on are ever drawn.
+Where there are many people the first digit parts them into groups, and the rest orders each group.
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ __all__ = [
     "implied_ratio",
     "log_at_least",
     "mixing_threshold",
+    "permutation",
     "smallest_dtype",
     "uniform",
 ]
@@ -244,3 +249,46 @@ def flip_threshold(epsilon0: float, bits: int) -> tuple[int, float]:
         threshold = math.ceil(WORD / (1 + exp_at_most(Fraction(implied) / bits)))
         implied = log_at_least(Fraction(WORD - threshold, threshold) ** bits)
     return threshold, implied
+
+
+PLACE_BITS = 16
+FEW = 1 << PLACE_BITS  # people whose keys fit the second-level cache, and whose places fit the low bits of a word
+DIGIT_VALUES = 256
+
+
+def permutation(source: Source, n: int) -> NDArray[np.intp]:
+    """A uniformly random order of 0, ..., n - 1.
+
+    >>> from shuffledp.sampling import source_of
+    >>> sorted(permutation(source_of(None), 5).tolist())
+    [0, 1, 2, 3, 4]
+    """
+    if n <= FEW:
+        return _few(source, n)
+    digits = uniform(source, DIGIT_VALUES, n)
+    order = np.argsort(digits, kind="stable")  # a radix sort, as digits are bytes
+    ends = np.cumsum(np.bincount(digits, minlength=DIGIT_VALUES))
+    for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+        order[start:end] = order[start:end][permutation(source, end - start)]
+    return order
+
+
+def _few(source: Source, n: int) -> NDArray[np.intp]:
+    """Sort by 48-bit keys with the place in the 16 bits below; should two keys be equal, draw all
+    of them anew.
+
+    Keys without equals are exchangeable, so drawing until there are none leaves every order equally
+    likely.
+    """
+    places: NDArray[Any] = np.arange(n, dtype=np.uint64)
+    while n > 1:
+        words = source.words(n, np.uint64)
+        words >>= np.uint64(PLACE_BITS)
+        words <<= np.uint64(PLACE_BITS)
+        words |= places
+        words.sort()
+        order = (words & np.uint64(FEW - 1)).astype(np.intp)
+        words >>= np.uint64(PLACE_BITS)
+        if not np.any(words[1:] == words[:-1]):
+            return order
+    return places.astype(np.intp)

@@ -151,9 +151,9 @@ def _count(search: TopSearch, level: NextLevel, tally: Any, *, most: int) -> Ask
     """
     votes, group = np.asarray(tally), level.group
     fits = votes.shape == (group.law.k,) and votes.dtype.kind in "iu"
-    if not fits or votes.min() < 0 or not group.least <= votes.sum() <= group.most:
+    if not fits or votes.min() < 0 or not group.honest <= votes.sum() <= group.most:
         raise InvalidInput(
-            f"a tally must count from {group.least} to {group.most} reports about {group.law.k} values, "
+            f"a tally must count from {group.honest} to {group.most} reports about {group.law.k} values, "
             f"got shape {votes.shape} and sum {votes.sum()}. Take that of the level's own design."
         )
     own = votes[: level.places.other]

@@ -1,20 +1,20 @@
 """What everybody agrees on before anybody is asked: how many people, in how many levels, with which
 laws, and from which votes on a beginning is followed.
 
-**Theorem.** Let ``least`` people follow the protocol, settled before levels are drawn. Then the
+**Theorem.** Let ``honest`` people follow the protocol, settled before levels are drawn. Then the
 whole search has at every epsilon at most the delta of ``first_design`` plus that of ``besides``,
 even for an analyst who knows the level of every person and every report of all but these.
 
 *Proof.* Take two data sets that differ in the word of one honest person. Levels do not depend on
 words, so fix them. Only the person's own level depends on that word; later ones follow from its
-tally and from other people. With h = ``least`` and share s, 1 + Bin(h - 1, s) honest people are at
-that level. They are fewer than ``Group.least`` with a probability below ``SHORT_GROUPS`` of delta
+tally and from other people. With h = ``honest`` and share s, 1 + Bin(h - 1, s) honest people are at
+that level. They are fewer than ``Group.honest`` with a probability below ``SHORT_GROUPS`` of delta
 (Chernoff's bound, which is loose enough for sizes that are drawn again); if all are honest, never,
 since sizes are looked at. Those who count when a search ends early include all of a level. More
 honest people show less, and those who count by another law show no more (``gentler``). QED
 
-Nothing is said from below. A level usually has more people than ``Group.least``, and an analyst who
-is not told the levels sees less: the search that runs shows less than the level that is certified.
+Nothing is said from below. A level usually has more people than ``Group.honest``, and an analyst
+who does not see the levels learns less: the search that runs shows less than the certified level.
 And the helpers must not be chosen by level: if all that a level may lack help, delta is exceeded.
 
 How many symbols a level has, and which laws keep the promise, is chosen so that the search finds
@@ -89,12 +89,12 @@ REMEDY = "Take a search that shuffledp wrote, as with `shuffledp design top`, un
 
 class Group(NamedTuple):
     """The people of one level: each is in it with probability ``share``, and reports by ``law``.
-    Reports number at most ``most``, and ``least`` honest ones but for a probability that the
+    Reports number at most ``most``, and ``honest`` honest ones but for a probability that the
     promise has in it.
     """
 
     share: float
-    least: int
+    honest: int
     most: int
     law: Law
 
@@ -113,7 +113,7 @@ def _randomizer(law: Law) -> VotingRandomizer:
 
 @dataclass(frozen=True, kw_only=True)
 class TopSearch:
-    """A search for the ``k`` most frequent words of ``people`` people, ``least`` of them honest.
+    """A search for the ``k`` most frequent words of ``people`` people, ``honest`` of them so.
 
     The first level tells the beginnings of ``spans[0]`` symbols apart, the next those of
     ``spans[1]`` more, and so on to ``longest``; at most ``candidates`` beginnings go on from each.
@@ -127,7 +127,7 @@ class TopSearch:
     """
 
     people: int
-    least: int
+    honest: int
     epsilon: float
     delta: float
     k: int
@@ -163,7 +163,7 @@ class TopSearch:
         """Of delta: where some people are not honest, the chance that a group has too few who are;
         if all are, the size of a group is looked at. And what those who count may show more.
         """
-        short = 0.0 if self.least == self.people else SHORT_GROUPS
+        short = 0.0 if self.honest == self.people else SHORT_GROUPS
         return short if self.counting is None else short + SECOND_LAW
 
     @property
@@ -185,7 +185,7 @@ class TopSearch:
         share = (OUT_OF - asked * self.share if counting else self.share) / OUT_OF
         law = self.counting if counting and self.counting is not None else self.law
         rare = math.log(1.0 / (SHORT_GROUPS * self.delta))
-        fewest = self.least * share - math.sqrt(2.0 * self.least * share * rare)  # Chernoff
+        fewest = self.honest * share - math.sqrt(2.0 * self.honest * share * rare)  # Chernoff
         most = self.people * share + rare + math.sqrt(2.0 * self.people * share * rare)
         return Group(share, max(1, math.floor(fewest)), min(self.people, math.ceil(most)), law)
 
@@ -198,7 +198,7 @@ class TopSearch:
         level = TopLevel(
             **{name: getattr(task, name) for name in task.field_names()},
             n=group.most,
-            least=group.least,
+            honest=group.honest,
             delta=self.level_delta,
             randomizer=group.randomizer,
         )
@@ -277,7 +277,7 @@ def _plain(own: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("tokens", "spans"):
         if not isinstance(own[name], list) and not (name == "tokens" and own[name] is None):
             raise InvalidInput(f"{name} of a search must be a list, got {shown(own[name])}. {REMEDY}")
-    numbers = {name: check_count(name, own[name], least=0, remedy=REMEDY) for name in ("people", "least", "share")}
+    numbers = {name: check_count(name, own[name], least=0, remedy=REMEDY) for name in ("people", "honest", "share")}
     spans = [check_count("each of spans", each, least=1, most=LONGEST, remedy=REMEDY) for each in own["spans"]]
     epsilon, delta = check_positive("epsilon", check_epsilon(own["epsilon"]), remedy=REMEDY), check_delta(own["delta"])
     tokens = None if own["tokens"] is None else tuple(own["tokens"])
@@ -307,7 +307,7 @@ def gentler(search: TopSearch) -> bool:
     first, last = search.group(0), search.group(len(search.spans), counting=True)
     knots = np.linspace(0.0, search.epsilon, KNOTS)
     above, below = (
-        shuffle(group.randomizer, n=group.most, honest=group.least).profile(knots, gap=DRAWN_GAP)
+        shuffle(group.randomizer, n=group.most, honest=group.honest).profile(knots, gap=DRAWN_GAP)
         for group in (first, last)
     )
     hidden = below.upper[-1] <= SECOND_LAW * search.delta and last.law.epsilon0 <= first.law.epsilon0
@@ -316,14 +316,14 @@ def gentler(search: TopSearch) -> bool:
 
 def checked_terms(terms: dict[str, Any]) -> dict[str, Any]:
     """What was asked for, if it can be."""
-    people, least = check_users(terms["people"], terms["least"])
+    people, honest = check_users(terms["people"], terms["honest"])
     own = check_asked(**{name: terms[name] for name in ("k", "longest", "tokens", "candidates", "error")})
     holders = check_count(
         "least_holders", terms["least_holders"], least=1, remedy="A listed word is held by so many; 50 is usual."
     )
     if holders > people:
         raise InvalidInput(f"least_holders must be at most the {people} people, got {holders}. Ask for fewer.")
-    return terms | own | {"people": people, "least": least, "least_holders": holders}
+    return terms | own | {"people": people, "honest": honest, "least_holders": holders}
 
 
 def check_asked(
@@ -359,7 +359,7 @@ NO_LAW = Law("krr", {"k": 2, "epsilon0": 1.0}, (1,))
 def planned_search(
     *,
     people: int,
-    least: int | None = None,
+    honest: int | None = None,
     epsilon: float,
     delta: float,
     k: int,
@@ -380,7 +380,7 @@ def planned_search(
     terms = checked_terms(
         {
             "people": people,
-            "least": people if least is None else least,
+            "honest": people if honest is None else honest,
             "epsilon": check_positive("epsilon", check_epsilon(epsilon), remedy="A search with 0 finds nothing."),
             "delta": check_delta(delta),
             "k": k,
@@ -418,7 +418,7 @@ def _best(terms: dict[str, Any]) -> TopSearch | None:
 
 def _grown(terms: dict[str, Any], people: int) -> dict[str, Any]:
     """The same of so many people, as large a part of them honest."""
-    return terms | {"people": people, "least": max(1, people * terms["least"] // terms["people"])}
+    return terms | {"people": people, "honest": max(1, people * terms["honest"] // terms["people"])}
 
 
 def _finds(terms: dict[str, Any], spans: tuple[int, ...]) -> bool:
@@ -520,7 +520,7 @@ def _law(search: TopSearch, group: Group, room: int, part: float, delta: float) 
         span=0,
         room=room,
         n=group.most,
-        least=group.least,
+        honest=group.honest,
         epsilon=part * search.epsilon,
         delta=delta,
     )

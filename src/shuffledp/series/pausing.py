@@ -129,7 +129,7 @@ def _with_more(design: Design, released: int, asked: int) -> ReportingProtocol |
     def coming(factor: float) -> ReportingProtocol:
         law = scaled(present, factor)
         return answering(
-            design.task, design.law.family, randomizer=law, n=design.n, least=design.least, delta=design.delta
+            design.task, design.law.family, randomizer=law, n=design.n, honest=design.honest, delta=design.delta
         )
 
     def fits(factor: float) -> bool:
@@ -154,7 +154,7 @@ def _as_if_all(design: Design, released: int, asked: int) -> ReportingProtocol |
         design.task,
         design.law.family,
         n=design.n,
-        least=design.least,
+        honest=design.honest,
         epsilon=design.epsilon,
         delta=design.delta,
         rounds=released + asked,

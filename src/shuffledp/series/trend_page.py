@@ -130,7 +130,7 @@ def _head(state: Tracked, trend: Trend) -> Markup:
             [
                 ("Series", label(series.name)),
                 ("Question", design.task.name),
-                ("People", f"{count(design.least)} to {count(design.n)} in a week"),
+                ("People", f"{count(design.honest)} to {count(design.n)} in a week"),
                 ("Promised", f"ε = {exact(design.epsilon or 0.0)} at δ = {exact(design.delta)}, all weeks together"),
                 ("Digest", element("code", series.digest)),
             ]

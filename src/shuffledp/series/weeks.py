@@ -52,7 +52,7 @@ class Week:
         """
         design = self.series.design
         try:
-            check_crowd(people, design.least, design.n)
+            check_crowd(people, design.honest, design.n)
         except InvalidInput as error:
             raise InvalidInput(*error.args, f" {str(self.said).capitalize()} was not used up.") from None
 

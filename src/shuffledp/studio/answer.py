@@ -59,7 +59,7 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 
 def forecast_shuffled(
-    question: Task, *, n: int, least: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
+    question: Task, *, n: int, honest: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
 ) -> ReportingProtocol:
     """About the protocol that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
@@ -71,7 +71,7 @@ def forecast_shuffled(
     if rounds > 1:
         mu = deviation(epsilon, delta) / math.sqrt(rounds)
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
-    terms: dict[str, Any] = {"n": n, "least": least, "delta": delta}
+    terms: dict[str, Any] = {"n": n, "honest": honest, "delta": delta}
     if not isinstance(question, MeanTask):
         return answering(question, epsilon=once, **terms, **hiding.terms()).settle()
     hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms).settle()
@@ -92,7 +92,7 @@ def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, roun
 
     if isinstance(question, MeanTask):
         lone, width = noise(2, 1), question.scale(n) / n
-        grids = (Sum(n=n, least=1, epsilon0=lone, delta=delta, k=k) for k in LOCAL_GRIDS)
+        grids = (Sum(n=n, honest=1, epsilon0=lone, delta=delta, k=k) for k in LOCAL_GRIDS)
         error = min(each.predicted_stderr() for each in grids)
         return number_named(width, n, lone, (error, 0, lone))
     assert question.size is not None
@@ -204,7 +204,7 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
         shuffled, epsilon = found.protocol, found.epsilon
     else:
         epsilon = asked.epsilon
-        shuffled = forecast_shuffled(asked.question, least=asked.least, epsilon=epsilon, hiding=asked.hiding, **terms)
+        shuffled = forecast_shuffled(asked.question, honest=asked.crowd, epsilon=epsilon, hiding=asked.hiding, **terms)
     local = forecast_local(asked.question, epsilon=epsilon, **terms)
     return _shown(asked, shuffled, local, epsilon, certified=False)
 
@@ -233,7 +233,7 @@ def _shown(
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
         "alone": _alone(asked, shuffled),
         "bits": f"{shuffled.bits:,}",
-        "least": f"{asked.least:,}",
+        "honest": f"{asked.crowd:,}",
         "errors": [
             {"model": name, "trust": trust, "mechanism": mechanism, **_error(asked, errors[name])}
             | {"scale": asked.question.scale(asked.n)}
@@ -323,7 +323,7 @@ QUICK_PARTS = ("numbers",)  # the others may take seconds
 
 
 def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
-    promise = {"n": asked.n, "least": asked.least, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
+    promise = {"n": asked.n, "honest": asked.crowd, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
     return promise | asked.hiding.terms()
 
 

@@ -153,10 +153,10 @@ class PlanRequest:
         return None if self.honest == 100.0 else Fraction(exactly(self.honest)) / 100
 
     @property
-    def least(self) -> int:
+    def crowd(self) -> int:
         """How many people are relied on to be honest."""
         terms = Promise(epsilon=self.epsilon, delta=self.delta, honest=self.share).terms(self.n)
-        return self.n if terms["least"] is None else int(terms["least"])
+        return self.n if terms["honest"] is None else int(terms["honest"])
 
     @cached_property
     def question(self) -> Task:

@@ -216,10 +216,10 @@ class Study:
     def check_valid(self, valid: int, arrived: int) -> None:
         """Refuse fewer people with valid messages than were promised, and more than there are."""
         design = self.collection.design
-        if valid < design.least:
+        if valid < design.honest:
             others = "" if valid == arrived else f": the other {arrived - valid:,} do not open, or are no reports"
             raise InvalidInput(
-                f"valid reports must number at least the {design.least:,} that the design promises, got {valid:,} of "
+                f"valid reports must number at least the {design.honest:,} that the design promises, got {valid:,} of "
                 f"{arrived:,} that arrived{others}. Nothing can be published of them: among fewer nobody is hidden as "
                 f"promised."
             )
@@ -261,7 +261,7 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     collection, path = study.collection, sealed.path
     certified, arrived = certify(collection.design), study.people(sealed.header)
     design = certified.design
-    if arrived < design.least:
+    if arrived < design.honest:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
     check_opened(study.folder, collection.digest, file.digest, repr(str(path)))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import SecureSource, Source, uniform
-from shuffledp.sampling.permutation import permutation
+from shuffledp.sampling.draws import permutation
 from shuffledp.storage.files import check_file, unwritable
 from shuffledp.tables.people import Persons
 from shuffledp.tables.reports import Check, Header, ReportsFile, open_reports, write_reports

@@ -5,7 +5,6 @@ calibration  ``calibrate_training``: the noise that a training needs
 step_pairs   the two laws of one step's output, in classes with a proven side
 sum_test     a lower end where a record takes part in several steps
 allocation   ``RandomAllocation``, and one epoch of it as a round
-permuted     one pass over secretly permuted data, a Gaussian report of each person
 samplers     other ways to draw batches, next to it
 descent      ``ShuffledSGD``, its batches and its noise
 passes       the privacy of passes over permuted data, of epochs, and of their rivals

@@ -52,8 +52,8 @@ from shuffledp.errors import (
     check_users,
 )
 from shuffledp.sampling import Rng, Source, Table, source_of, uniform
-from shuffledp.sampling.noise_tables import rounded_gaussian
-from shuffledp.sampling.permutation import permutation
+from shuffledp.sampling.draws import permutation
+from shuffledp.sampling.tables import rounded_gaussian
 from shuffledp.training import passes
 from shuffledp.training.data import Labelled
 from shuffledp.training.passes import Allocation

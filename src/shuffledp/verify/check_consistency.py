@@ -31,17 +31,17 @@ def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
 
 def _counts(record: Record, law: CountedLaw) -> list[Check]:
     design, tally, reports = record.design, record.tally, record.counted.reports
-    arrived = f"{design.least} to {design.n}"
+    arrived = f"{design.honest} to {design.n}"
     checks = [
         equal("reports", reports, tally.reports, "the tally"),
-        holds("reports that arrived", reports, arrived, "the design", design.least <= reports <= design.n),
+        holds("reports that arrived", reports, arrived, "the design", design.honest <= reports <= design.n),
         equal("the task that was asked", record.asked.task, design.task, "the design"),
     ]
     if isinstance(law, CountedShares):
         if len(tally.votes) != 2:
             return [*checks, holds("what was added up", len(tally.votes), "two numbers", "the design", False)]
         checks.append(equal("reports in all blocks", len(tally.blocks or ()), 0, "this randomizer has none"))
-        rule, right = law.usual(tally.votes, reports, design.least)
+        rule, right = law.usual(tally.votes, reports, design.honest)
         said = f"{tally.votes[0]} and {tally.votes[1]}"
         return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
     if isinstance(law, CountedLevels):
@@ -63,16 +63,16 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     cast = f"{len(tally.votes)} counts"
     checks.append(holds("votes for each value", cast, f"at most {most}", how, within))
     if isinstance(law, CountedFakes) and len(tally.votes) == law.places:
-        checks.append(_fakes_there(law, sum(tally.votes), reports, design.least))
+        checks.append(_fakes_there(law, sum(tally.votes), reports, design.honest))
     if law.support is not None and len(tally.votes) == law.k:
         how = "every report votes for as many values"
         checks.append(equal("votes in all", sum(tally.votes), reports * law.support, how))
     return checks
 
 
-def _fakes_there(law: CountedFakes, votes: int, people: int, least: int) -> Check:
+def _fakes_there(law: CountedFakes, votes: int, people: int, honest: int) -> Check:
     """Whether the messages are as many as with the fakes that hide people's values."""
-    low, high = law.usual_votes(people, least)
+    low, high = law.usual_votes(people, honest)
     how = f"the law of all messages of {people} people"
     return holds("messages that name a value", votes, f"{low} to {high}", how, low <= votes <= high)
 
@@ -132,7 +132,7 @@ def _series(record: Record) -> list[Check]:
 def _promise(record: Record, law: CountedLaw) -> list[Check]:
     design, certificate, search = record.design, record.certificate, record.counted.search
     promised, delta = certificate.delta, design.delta if search is None else search.delta
-    people = (design.n, design.least) if search is None else (search.people, search.least)
+    people = (design.n, design.honest) if search is None else (search.people, search.honest)
     of = "the design" if search is None else "the search"
     checks = [
         equal("users of the certificate", certificate.users, people[0], of),

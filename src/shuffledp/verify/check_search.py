@@ -62,7 +62,7 @@ def _check_lengths(search: Searched) -> Check:
 def _check_ranges(search: Searched) -> Check:
     """A stranger may write any numbers: of these the rest takes logarithms, powers and tails."""
     depth = max(sum(search.spans), *(level.span for level in search.levels))
-    counted = (search.least, search.least_holders, search.found_from or 0, search.faked_from or 0)
+    counted = (search.honest, search.least_holders, search.found_from or 0, search.faked_from or 0)
     asked = len(search.levels) - (search.counting is not None)
     right = (
         depth <= LONGEST and max(counted) <= search.people and search.delta >= FAINT and asked * search.share < OUT_OF
@@ -85,7 +85,7 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
     widest = [_ways(size, search.spans[0]), *(search.candidates * _ways(size, span) for span in search.spans[1:])]
     levels = len(search.spans)
     share = math.floor(min((1.0 - COUNTING) / levels, 1.0 / (levels + 1)) * OUT_OF)
-    besides = 0.0 if search.least == search.people else SHORT_GROUPS
+    besides = 0.0 if search.honest == search.people else SHORT_GROUPS
     besides += 0.0 if search.counting_law is None else SECOND_LAW
     delta = search.delta * (1.0 - besides)
     group = tuple(people(search, search.share / OUT_OF) for people in (fewest_of, most_of))
@@ -99,7 +99,7 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
         equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
         equal("share of a level", search.share, share, "how many levels there are"),
         equal("delta of a level", design.delta, delta, "what is left for small groups, and for those who count"),
-        equal("people of the first level", (design.least, design.n), group, "Chernoff's bounds, and the search"),
+        equal("people of the first level", (design.honest, design.n), group, "Chernoff's bounds, and the search"),
         equal("lower ends of epsilon and delta", lower, 0.0, "none is known of a search"),
         equal("the first level", _asked(search.levels[0]), ((), ("",), search.spans[0]), "nothing is known before it"),
         equal("the design", (design.words, design.prefixes, design.span), _asked(search.levels[0]), "the first level"),

@@ -35,7 +35,7 @@ def fewest_of(search: Searched, share: float) -> int:
     """How many honest people draw a level of this share, but for a small part of delta: Chernoff's
     bound.
     """
-    return max(1, math.floor(search.least * share - math.sqrt(2.0 * search.least * share * _rare(search))))
+    return max(1, math.floor(search.honest * share - math.sqrt(2.0 * search.honest * share * _rare(search))))
 
 
 def most_of(search: Searched, share: float) -> int:

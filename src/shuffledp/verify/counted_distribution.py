@@ -12,8 +12,7 @@ import numpy as np
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw, CountedLevels
-from shuffledp.judge.rows import FEW, Estimated, bernstein, counted_groups, score
-from shuffledp.judge.tree import CountedTree
+from shuffledp.judge.rows import FEW, CountedTree, Estimated, bernstein, counted_groups, score
 
 __all__ = ["below_error", "counted_bins", "in_bins_of", "quantile_bins", "swayed_bins"]
 

@@ -10,8 +10,8 @@ from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.fakes import FAKED, CountedFakes
 from shuffledp.judge.laws import CountedLaw, counted_law
 from shuffledp.judge.oracle import Oracle, Tick
+from shuffledp.judge.rows import TREE, CountedTree
 from shuffledp.judge.shares import SHARED, CountedShares
-from shuffledp.judge.tree import TREE, CountedTree
 from shuffledp.record import Record, read_record
 from shuffledp.verify.by_task import told_by
 from shuffledp.verify.check_certificate import check_certificate
@@ -92,12 +92,12 @@ def verify(
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
-            record.ledger, Oracle(law, design.least, 1, effort=effort, swap=_swapped(record)), here=ledger is not None
+            record.ledger, Oracle(law, design.honest, 1, effort=effort, swap=_swapped(record)), here=ledger is not None
         ),
     }
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(
-            of_first_level(record), Oracle(law, design.least, design.rounds, tick, effort, swap=_swapped(record))
+            of_first_level(record), Oracle(law, design.honest, design.rounds, tick, effort, swap=_swapped(record))
         ),
         "the law of those who count": lambda: list(check_second_law(record, effort)),
         "the comparison": lambda: check_comparison(record, law),

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from shuffledp import shuffle
-from shuffledp.accounting.messages.fakes import BucketDummies
+from shuffledp.accounting.messages.fakes import BucketDummies, uniform_fakes_and_reports
 from shuffledp.accounting.messages.light_laws import LightReport
-from shuffledp.accounting.messages.user_hay import uniform_fakes_and_reports
 from shuffledp.judge.enumeration import View, dummies_view, fakes_view, rounds_of
 from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.message import FakedValues

@@ -83,7 +83,7 @@ def test_counts_by_signed_units_by_all_that_people_may_send(rounds: int) -> None
     for _ in range({1: 10, 2: 2}[rounds]):
         honest, least = int(rng.integers(1, 3 if rounds == 1 else 2)), int(rng.integers(1, 3))
         decay, pairs = float(rng.uniform(1.0, 3.0)), int(rng.integers(0, 2))
-        law = SignedUnits(least=least, decay=decay, pairs=pairs, messages=9 if rounds == 1 else 6)
+        law = SignedUnits(honest=least, decay=decay, pairs=pairs, messages=9 if rounds == 1 else 6)
         share = {(a, b): weight / 2**128 for (a, b), weight in zip(law.cells.tolist(), law.weights, strict=True)}
         one, two = (signed_view([x] + [0] * (honest - 1), share) for x in (1, 0))
         epsilon = float(rng.uniform(0.0, 2.0))
@@ -98,7 +98,9 @@ def test_sums_by_shares_by_all_that_people_may_send() -> None:
     for _ in range(6):
         honest, k, modulus = int(rng.integers(2, 4)), 2, 8
         decay, reach, messages = float(rng.uniform(3.0, 6.0)), 1, 3
-        law = SplitShares(k=k, least=int(rng.integers(1, 3)), decay=decay, share_bits=3, messages=messages, reach=reach)
+        law = SplitShares(
+            k=k, honest=int(rng.integers(1, 3)), decay=decay, share_bits=3, messages=messages, reach=reach
+        )
         chances = [weight / 2**128 for weight in law.weights]
         split = [shares_view([value], modulus, messages) for value in range(modulus)]
         sent = []
@@ -117,9 +119,9 @@ def test_sums_by_shares_by_all_that_people_may_send() -> None:
 
 
 def test_counts_and_sums_have_the_accuracy_of_a_curator() -> None:
-    count = SignedUnits(least=10_000, decay=0.9, pairs=1_360, messages=20)
+    count = SignedUnits(honest=10_000, decay=0.9, pairs=1_360, messages=20)
     assert shuffle(count, n=10_000).delta(epsilon=1.0).upper < 1e-6
-    total = SplitShares(k=1001, least=10_000, decay=1e-3 * (1.0 - 1e-9), share_bits=40, messages=12, reach=30_000)
+    total = SplitShares(k=1001, honest=10_000, decay=1e-3 * (1.0 - 1e-9), share_bits=40, messages=12, reach=30_000)
     one, ten = shuffle(total, n=10_000), shuffle(total, n=10_000).compose(10)
     bound = one.epsilon(delta=1e-6)
     assert 0.9999 < bound.lower <= bound.upper <= 1.0
@@ -127,8 +129,8 @@ def test_counts_and_sums_have_the_accuracy_of_a_curator() -> None:
 
 
 def test_more_people_than_were_counted_on_do_no_harm_and_fewer_do() -> None:
-    count = SignedUnits(least=10_000, decay=0.9, pairs=1_360, messages=20)
-    total = SplitShares(k=11, least=10_000, decay=0.1, share_bits=40, messages=12, reach=300)
+    count = SignedUnits(honest=10_000, decay=0.9, pairs=1_360, messages=20)
+    total = SplitShares(k=11, honest=10_000, decay=0.1, share_bits=40, messages=12, reach=300)
     for law in (count, total):
         fewer, meant, more = (shuffle(law, n=20_000, honest=honest) for honest in (9_000, 10_000, 11_000))
         assert more.delta(epsilon=0.9).upper <= meant.delta(epsilon=0.9).upper * (1.0 + 1e-6)
@@ -189,7 +191,7 @@ def test_no_epsilon_is_too_large_for_a_curve(rounds: int) -> None:
         UserFakes(k=4, slots=1, chance=0.3),
         UserFakes(k=4, slots=8, chance=0.03, kind="poisson", epsilon0=3.0),
         ShufflerDummies(k=4, center=5, left=0.5, right=0.5, keep=0.5),
-        SplitShares(k=11, least=100, decay=0.1, share_bits=40, messages=12, reach=300),
+        SplitShares(k=11, honest=100, decay=0.1, share_bits=40, messages=12, reach=300),
     ):
         survey = shuffle(law, n=100).compose(rounds)
         lower, upper = (survey.deltas([700.0, 705.0, 710.0, 1e6], end=end, gap=COARSE) for end in ("lower", "upper"))
@@ -223,8 +225,8 @@ def test_what_says_nothing_of_messages_is_refused() -> None:
 
 def test_more_people_than_make_the_noise_complete_never_show_more() -> None:
     for law in (
-        SignedUnits(least=10_000, decay=0.9, pairs=2_000, messages=24),
-        SplitShares(k=101, least=10_000, decay=0.01, share_bits=50, messages=12, reach=3_000),
+        SignedUnits(honest=10_000, decay=0.9, pairs=2_000, messages=24),
+        SplitShares(k=101, honest=10_000, decay=0.01, share_bits=50, messages=12, reach=3_000),
     ):
         deltas = [shuffle(law, n=n).delta_at_most(epsilon=1.0) for n in (10_000, 20_000, 10**9, 10**15)]
         assert all(more <= fewer for fewer, more in itertools.pairwise(deltas))

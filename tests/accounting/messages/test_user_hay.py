@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.accounting.messages import user_hay
-from shuffledp.accounting.messages.user_hay import fake_users, uniform_fakes, uniform_fakes_and_reports
+from shuffledp.accounting.messages.fakes import fake_users, uniform_fakes, uniform_fakes_and_reports
 from shuffledp.judge import hockey_stick
 from shuffledp.judge.enumeration import fakes_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
@@ -68,7 +67,7 @@ def test_counting_and_integrating_agree(
 ) -> None:
     epsilons = np.array([0.0, 0.3, 1.0, 2.0])
     counted = uniform_fakes(buckets, fakes, chance)
-    monkeypatch.setattr(user_hay, "FEW", -1.0)
+    monkeypatch.setattr("shuffledp.accounting.messages.fakes.FEW", -1.0)
     integrated = uniform_fakes(buckets, fakes, chance)
     assert type(counted) is not type(integrated)
     for one, two in ((counted, integrated), (integrated, counted)):

@@ -162,7 +162,7 @@ class OfUnits(Misplanted):
 
     @classmethod
     def law_for(cls, _k: int, people: int) -> MessageLaw:
-        return SignedUnits(least=people, decay=0.8, pairs=people, messages=24)
+        return SignedUnits(honest=people, decay=0.8, pairs=people, messages=24)
 
 
 class PairsLeftOut(OfUnits):
@@ -178,7 +178,7 @@ class HalfNoise(OfUnits):
     """
 
     def send(self, values: Rows, source: Source) -> Rows:
-        fewer = replace(self.law, least=2 * self.law.least, pairs=2 * self.law.pairs)
+        fewer = replace(self.law, honest=2 * self.law.honest, pairs=2 * self.law.pairs)
         return np.asarray(fewer.randomize(values, rng=source))
 
 
@@ -187,7 +187,7 @@ class OfShares(Misplanted):
 
     @classmethod
     def law_for(cls, k: int, people: int) -> MessageLaw:
-        return SplitShares(k=k, least=people, decay=0.4, share_bits=20, messages=12, reach=80)
+        return SplitShares(k=k, honest=people, decay=0.4, share_bits=20, messages=12, reach=80)
 
 
 class PlainShare(OfShares):

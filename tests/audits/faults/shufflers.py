@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shuffledp.protocols.bag import Reports
 from shuffledp.sampling import source_of
-from shuffledp.sampling.permutation import permutation
+from shuffledp.sampling.draws import permutation
 from tests.audits.faults.reports import Planted
 
 __all__ = [

@@ -11,7 +11,7 @@ import pytest
 from shuffledp.judge import hadamard, krr, local_hash, worst_delta
 from shuffledp.judge.balls import clones, kinds_of, swaps_of
 from shuffledp.judge.balls.arithmetic import ends, precision
-from shuffledp.judge.clone_sums import swap_at_most
+from shuffledp.judge.clones import swap_at_most
 from shuffledp.judge.laws import CountedLaw
 
 HASH = {"randomizer": "blh", "k": 16, "g": 2, "epsilon0": 4.0}

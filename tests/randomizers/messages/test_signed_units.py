@@ -14,7 +14,7 @@ from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.sampling.tables import FINE
 
-LAW = SignedUnits(least=1_000, decay=0.9, pairs=500, messages=24)
+LAW = SignedUnits(honest=1_000, decay=0.9, pairs=500, messages=24)
 
 
 def test_everybody_sends_as_many_messages() -> None:
@@ -41,7 +41,7 @@ def test_what_is_drawn_follows_the_table() -> None:
     """200,000 people who do not hold the value: how often each cell is drawn, within six standard
     deviations.
     """
-    law = SignedUnits(least=4, decay=0.5, pairs=3, messages=8)
+    law = SignedUnits(honest=4, decay=0.5, pairs=3, messages=8)
     many = 200_000
     rows = law.randomize(np.zeros(many, dtype=np.int64), rng=np.random.default_rng(11))
     drawn = np.zeros((8, 8))
@@ -53,11 +53,11 @@ def test_what_is_drawn_follows_the_table() -> None:
 
 
 def test_the_view_has_the_law_that_is_accounted() -> None:
-    """With q = e^-decay and ``least`` people, (A + C, B + C) has the law (1 - q)^2 q^|a - b|
+    """With q = e^-decay and ``honest`` people, (A + C, B + C) has the law (1 - q)^2 q^|a - b|
     U(min(a, b)), U(m) = q^2 U(m - 1) + P(F = m): enumerated for two people, and as far off as
     ``cut`` says at most.
     """
-    law = SignedUnits(least=2, decay=1.2, pairs=2, messages=16)
+    law = SignedUnits(honest=2, decay=1.2, pairs=2, messages=16)
     one = {tuple(cell): Fraction(weight, FINE) for cell, weight in zip(law.cells.tolist(), law.weights, strict=True)}
     both: dict[tuple[int, int], float] = defaultdict(float)
     for (a, b), first in one.items():
@@ -85,9 +85,9 @@ def test_written_down_and_read() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"messages": 1}, {"pairs": -1}, {"least": 0}, {"decay": 0.0}, {"decay": 90.0}, {"k": 3}, {"epsilon0": 1.0}],
+    [{"messages": 1}, {"pairs": -1}, {"honest": 0}, {"decay": 0.0}, {"decay": 90.0}, {"k": 3}, {"epsilon0": 1.0}],
 )
 def test_refused(wrong: dict[str, object]) -> None:
-    given = {"least": 10, "decay": 0.5, "pairs": 5, "messages": 8, **wrong}
+    given = {"honest": 10, "decay": 0.5, "pairs": 5, "messages": 8, **wrong}
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
         SignedUnits(**given)  # type: ignore[arg-type]

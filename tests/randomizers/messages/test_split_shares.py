@@ -13,7 +13,7 @@ from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.split_shares import LIMB, bits_to_hold
 from shuffledp.sampling.tables import FINE
 
-LAW = SplitShares(k=101, least=1_000, decay=0.01, share_bits=23, messages=8, reach=3_000)
+LAW = SplitShares(k=101, honest=1_000, decay=0.01, share_bits=23, messages=8, reach=3_000)
 
 
 def test_the_total_is_that_of_the_values_and_the_noise() -> None:
@@ -30,7 +30,7 @@ def test_the_total_is_that_of_the_values_and_the_noise() -> None:
 
 
 def test_one_persons_shares_add_up_to_the_value_and_the_drawn_noise() -> None:
-    law = SplitShares(k=5, least=3, decay=0.7, share_bits=9, messages=3, reach=40)
+    law = SplitShares(k=5, honest=3, decay=0.7, share_bits=9, messages=3, reach=40)
     many = 100_000
     rows = law.randomize(np.full(many, 4), rng=np.random.default_rng(5)).astype(np.int64)
     noise = (rows.sum(axis=1) - 4 + 256) % 512 - 256
@@ -44,7 +44,7 @@ def test_one_persons_shares_add_up_to_the_value_and_the_drawn_noise() -> None:
 
 
 def test_negative_totals_and_wide_shares_are_read() -> None:
-    wide = SplitShares(k=2, least=2, decay=0.5, share_bits=40, messages=4, reach=10)
+    wide = SplitShares(k=2, honest=2, decay=0.5, share_bits=40, messages=4, reach=10)
     assert wide.message.dtype == np.uint64
     shares = np.array([[5, 7, 2**40 - 12, 2**40 - 3], [1, 2, 3, 2**40 - 7]], dtype=np.uint64)
     tally = wide.tally(shares)
@@ -64,14 +64,14 @@ def test_a_sum_cannot_wrap_around() -> None:
     assert LAW.most_people * (LAW.k - 1 + 2 * LAW.reach) < LAW.modulus
     assert bits_to_hold(1000, 101, 3000) == 23
     with pytest.raises(InvalidInput, match="share_bits must be enough"):
-        SplitShares(k=101, least=1_000, decay=0.01, share_bits=22, messages=8, reach=3_000)
+        SplitShares(k=101, honest=1_000, decay=0.01, share_bits=22, messages=8, reach=3_000)
     with pytest.raises(InvalidInput, match="could wrap around"):
         LAW.total(np.array([8 * (LAW.most_people + 1), 0, 0]))
 
 
 def test_the_cut_is_small_where_the_reach_is_wide() -> None:
-    assert 0 < LAW.cut * LAW.least < 1e-12
-    assert SplitShares(k=101, least=1_000, decay=0.01, share_bits=23, messages=8, reach=300).cut > LAW.cut
+    assert 0 < LAW.cut * LAW.honest < 1e-12
+    assert SplitShares(k=101, honest=1_000, decay=0.01, share_bits=23, messages=8, reach=300).cut > LAW.cut
 
 
 def test_written_down_and_read() -> None:
@@ -83,9 +83,9 @@ def test_written_down_and_read() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"messages": 1}, {"share_bits": 53}, {"least": 0}, {"decay": -1.0}, {"reach": 0}, {"k": 1}, {"epsilon0": 2.0}],
+    [{"messages": 1}, {"share_bits": 53}, {"honest": 0}, {"decay": -1.0}, {"reach": 0}, {"k": 1}, {"epsilon0": 2.0}],
 )
 def test_refused(wrong: dict[str, object]) -> None:
-    given = {"k": 3, "least": 10, "decay": 0.5, "share_bits": 20, "messages": 8, "reach": 50, **wrong}
+    given = {"k": 3, "honest": 10, "decay": 0.5, "share_bits": 20, "messages": 8, "reach": 50, **wrong}
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
         SplitShares(**given)  # type: ignore[arg-type]

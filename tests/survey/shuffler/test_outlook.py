@@ -16,11 +16,11 @@ def test_the_numbers_are_the_accountants(name: str) -> None:
     found = outlook(design, 400)
     assert found["epsilon"] == design.protocol.guarantee_for(400).epsilon_at_most(delta=design.delta)
     assert outlook(design, design.n)["stderr"] == design.protocol.predicted_stderr()
-    assert outlook(design, design.least)["epsilon"] <= (design.epsilon or 0.0) < found["epsilon"]
+    assert outlook(design, design.honest)["epsilon"] <= (design.epsilon or 0.0) < found["epsilon"]
 
 
 def test_fakes_of_too_few_people_hide_nobody() -> None:
-    design = Design.of(FakesHistogram(categories=["yes", "no"], n=1000, least=500, epsilon=1.0, delta=1e-2))
+    design = Design.of(FakesHistogram(categories=["yes", "no"], n=1000, honest=500, epsilon=1.0, delta=1e-2))
     assert design.epsilon is not None
     assert outlook(design, 500)["epsilon"] <= design.epsilon < outlook(design, 400)["epsilon"]
     assert outlook(design, 1)["epsilon"] is None, "there is no infinity in JSON"

@@ -15,7 +15,7 @@ export interface Part {
   other: string | null;
 }
 
-export interface Design extends Pick<Written, "task" | "n" | "least" | "rounds" | "epsilon" | "delta"> {
+export interface Design extends Pick<Written, "task" | "n" | "honest" | "rounds" | "epsilon" | "delta"> {
   /** Of a crosstab, what is asked about each column; else none. An answer is then a cell: see ``cellOf``. */
   parts: readonly Part[];
   /** The answers to choose from, or the cells of a crosstab; none where a number is asked for. */
@@ -86,7 +86,7 @@ export function designOf(written: Json | undefined): Design {
     edges: null,
     ...question,
     n,
-    least: whole(fields, "least", 1, n),
+    honest: whole(fields, "honest", 1, n),
     rounds: whole(fields, "rounds", 1),
     epsilon: optional(fields, "epsilon", (of, name) => real(of, name, 0, 700)),
     delta: real(fields, "delta", Number.MIN_VALUE, 1 - 2 ** -53),

@@ -17,10 +17,10 @@ export interface Exposure {
   /** How often somebody guesses the answer, if all seem equally likely: before, and at most after this very report. */
   before: number;
   after: number;
-  /** The promise: epsilon at delta for all rounds, if ``least`` honest reports are shuffled together. */
+  /** The promise: epsilon at delta for all rounds, if ``honest`` honest reports are shuffled together. */
   epsilon: number | null;
   delta: number;
-  least: number;
+  honest: number;
   rounds: number;
   /** Whether one report is nearly the truth, so that all protection rests on the shuffler. */
   much: boolean;
@@ -47,7 +47,7 @@ export function exposureOf({ design }: Collection): Exposure {
     after: 1 / (1 + (law.k - 1) / factor),
     epsilon: design.epsilon,
     delta: design.delta,
-    least: design.least,
+    honest: design.honest,
     rounds: design.rounds,
     much: law.epsilon0 > MUCH,
     truthful: law.epsilon0 === Infinity,

@@ -162,7 +162,7 @@ function plain(family: string, k: number) {
 /** The people whose shares add up to the noise, its ratio out of 2^64, and the chance that one adds none. */
 function shared(fields: Fields): { people: number; ratio: bigint; none: bigint; rest: bigint[] } {
   if (fields.get("epsilon0") !== null) throw unsound("epsilon0", "null", fields.get("epsilon0"));
-  const people = whole(fields, "least", 1, MOST_PEOPLE);
+  const people = whole(fields, "honest", 1, MOST_PEOPLE);
   const decay = real(fields, "decay", 1e-9, 45, true);
   const [ratio, high, low, ...rest] = integersOf(fields) as [bigint, bigint, bigint, ...bigint[]];
   const none = wide([high, low]);

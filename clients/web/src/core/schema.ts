@@ -5,7 +5,7 @@ export interface WrittenHistogram {
   version: 1;
   task: "histogram";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -19,7 +19,7 @@ export interface WrittenCount {
   version: 1;
   task: "count";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -33,7 +33,7 @@ export interface WrittenCrosstab {
   version: 1;
   task: "crosstab";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -48,7 +48,7 @@ export interface WrittenMean {
   version: 1;
   task: "mean";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -62,7 +62,7 @@ export interface WrittenQuantile {
   version: 1;
   task: "quantile";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -77,7 +77,7 @@ export interface WrittenSum {
   version: 1;
   task: "sum";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -91,7 +91,7 @@ export interface WrittenTop {
   version: 1;
   task: "top";
   n: number;
-  least: number;
+  honest: number;
   rounds: number;
   epsilon: number | null;
   delta: number;
@@ -114,15 +114,15 @@ export type WrittenLaw =
   | { randomizer: "hash"; k: number; g: number; epsilon0: number; integers: readonly string[]; }
   | { randomizer: "krr"; k: number; epsilon0: number; integers: readonly string[]; }
   | { randomizer: "oue"; k: number; epsilon0: number; integers: readonly string[]; }
-  | { randomizer: "signed"; k: number; epsilon0: number | null; least: number; decay: number; pairs: number; messages: number; integers: readonly string[]; }
-  | { randomizer: "split"; k: number; epsilon0: number | null; least: number; decay: number; share_bits: number; messages: number; reach: number; integers: readonly string[]; }
+  | { randomizer: "signed"; k: number; epsilon0: number | null; honest: number; decay: number; pairs: number; messages: number; integers: readonly string[]; }
+  | { randomizer: "split"; k: number; epsilon0: number | null; honest: number; decay: number; share_bits: number; messages: number; reach: number; integers: readonly string[]; }
   | { randomizer: "subset"; k: number; epsilon0: number; size: number; integers: readonly string[]; }
   | { randomizer: "tree"; k: number; levels: number; branches: number; kind: "geometric" | "poisson"; center: number; left: number; right: number; rate: number; epsilon0: number | null; integers: readonly string[]; }
   | { randomizer: "check-in"; epsilon0: number; probability: number; of: WrittenLaw; integers: readonly string[]; }
   | { randomizer: "one of"; epsilon0: number; weights: readonly number[]; questions: readonly ({ randomizer: "krr"; k: number; epsilon0: number; integers: readonly string[]; })[]; integers: readonly string[]; };
 
 /** The fields of a design, by its task. */
-const ANY_FIELDS = ["version", "task", "n", "least", "rounds", "epsilon", "delta", "law"] as const;
+const ANY_FIELDS = ["version", "task", "n", "honest", "rounds", "epsilon", "delta", "law"] as const;
 export const FIELDS = {
   "histogram": [...ANY_FIELDS, "categories", "other"],
   "count": [...ANY_FIELDS, "other", "value"],
@@ -142,8 +142,8 @@ export const PARAMETERS = {
   "hash": [...ANY_PARAMETERS, "k", "g"],
   "krr": [...ANY_PARAMETERS, "k"],
   "oue": [...ANY_PARAMETERS, "k"],
-  "signed": [...ANY_PARAMETERS, "k", "least", "decay", "pairs", "messages"],
-  "split": [...ANY_PARAMETERS, "k", "least", "decay", "share_bits", "messages", "reach"],
+  "signed": [...ANY_PARAMETERS, "k", "honest", "decay", "pairs", "messages"],
+  "split": [...ANY_PARAMETERS, "k", "honest", "decay", "share_bits", "messages", "reach"],
   "subset": [...ANY_PARAMETERS, "k", "size"],
   "tree": [...ANY_PARAMETERS, "k", "levels", "branches", "kind", "center", "left", "right", "rate"],
   "check-in": [...ANY_PARAMETERS, "probability", "of"],

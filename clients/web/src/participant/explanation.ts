@@ -97,7 +97,7 @@ function whoSees(collection: Collection): void {
 }
 
 function promise(collection: Collection): void {
-  const { factor, truthful, epsilon0, epsilon, delta, least, rounds } = exposureOf(collection);
+  const { factor, truthful, epsilon0, epsilon, delta, honest, rounds } = exposureOf(collection);
   const people = whole(collection.design.n);
   const guess = `on the odds of any guess about you, at most, whoever reads it (epsilon0 = ${atMost(epsilon0)}): ` + shownAlone(collection.design);
   say("alone", truthful ? "no limit" : `× ${atMost(factor)}`);
@@ -111,8 +111,8 @@ function promise(collection: Collection): void {
   say(
     "promise",
     "The analyst sees your report among others. Whatever you answer changes the probability of anything that could " +
-      `come out by at most a factor of ${among}, plus ${oneIn(delta)}${all}, as long as ${whole(least)} of the ` +
-      `${people} people who are asked, you among them, send honest reports${adds(collection, "the shuffler ")}. With fewer than ${whole(least)} reports ` +
+      `come out by at most a factor of ${among}, plus ${oneIn(delta)}${all}, as long as ${whole(honest)} of the ` +
+      `${people} people who are asked, you among them, send honest reports${adds(collection, "the shuffler ")}. With fewer than ${whole(honest)} reports ` +
       "the collection is not closed, and nothing is opened.",
   );
   say(

@@ -22,7 +22,7 @@ export interface Numbers {
   epsilon0: Numeral;
   alone: string;
   bits: string;
-  least: string;
+  honest: string;
   errors: ModelError[];
   error: string;
   gain: string;

@@ -6,8 +6,7 @@ score_sum      E(G_1 + ... + G_n)_+ / n between two ends, whatever the scores ar
 contour        a contour integral, at a cost that does not grow with n
 counts         adding up every view, where there are few
 moduli         a bound on such an integral for slots of several kinds, in any composition
-swapped_slots  the first-clone swap: users whose laws are fixed in advance
-swap_pairs     the same for all pairs of a table of laws
+clone_swap     the first-clone swap: users whose laws are fixed in advance
 pair_scan      many pairs of inputs at once
 triples        kinds of users beside a target whose report is a number plus noise
 location_swap  the first-clone swap for them
@@ -17,11 +16,10 @@ bits           how often a bit was set; binary randomized response on explicit d
 """
 
 from shuffledp.accounting.haystack.bits import BinaryDataset, BinaryScan, BitDataset, BitScan
+from shuffledp.accounting.haystack.clone_swap import FirstClone, Slots, SwapFamily, swaps_of_pair
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.mixed import MixedBlanket, MixedDataset, Needle
 from shuffledp.accounting.haystack.pair_scan import HaystackFamily
-from shuffledp.accounting.haystack.swap_pairs import SwapFamily, swaps_of_pair
-from shuffledp.accounting.haystack.swapped_slots import FirstClone, Slots
 
 __all__ = [
     "BinaryDataset",

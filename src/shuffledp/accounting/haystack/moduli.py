@@ -24,7 +24,7 @@ every c > 0 and every normal Z of deviation tau, with s = c + iy (``contour`` ha
 4. *Cut.* No factor is larger than at y = 0, and e^(-tau^2 y^2 / 2) / y^2 falls: the nodes beyond Y
    add at most M(c) e^(tau^2 (c^2 - Y^2) / 2) / (pi tau^2 Y^3), M(c) = phi_*(c) phi_v(c)^(n-1).
 5. *Rounding.* Masses and scores are taken as the exact numbers that the floats are
-   (``swapped_slots`` rounds them so that the value can only grow). The rounding of log phi(c), and
+   (``clone_swap`` rounds them so that the value can only grow). The rounding of log phi(c), and
    of r^2 = |phi(s) / phi(c)|^2 at every node before it is raised to its power, is added; both are
    multiplied by n.
 """

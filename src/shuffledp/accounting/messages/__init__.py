@@ -1,10 +1,8 @@
 """Several messages of everybody: what fakes, noise in shares and mixing hide, law by law.
 
-fakes          fakes per bucket, such as a shuffler adds, as a pair of laws
-user_hay       fakes that users send: a haystack
-light_laws     lightly randomized reports among either: two counts, and the rest
-sums           counts by messages +1 and -1, shared negative binomial noise, mixed shares
-central_noise  sums with discrete Laplace noise
-levels         levels of a tree side by side; what a cut table or a small distance adds to delta
-reductions     a law + people -> the curves that bound what is seen; each one a theorem
+fakes       fakes per bucket, such as a shuffler adds, as a pair of laws; those that users send
+light_laws  lightly randomized reports among either: two counts, and the rest
+sums        counts by messages +1 and -1, sums with noise in shares or mixed shares
+levels      levels of a tree side by side; what a cut table or a small distance adds to delta
+reductions  a law + people -> the curves that bound what is seen; each one a theorem
 """

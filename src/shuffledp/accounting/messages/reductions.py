@@ -17,12 +17,17 @@ import numpy as np
 from scipy.special import gammaln
 
 from shuffledp.accounting.accuracy import ROUGH_GAP
-from shuffledp.accounting.messages.central_noise import CompleteNoise, partial_noise
-from shuffledp.accounting.messages.fakes import BucketDummies, DiscretePair
+from shuffledp.accounting.messages.fakes import BucketDummies, DiscretePair, uniform_fakes, uniform_fakes_and_reports
 from shuffledp.accounting.messages.levels import ComposedLevels, Inexact
 from shuffledp.accounting.messages.light_laws import LightReport, TooManyViews
-from shuffledp.accounting.messages.sums import OUTSIDE, Pairs, mixing_distance, signed_pair
-from shuffledp.accounting.messages.user_hay import uniform_fakes, uniform_fakes_and_reports
+from shuffledp.accounting.messages.sums import (
+    OUTSIDE,
+    CompleteNoise,
+    Pairs,
+    mixing_distance,
+    partial_noise,
+    signed_pair,
+)
 from shuffledp.accounting.reductions import Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
@@ -164,10 +169,10 @@ def _one_bucket(plain: BucketDummies, hit: float, miss: float, others: int) -> t
 
 @reduce_messages.register
 def _signed(law: SignedUnits, honest: int) -> Reduction:
-    ratio, share, cut = float(law.ratio), honest / law.least, float(law.cut)
+    ratio, share, cut = float(law.ratio), honest / law.honest, float(law.cut)
     # Whatever more people add than make the noise complete, with it less is shown.
     enough = min(share, 1.0)
-    uppers = _both(Inexact.of(signed_pair(enough, ratio, Pairs(law.pairs * enough)), min(honest, law.least) * cut))
+    uppers = _both(Inexact.of(signed_pair(enough, ratio, Pairs(law.pairs * enough)), min(honest, law.honest) * cut))
     lowers: tuple[Curve, ...] = (UNKNOWN,)
     with suppress(InvalidInput):  # too many terms
         lowers = _both(Inexact.of(signed_pair(share, ratio, Pairs(law.pairs * share)), honest * cut))
@@ -176,8 +181,8 @@ def _signed(law: SignedUnits, honest: int) -> Reduction:
 
 @reduce_messages.register
 def _split(law: SplitShares, honest: int) -> Reduction:
-    share, shift, cut = honest / law.least, law.k - 1, float(law.cut)
-    distance = min(honest, law.least) * cut + mixing_distance(honest, law.messages, law.modulus)
+    share, shift, cut = honest / law.honest, law.k - 1, float(law.cut)
+    distance = min(honest, law.honest) * cut + mixing_distance(honest, law.messages, law.modulus)
     complete = CompleteNoise(log_at_least(1 / law.ratio), shift)
     upper = complete if share >= 1.0 else partial_noise(share, float(law.ratio), shift)
     # Whoever adds up all shares sees the sum itself, unless it may wrap around.

@@ -243,9 +243,9 @@ def check_decay(value: object) -> float:
 def check_people(value: object) -> int:
     """Return ``value`` as the number of people whose shares add up to the whole noise."""
     remedy = "It counts the honest people whose shares add up to the noise."
-    people = check_count("least", value, least=1, remedy=remedy)
+    people = check_count("honest", value, least=1, remedy=remedy)
     if people > MOST_USERS:
-        raise InvalidInput(f"least must be at most {MOST_USERS:g}, got {people}. {remedy}")
+        raise InvalidInput(f"honest must be at most {MOST_USERS:g}, got {people}. {remedy}")
     return people
 
 

@@ -63,7 +63,7 @@ class SignedUnits(MessageLaw):
     """Who holds the value (input 1) sends +1. Everybody adds A messages +1, B messages -1 and C
     pairs of both; blanks fill up to ``messages``, so that all send as many.
 
-    The A of ``least`` honest people add up to a geometric variable with ratio q = e^-decay, and so
+    The A of ``honest`` honest people add up to a geometric variable with ratio q = e^-decay, and so
     do the B: A - B is discrete Laplace noise. The C add up to a Poisson variable of mean ``pairs``:
     they cancel in the answer, and hide how many messages there are. The analyst sees the totals,
     (count + A + C, B + C).
@@ -71,14 +71,14 @@ class SignedUnits(MessageLaw):
     What runs is one table of (A + C, B + C); whoever would need more messages than there are adds
     nothing, which is counted in ``cut``.
 
-    >>> law = SignedUnits(least=10_000, decay=0.9, pairs=2_000, messages=24)
+    >>> law = SignedUnits(honest=10_000, decay=0.9, pairs=2_000, messages=24)
     >>> law.tally(law.randomize([0, 1, 1]))[0].item()
     72
-    >>> float(law.cut) * law.least < 1e-6
+    >>> float(law.cut) * law.honest < 1e-6
     True
     """
 
-    least: int = field(metadata=checked(check_people))
+    honest: int = field(metadata=checked(check_people))
     decay: float = field(metadata=checked(check_decay))
     pairs: int = field(
         metadata=checked(
@@ -138,7 +138,7 @@ class SignedUnits(MessageLaw):
     def noise_variance(self, people: int) -> float:
         """Of the count, if so many people add their shares."""
         ratio = float(self.ratio)
-        return people / self.least * 2.0 * ratio / float(1 - self.ratio) ** 2
+        return people / self.honest * 2.0 * ratio / float(1 - self.ratio) ** 2
 
     def expected_stderr(self, people: int) -> float:
         return math.sqrt(self.noise_variance(people))
@@ -146,7 +146,7 @@ class SignedUnits(MessageLaw):
     def describe(self) -> dict[str, object]:
         return {
             "randomizer": "signed",
-            "least": self.least,
+            "honest": self.honest,
             "decay": self.decay,
             "pairs": self.pairs,
             "messages": self.messages,
@@ -165,14 +165,14 @@ class SignedUnits(MessageLaw):
 
 def _begin(law: SignedUnits) -> tuple[int, int, int]:
     ratio = ratio_of(law.decay)
-    return ratio, geometric_none(ratio, law.least), poisson_none(law.pairs, law.least)
+    return ratio, geometric_none(ratio, law.honest), poisson_none(law.pairs, law.honest)
 
 
 def _parts(law: SignedUnits) -> tuple[list[int], list[int]]:
     """The chances of noise of one sign, and those of pairs."""
     most = law.messages - 1  # one is for the person's own
     ratio, none, no_pair = _begin(law)
-    return geometric_share(none, ratio, law.least, most), poisson_share(no_pair, law.pairs, law.least, most // 2)
+    return geometric_share(none, ratio, law.honest, most), poisson_share(no_pair, law.pairs, law.honest, most // 2)
 
 
 @lru_cache(maxsize=64)
@@ -188,7 +188,7 @@ register(
     Family(
         make=SignedUnits,
         law="signed",
-        parameters=("k", "epsilon0", "least", "decay", "pairs", "messages"),
+        parameters=("k", "epsilon0", "honest", "decay", "pairs", "messages"),
         sentence="+1 and -1 messages: whoever holds the value sends +1, and everybody adds a few +1 and -1 at random, "
         "and blanks, so that all send equally many messages",
     )

@@ -58,12 +58,12 @@ class SplitShares(MessageLaw):
     numbers: all but the last uniform below 2^share_bits, and the last such that they add up to it
     modulo 2^share_bits.
 
-    The A of ``least`` honest people add up to a geometric variable with ratio q = e^-decay, and so
+    The A of ``honest`` honest people add up to a geometric variable with ratio q = e^-decay, and so
     do the B: A - B is discrete Laplace noise. One person adds at most ``reach`` of each; what that
     and whole-number weights change is counted in ``cut``.
 
     >>> law = SplitShares(
-    ...     k=101, least=10_000, decay=0.01, share_bits=26, messages=11, reach=3_000
+    ...     k=101, honest=10_000, decay=0.01, share_bits=26, messages=11, reach=3_000
     ... )
     >>> reports = law.randomize([100, 50, 1], rng=np.random.default_rng(7))
     >>> law.total(law.tally(reports)), law.most_people
@@ -71,7 +71,7 @@ class SplitShares(MessageLaw):
     """
 
     k: int = field(metadata=checked(check_domain))
-    least: int = field(metadata=checked(check_people))
+    honest: int = field(metadata=checked(check_people))
     decay: float = field(metadata=checked(check_decay))
     share_bits: int = field(metadata=checked(_check_share_bits))
     messages: int = field(metadata=checked(check_shares))
@@ -80,10 +80,10 @@ class SplitShares(MessageLaw):
 
     def __post_init__(self) -> None:
         MessageLaw.__post_init__(self)
-        if self.least > self.most_people:
+        if self.honest > self.most_people:
             raise InvalidInput(
-                f"share_bits must be enough for what {self.least:,} people can add up to, got {self.share_bits}. Use "
-                f"{bits_to_hold(self.least, self.k, self.reach)}: a sum that wraps around would be another sum."
+                f"share_bits must be enough for what {self.honest:,} people can add up to, got {self.share_bits}. Use "
+                f"{bits_to_hold(self.honest, self.k, self.reach)}: a sum that wraps around would be another sum."
             )
 
     @property
@@ -118,7 +118,7 @@ class SplitShares(MessageLaw):
     def cut(self) -> Fraction:
         """The distance of one person's A - B from the ideal law, or more (total variation)."""
         ratio, none = _begin(self)
-        return 2 * geometric_cut(none, ratio, self.least, self.reach)
+        return 2 * geometric_cut(none, ratio, self.honest, self.reach)
 
     @property
     def message(self) -> Form:
@@ -156,7 +156,7 @@ class SplitShares(MessageLaw):
 
     def noise_variance(self, people: int) -> float:
         """Of the total, in squared steps, if so many people add their shares."""
-        return people / self.least * 2.0 * float(self.ratio) / float(1 - self.ratio) ** 2
+        return people / self.honest * 2.0 * float(self.ratio) / float(1 - self.ratio) ** 2
 
     def expected_stderr(self, people: int) -> float:
         return math.sqrt(self.noise_variance(people) + people / 4.0) / (self.k - 1)
@@ -165,7 +165,7 @@ class SplitShares(MessageLaw):
         return {
             "randomizer": "split",
             "k": self.k,
-            "least": self.least,
+            "honest": self.honest,
             "decay": self.decay,
             "share_bits": self.share_bits,
             "messages": self.messages,
@@ -193,14 +193,14 @@ def bits_to_hold(people: int, k: int, reach: int) -> int:
 
 def _begin(law: SplitShares) -> tuple[int, int]:
     ratio = ratio_of(law.decay)
-    return ratio, geometric_none(ratio, law.least)
+    return ratio, geometric_none(ratio, law.honest)
 
 
 @lru_cache(maxsize=16)
 def _share(law: SplitShares) -> Share:
     """The table of a law, worked out once."""
     ratio, none = _begin(law)
-    weights = filled(geometric_share(none, ratio, law.least, law.reach))
+    weights = filled(geometric_share(none, ratio, law.honest, law.reach))
     return Share(weights, Table(weights))
 
 
@@ -208,7 +208,7 @@ register(
     Family(
         make=SplitShares,
         law="split",
-        parameters=("k", "epsilon0", "least", "decay", "share_bits", "messages", "reach"),
+        parameters=("k", "epsilon0", "honest", "decay", "share_bits", "messages", "reach"),
         sentence="split and mix: the number, with a small share of the noise, is cut into random shares, each of which "
         "says nothing; only the sum of everybody's does",
     )

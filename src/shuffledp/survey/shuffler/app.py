@@ -306,7 +306,7 @@ class Shuffler:
 
     def __post_init__(self) -> None:
         self.uploads = Uploads(self.collection)
-        self.steps = Steps(self.collection.design.least)
+        self.steps = Steps(self.collection.design.honest)
         self.metrics = Metrics(self.steps)
         self.room = Room(self.limits.room)
         self._guesses = Rates(1 / 12, 5)
@@ -335,8 +335,8 @@ class Shuffler:
         """The end of the collection."""
         self._check_token(request)
         self._check_collection(request)
-        least = self.collection.design.least
-        stocked = await self.writer.call(lambda: self.writer.store.close(least))
+        honest = self.collection.design.honest
+        stocked = await self.writer.call(lambda: self.writer.store.close(honest))
         self._stocked = None
         if not stocked.closed:
             raise Refused(409, self._why_open())
@@ -377,7 +377,7 @@ class Shuffler:
         async with self._thinking:
             if shown not in self._outlooks:
                 self._outlooks[shown] = await asyncio.to_thread(outlook, self.collection.design, shown)
-        enough = stocked.reports >= self.collection.design.least
+        enough = stocked.reports >= self.collection.design.honest
         why = None if enough or stocked.closed else self._why_open()
         return answer(
             self._told(stocked)
@@ -443,7 +443,7 @@ class Shuffler:
             "collection": self.collection.digest,
             "state": state,
             **facts,
-            "promise": design.least,
+            "promise": design.honest,
             "most": design.n,
         }
 
@@ -456,7 +456,7 @@ class Shuffler:
 
     def _why_open(self) -> str:
         return (
-            f"a collection must have the {self.collection.design.least:,} reports of its promise before it is closed, "
+            f"a collection must have the {self.collection.design.honest:,} reports of its promise before it is closed, "
             f"got fewer. Wait for more."
         )
 

@@ -8,8 +8,7 @@ from itertools import pairwise
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import LEVELS, CountedLaw
-from shuffledp.judge.rows import Estimated
-from shuffledp.judge.tree import TREE
+from shuffledp.judge.rows import TREE, Estimated
 from shuffledp.record import AtQuantiles, Designed, Record
 from shuffledp.verify.by_task.told_answer import AMONG_FAKES, LOOSER, Measure, Told, tails_of
 from shuffledp.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from shuffledp._types import Floats
-from shuffledp.accounting.haystack import FirstClone, Haystack, Slots, swapped_slots
-from shuffledp.accounting.haystack.swap_pairs import SwapFamily
-from shuffledp.accounting.haystack.swapped_slots import CrudeSwaps
+from shuffledp.accounting.haystack import FirstClone, Haystack, Slots, clone_swap
+from shuffledp.accounting.haystack.clone_swap import CrudeSwaps, SwapFamily
 from shuffledp.randomizers.randomizer import Atoms
 
 BLURS = (0.05, 0.03, 0.007)
@@ -94,7 +93,7 @@ def test_crude_ends_are_the_same_one_by_one_and_together(monkeypatch: pytest.Mon
     family = SwapFamily.of(table / table.sum(axis=1, keepdims=True), 200)
     at = np.linspace(0.0, 2.0, 16)
     together = CrudeSwaps(family.members()).bounds(at)
-    monkeypatch.setattr(swapped_slots, "CHUNK", 1)
+    monkeypatch.setattr(clone_swap, "CHUNK", 1)
     one_by_one = CrudeSwaps(family.members()).bounds(at)
     assert together.shape == (len(family.members()), at.size)
     assert np.allclose(together, one_by_one, rtol=0.05)
