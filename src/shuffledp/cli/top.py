@@ -128,7 +128,7 @@ def _found(asking: Asking, question: "TopQuestion") -> AbstractContextManager[Fo
 def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterator[FoundTable]:
     """Tables that a session of Spark reads."""
     from shuffledp.cli.spark import reading_column, working
-    from shuffledp.engines.spark_search import check_ids, release_search_column
+    from shuffledp.engines.spark import check_ids, release_search_column
     from shuffledp.release.question import Question
     from shuffledp.release.terms import Categories
 

@@ -174,7 +174,7 @@ def add(
 def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: bool) -> tuple[Asking, "Question"]:
     """A week as a question in one go, with the promise that was settled."""
     from shuffledp.client import column_for
-    from shuffledp.series.asking_again import question_of
+    from shuffledp.series.weeks import question_of
 
     design = week.series.design
     assert design.epsilon is not None
