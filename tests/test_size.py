@@ -12,8 +12,8 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
     "files": 423,
-    "lines": 85_639,
-    "lines of code": 58_510,
+    "lines": 85_218,
+    "lines of code": 58_250,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
