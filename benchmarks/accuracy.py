@@ -48,7 +48,7 @@ class Way:
 
     def error(self, people: int) -> float:
         """The standard error with so many people: for even counts, or for the worst data."""
-        asked = self.make(people).settle()
+        asked = self.make(people)
         return asked.worst_stderr() if self.worst else asked.predicted_stderr()
 
 
@@ -105,7 +105,7 @@ def table(question: Question) -> list[str]:
         f"|---|{len(PEOPLE) * '--:|'}--:|--:|--:|--:|---|",
     ]
     for way in question.ways:
-        asked = [way.make(people).settle() for people in PEOPLE]
+        asked = [way.make(people) for people in PEOPLE]
         laws = [each.randomizer for each in asked]
         errors = [way.error(people) for people in PEOPLE]
         sealed = [law.report_bytes + OVERHEAD * law.messages for law in laws]
@@ -141,7 +141,7 @@ def confirmed(runs: int, asked: Iterable[Question]) -> list[str]:
 
 def _errors(way: Way, runs: int) -> Floats:
     """How far estimates are from the truth: of all values, or of the one that everybody holds."""
-    asked, rng = way.make(SIMULATED).settle(), np.random.default_rng(15)
+    asked, rng = way.make(SIMULATED), np.random.default_rng(15)
     held, truth = _people(way, asked)
     law = asked.randomizer
     tallies = (asked.tally(asked.encode(held, rng=rng).rows) for _ in range(runs))

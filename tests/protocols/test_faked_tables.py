@@ -11,10 +11,11 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, SEALED
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
 
 PEOPLE = 600
 HELD = np.array([310, 0, 25, 200, 64, 1])  # of six cells, or bins

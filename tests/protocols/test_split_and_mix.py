@@ -12,7 +12,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.split_and_mix import SplitMean, SplitSum, reachable
+from shuffledp.protocols.sums import SplitMean, SplitSum, reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
 TOTAL = SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
@@ -97,7 +97,7 @@ def test_a_trillion_people_get_the_finest_grid_whose_sums_fit() -> None:
     assert total.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
     assert total.predicted_stderr() == pytest.approx(math.sqrt(10**12) / 2.0 / steps, rel=1e-3)
     with pytest.raises(InvalidInput, match="Use a coarser grid"):
-        SplitSum(**promise, k=steps + 2).settle()
+        SplitSum(**promise, k=steps + 2)
 
 
 def test_a_design_is_read_again() -> None:
@@ -123,9 +123,9 @@ def test_chosen_by_messages_and_error() -> None:
 
 def test_refused() -> None:
     with pytest.raises(InvalidInput, match="honest people must number at least 19"):
-        SplitSum(n=18, epsilon=1.0, delta=1e-6).settle()
+        SplitSum(n=18, epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidInput, match="Use a coarser grid"):
-        SplitSum(n=10**9, epsilon=1.0, delta=1e-6, k=10**6).settle()
+        SplitSum(n=10**9, epsilon=1.0, delta=1e-6, k=10**6)
     with pytest.raises(InvalidInput, match="share_bits must be at least"):
         SplitSum(n=1_000_000, randomizer=TOTAL.randomizer, delta=1e-6)
     with pytest.raises(InvalidInput, match="lower must be below upper"):

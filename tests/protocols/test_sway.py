@@ -13,7 +13,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.audits import poison
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.dummy_histogram import FakesHistogram
+from shuffledp.protocols.histogram import FakesHistogram
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.fakes import UserFakes

@@ -24,9 +24,10 @@ from shuffledp import (
     Sum,
 )
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import DummyCrosstab
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles
 from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.release.budget import Budget
 from shuffledp.series.series_file import SeriesFile, read_series

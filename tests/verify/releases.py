@@ -16,7 +16,7 @@ from shuffledp.page import html
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.split_and_mix import SplitSum
+from shuffledp.protocols.sums import SplitSum
 from shuffledp.record import HASHED, Asked, Record
 from shuffledp.release.facts import estimate_of, record_of
 from shuffledp.release.released import Release

@@ -15,14 +15,11 @@ from shuffledp.mechanisms.best_local import counts_alone, cuts_alone, number_alo
 from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.histogram import ENCODERS, Histogram, Mechanism
+from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
+from shuffledp.protocols.histogram import ENCODERS, DummyHistogram, FakesHistogram, Histogram, Mechanism
 from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
-from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
+from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 

@@ -177,8 +177,7 @@ def plan(
     first: InvalidInput | None = None
     for name, (trust, build) in builders.items():
         try:
-            built = build()
-            protocol = built if isinstance(built, Baseline) else built.settle()
+            protocol = build()
         except InvalidInput as error:
             refused.append((name, str(error)))
             first = first or error

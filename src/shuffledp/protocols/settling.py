@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.histogram import Histogram
+from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
+from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histogram
 from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
-from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
+from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
 from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.randomizers.law_file import from_law
 from shuffledp.search.level import TopLevel

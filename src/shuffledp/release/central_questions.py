@@ -13,7 +13,7 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
 from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.protocols.settling import answering
-from shuffledp.protocols.split_and_mix import reachable
+from shuffledp.protocols.sums import reachable
 from shuffledp.protocols.tasks import CountTask
 from shuffledp.record import Asked
 from shuffledp.release.question import Question
@@ -66,12 +66,12 @@ class SumQuestion(Question):
         one = answering(task, **terms)
         if messages in (None, 1) and error is None:
             return one
-        if error is not None and one.settle().predicted_stderr() <= error:
+        if error is not None and one.predicted_stderr() <= error:
             return one
         fitting, refused = [one], tuple[Words, ...]()
         if messages is None or messages > 1:
             try:
-                fitting.append(answering(task, "split", **terms).settle())
+                fitting.append(answering(task, "split", **terms))
             except InvalidInput as why:
                 refused = (" ", *why.args)
         try:

@@ -159,6 +159,6 @@ def _as_if_all(design: Design, released: int, asked: int) -> ReportingProtocol |
         delta=design.delta,
         rounds=released + asked,
         **terms,
-    ).settle()
+    )
     better = coming.predicted_stderr() < design.protocol.predicted_stderr()
     return coming if better and _keeps(design, released, coming, asked) else None

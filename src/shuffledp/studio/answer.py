@@ -73,8 +73,8 @@ def forecast_shuffled(
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
     terms: dict[str, Any] = {"n": n, "honest": honest, "delta": delta}
     if not isinstance(question, MeanTask):
-        return answering(question, epsilon=once, **terms, **hiding.terms()).settle()
-    hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms).settle()
+        return answering(question, epsilon=once, **terms, **hiding.terms())
+    hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms)
     alone = (answering(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
     return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
 
@@ -171,9 +171,9 @@ class SettledPlan:
 def settled(asked: PlanRequest) -> SettledPlan:
     """Choose the noise that a request leaves open."""
     if asked.given == "epsilon":
-        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
+        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)))
     terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return SettledPlan(asked, answering(asked.question, **terms).settle())
+    return SettledPlan(asked, answering(asked.question, **terms))
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
