@@ -20,7 +20,7 @@ import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, number_by_curator
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.survey.envelopes import OVERHEAD
 
 PEOPLE = tuple(10**power for power in range(3, 8))
@@ -42,7 +42,7 @@ class Way:
 
     name: str
     trust: str
-    make: Callable[[int], ReportingProtocol]
+    make: Callable[[int], Protocol]
     look: dict[str, Any]
     worst: bool = False
 
@@ -150,7 +150,7 @@ def _errors(way: Way, runs: int) -> Floats:
     return errors
 
 
-def _people(way: Way, asked: ReportingProtocol) -> tuple[NDArray[Any], Floats]:
+def _people(way: Way, asked: Protocol) -> tuple[NDArray[Any], Floats]:
     """What people hold, and the true answer."""
     if isinstance(asked, (sdp.Sum, sdp.SplitSum)):
         numbers: Floats = np.linspace(0.0, 1.0, SIMULATED)

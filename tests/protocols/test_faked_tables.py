@@ -14,7 +14,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, SEALED
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
 
 PEOPLE = 600
@@ -43,7 +43,7 @@ SUMS = [
 BELOW = [tuple(range(end)) for end in range(1, 6)]
 
 
-def asked(name: str, question: str) -> ReportingProtocol:
+def asked(name: str, question: str) -> Protocol:
     kinds = (FakesCrosstab, FakesQuantiles) if name.startswith("fakes") else (DummyCrosstab, DummyQuantiles)
     own, kind = (TABLE, kinds[0]) if question == "crosstab" else (BINS, kinds[1])
     return kind(**own, n=PEOPLE, randomizer=LAWS[name], delta=1e-6)

@@ -27,25 +27,21 @@ from typing import TYPE_CHECKING
 from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
-    from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
     from shuffledp.mechanisms.estimate import Estimate, Interval
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.count import SignedCount
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
-    from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histogram, LocalHistogram
+    from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
     from shuffledp.protocols.quantiles import Quantiles
-    from shuffledp.protocols.sums import LocalMean, Mean, SplitMean, SplitSum, StatisticalQuery, Sum
+    from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, StatisticalQuery, Sum
     from shuffledp.training.descent import BallsAndBins, ShuffledSGD
 
 __all__ = [
     "Bag",
     "BallsAndBins",
-    "CentralHistogram",
-    "CentralMean",
-    "CentralSum",
     "Crosstab",
     "Design",
     "DummyHistogram",
@@ -53,8 +49,6 @@ __all__ = [
     "FakesHistogram",
     "Histogram",
     "Interval",
-    "LocalHistogram",
-    "LocalMean",
     "Mean",
     "Option",
     "Plan",
@@ -73,17 +67,16 @@ __all__ = [
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "mechanisms.curator": "CentralHistogram CentralMean CentralSum",
         "protocols.crosstab": "Crosstab",
         "protocols.count": "SignedCount",
         "protocols.design": "Design",
         "mechanisms.estimate": "Estimate Interval",
-        "protocols.histogram": "DummyHistogram FakesHistogram Histogram LocalHistogram",
+        "protocols.histogram": "DummyHistogram FakesHistogram Histogram",
         "protocols.planning": "Option Plan plan",
         "protocols.bag": "Bag Reports",
         "protocols.protocol": "Protocol",
         "protocols.quantiles": "Quantiles",
         "training.descent": "BallsAndBins ShuffledSGD",
-        "protocols.sums": "LocalMean Mean SplitMean SplitSum StatisticalQuery Sum",
+        "protocols.sums": "Mean SplitMean SplitSum StatisticalQuery Sum",
     },
 )

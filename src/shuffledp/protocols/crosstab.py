@@ -21,7 +21,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shares import Shares, shares
 from shuffledp.protocols.categories import Categories, as_list
 from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
-from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.protocol import Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.support import VotingRandomizer
@@ -34,7 +34,7 @@ LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"],
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Crossing(ReportingProtocol):
+class Crossing(Protocol):
     """The question of a crosstab, whatever hides the answers."""
 
     columns: Sequence[str]

@@ -18,7 +18,7 @@ from shuffledp.mechanisms.estimate import Estimate, likelihood, simplex
 from shuffledp.protocols.bag import Bag, Reports, SummedBag, notes_of
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
-from shuffledp.protocols.protocol import FOUND, Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
@@ -36,7 +36,6 @@ __all__ = [
     "Estimator",
     "FakesHistogram",
     "Histogram",
-    "LocalHistogram",
     "Mechanism",
     "RandomizedResponse",
     "check_estimator",
@@ -55,7 +54,7 @@ ENCODERS: dict[Mechanism, Family] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Categorized(ReportingProtocol):
+class Categorized(Protocol):
     """The question of a histogram, whatever hides the answers."""
 
     categories: int | Iterable[Hashable]
@@ -250,25 +249,6 @@ class Histogram(RandomizedResponse):
             )
         self._check_same(bag)
         return bag.rows
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LocalHistogram(RandomizedResponse):
-    """The same reports without a shuffler, for comparison: every report must hide its sender by
-    itself.
-
-    >>> alone = LocalHistogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
-    >>> round(alone.epsilon0, 2)
-    1.0
-    """
-
-    @property
-    def task(self) -> None:
-        """None: it is not written down."""
-
-    def _crowd(self, honest: int | None) -> int:
-        """Whoever sees the reports sees who sent which."""
-        return 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,7 +17,7 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.mechanisms.mechanism import Mechanism
 from shuffledp.protocols.bag import Bag, Reports, notes_of
-from shuffledp.protocols.protocol import FOUND, ReportingProtocol
+from shuffledp.protocols.protocol import FOUND, Protocol
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.dummies import DummiesKind, check_dummies_kind, check_keep
 from shuffledp.randomizers.messages.fakes import FakesKind, check_fakes_kind, check_slots
@@ -29,7 +29,7 @@ __all__ = ["DummiesOfShuffler", "FakesOfUsers", "MessageProtocol"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MessageProtocol(ReportingProtocol):
+class MessageProtocol(Protocol):
     """A protocol with reports of several messages. It is described by a promise, which chooses the
     least noise that is certified to keep it, or by its law, ``randomizer``.
 

@@ -45,7 +45,7 @@ from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.wording import brief
 from shuffledp.workload import Workload
 
-__all__ = ["FOUND", "Family", "Protocol", "ReportingProtocol", "ShuffledProtocol", "bits_for", "check_held"]
+__all__ = ["FOUND", "Family", "Protocol", "ShuffledProtocol", "bits_for", "check_held"]
 
 
 FOUND: Any = None  # in a field that is left out: what belongs there is worked out when a protocol is built
@@ -65,9 +65,10 @@ class Protocol(ABC):
     n: int
     epsilon: float | None = None
     delta: float | None = None
-    epsilon0: float | None = None
+    epsilon0: float = FOUND
     rounds: int = 1
     honest: int | None = None
+    randomizer: VotingRandomizer | MessageLaw = FOUND
     _found: tuple[str, ...] = field(init=False, repr=False, default=())  # fields that were left out
 
     def __init_subclass__(cls) -> None:
@@ -117,41 +118,8 @@ class Protocol(ABC):
             )
 
     @abstractmethod
-    def _prepare(self) -> None:
-        """Check the rest."""
-
-    @abstractmethod
-    def describe(self) -> dict[str, object]:
-        """What makes two protocols' reports comparable, for bags and for JSON."""
-
-    @abstractmethod
-    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
-        """One report per value, for one round; ``rng`` left out is cryptographic. Any number of
-        users may be encoded at once, one included.
-        """
-
-    @abstractmethod
     def analyse(self, bag: Bag) -> Estimate:
         """Estimates from the reports in ``bag``, about the users who sent them."""
-
-    @property
-    @abstractmethod
-    def bits(self) -> int:
-        """The size of one report."""
-
-    @abstractmethod
-    def predicted_stderr(self) -> float:
-        """The standard error to expect of one round with all n users, in closed form."""
-
-    @abstractmethod
-    def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
-        """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
-        those hide nobody.
-        """
-
-    @abstractmethod
-    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        """Rows that ``encode`` could have made, or refused."""
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -285,16 +253,6 @@ class Protocol(ABC):
     def _set(self, **settled: object) -> None:
         for name, value in settled.items():
             object.__setattr__(self, name, value)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReportingProtocol(Protocol):
-    """A protocol whose reports are drawn by ``randomizer``: the law that runs, which is the law
-    that is accounted.
-    """
-
-    epsilon0: float = FOUND
-    randomizer: VotingRandomizer | MessageLaw = FOUND
 
     def _prepare(self) -> None:
         """Check the question, and choose the noise: what is built is whole, and never changes."""
@@ -443,7 +401,7 @@ class ReportingProtocol(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ShuffledProtocol(ReportingProtocol):
+class ShuffledProtocol(Protocol):
     """A protocol with reports of one message, each of which votes.
 
     It is described by a promise, by ``epsilon0``, or by the ``randomizer`` itself, which may be

@@ -27,7 +27,7 @@ from shuffledp.mechanisms.tree import Tree
 from shuffledp.protocols.binning import in_bins, plainly
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
-from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.protocol import Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.tasks import QuantileTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import MessageLaw, TreeDummies
@@ -49,7 +49,7 @@ MEDIAN = (0.5,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Distribution(ReportingProtocol):
+class Distribution(Protocol):
     """The question of quantiles, whatever hides the answers."""
 
     cuts: Iterable[float]

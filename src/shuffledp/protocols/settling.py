@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histogram
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
 from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
 from shuffledp.protocols.tasks import REMEDY, Task
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Certified", "answering", "certify", "protocol_of", "register"]
 
-PROTOCOLS: dict[tuple[str, str | None], type[ReportingProtocol]] = {}
-Registered = TypeVar("Registered", bound=type[ReportingProtocol])
+PROTOCOLS: dict[tuple[str, str | None], type[Protocol]] = {}
+Registered = TypeVar("Registered", bound=type[Protocol])
 
 
 def register(task: str, protocol: Registered, *, families: tuple[str, ...] | None = None) -> Registered:
@@ -55,7 +55,7 @@ register("quantile", DummyQuantiles, families=("dummies", "tree"))
 register("top", TopLevel)
 
 
-def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:
+def answering(task: Task, family: str | None = None, **terms: Any) -> Protocol:
     """The protocol that answers a task by a family of laws, or by the usual one; ``terms`` are what
     all protocols take, such as n and epsilon.
     """
@@ -64,7 +64,7 @@ def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingP
     return make(**own, **terms)
 
 
-def protocol_of(design: Design) -> ReportingProtocol:
+def protocol_of(design: Design) -> Protocol:
     """The protocol, with the very randomizer that was written down: hashing and subsets choose a
     size by epsilon0, and that one is in use. Nothing is calibrated.
     """
@@ -78,7 +78,7 @@ class Certified:
     """A design whose promise was found to hold, with the protocol that runs it."""
 
     design: Design
-    protocol: ReportingProtocol
+    protocol: Protocol
 
     @property
     def guarantee(self) -> Guarantee:

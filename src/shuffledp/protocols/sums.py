@@ -27,7 +27,7 @@ from shuffledp.mechanisms.split_and_mix import Split
 from shuffledp.protocols.bag import Bag, notes_of
 from shuffledp.protocols.categories import LARGEST, as_list, check_size
 from shuffledp.protocols.message_protocol import MessageProtocol
-from shuffledp.protocols.protocol import FOUND, Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_variance
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
@@ -39,7 +39,6 @@ from shuffledp.wording import rounded
 from shuffledp.workload import Ranges, Weights
 
 __all__ = [
-    "LocalMean",
     "Mean",
     "Numbers",
     "Rounding",
@@ -60,14 +59,13 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Numbers(ReportingProtocol):
+class Numbers(Protocol):
     """Numbers from ``lower`` to ``upper``, rounded at random to a grid of ``k`` steps, whatever
     hides them.
     """
 
     assumed: ClassVar[tuple[Rounding, ...]] = ("worst",)
     mean: ClassVar[bool] = True  # the sum is divided by the number of people
-    baseline: ClassVar[bool] = False  # which is not written down
 
     k: int = FOUND
     lower: float = 0.0
@@ -79,7 +77,7 @@ class Numbers(ReportingProtocol):
 
     @property
     def task(self) -> MeanTask | None:
-        return None if self.baseline else (MeanTask if self.mean else SumTask)(self.lower, self.upper)
+        return (MeanTask if self.mean else SumTask)(self.lower, self.upper)
 
     def _unit(self, people: int) -> float:
         """What a sum of numbers in [0, 1] is multiplied by."""
@@ -316,22 +314,6 @@ class Mean(Summation):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LocalMean(Summation):
-    """The same reports without a shuffler, for comparison: every report must hide its sender by
-    itself.
-
-    >>> LocalMean(n=1000, epsilon=1.0, delta=1e-6).k
-    1
-    """
-
-    baseline = True
-
-    def _crowd(self, honest: int | None) -> int:
-        """Whoever sees the reports sees who sent which."""
-        return 1
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class StatisticalQuery(Summation):
     """The mean over the users' records of ``query``, a function into [lower, upper] (Balle et al.
     2019, Corollary 1).
@@ -347,8 +329,6 @@ class StatisticalQuery(Summation):
     dtype('uint8')
     """
 
-    baseline = True
-
     query: Callable[[Any], float]
     name: str | None = None
 
@@ -357,6 +337,10 @@ class StatisticalQuery(Summation):
             raise InvalidInput(f"query must be a function of one record, got {self.query!r}. Pass a def or a lambda.")
         self._set(name=_name_of(self.query) if self.name is None else _check_name(self.name))
         super()._ask()
+
+    @property
+    def task(self) -> None:
+        """None: what it asks is code, and is not written down."""
 
     def _asked(self) -> dict[str, object]:
         return {**super()._asked(), "query": self.name}
