@@ -11,6 +11,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.training.allocation import RandomAllocation
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 VOTE = sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000, honest=900)
@@ -88,4 +89,5 @@ def test_a_guarantee_plots_itself(tmp_path: Path) -> None:
     assert (tmp_path / "curve.svg").stat().st_size > 10_000
     with pytest.raises(sdp.InvalidInput, match="a figure must end in"):
         SURVEY.plot(tmp_path / "curve.gif")
-    with pytest.raises(sdp.InvalidInput, match="guarantee must come from shuffle"):
+    with pytest.raises(sdp.InvalidInput, match="guarantee must be made of shuffled rounds only"):
+        RandomAllocation(sigma=1.0, steps=10, epochs=1).plot()
