@@ -11,14 +11,14 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 438,
-    "lines": 85_345,
-    "lines of code": 58_346,
+    "files": 436,
+    "lines": 85_160,
+    "lines of code": 58_050,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
-    "registries of questions or families": 10,
-    "options": 684,
+    "registries of questions or families": 9,
+    "options": 669,
     "visible options in one help": 36,
     "files that a histogram runs": 102,
     "its crossings between packages, without accounting <-> randomizers": 495,

@@ -19,8 +19,8 @@ from typing import Any
 from unittest import mock
 
 from shuffledp.cli import main
+from shuffledp.release.arguments import Hiding
 from shuffledp.release.central_questions import CountQuestion, SumQuestion
-from shuffledp.release.terms import Hiding
 
 __all__ = ["CASES", "KEPT", "found"]
 

@@ -11,6 +11,7 @@ import typer
 
 from shuffledp import __version__
 from shuffledp.cli.parsing import App
+from shuffledp.randomizers.names import NAMES
 
 __all__ = [
     "COMPARE",
@@ -88,22 +89,22 @@ LISTED = (
     ),
     Listed(
         "histogram",
-        "release",
+        "questions",
         RUN,
         "How many people hold each category: from a table to estimates, a figure and a page.",
     ),
-    Listed("mean", "release", RUN, "The mean of a number that people hold."),
-    Listed("sum", "release", RUN, "The sum of a number that people hold."),
-    Listed("count", "release", RUN, "How many people hold one value, as accurately as a trusted curator would tell."),
+    Listed("mean", "questions", RUN, "The mean of a number that people hold."),
+    Listed("sum", "questions", RUN, "The sum of a number that people hold."),
+    Listed("count", "questions", RUN, "How many people hold one value, as accurately as a trusted curator would tell."),
     Listed(
         "quantile",
-        "release",
+        "questions",
         RUN,
         "The median and other quantiles of a number that people hold, and how many lie in a range.",
     ),
     Listed(
         "crosstab",
-        "crosstab",
+        "questions",
         RUN,
         "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
         "groups.",
@@ -221,8 +222,6 @@ def examples(*lines: str) -> str:
 
 
 def _randomizers() -> str:
-    from shuffledp.randomizers.names import NAMES  # which verify must not load
-
     lines = (f"{name:<11}{NAMES[name].usage():<29}  {NAMES[name].title}" for name in RANDOMIZERS.split())
     return "\n".join(["Randomizers, and what they take:", *lines, DESIGNED]).replace("[", r"\[")
 

@@ -26,13 +26,13 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, shown
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing, one_name
+from shuffledp.release.arguments import check_labels, check_words, given_categories
 from shuffledp.release.budget import Budget
 from shuffledp.release.crossed import crossed_reader
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
 from shuffledp.release.settled_question import question_about
 from shuffledp.release.stages import seal_counts
-from shuffledp.release.terms import check_labels, check_words, given_categories
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.tables.values import Numbers, Places, Reader
 

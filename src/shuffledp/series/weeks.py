@@ -22,8 +22,8 @@ from shuffledp.ledger import Ledger, PaidSeries, Turn
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.record import InSeries, Record, read_record
+from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
-from shuffledp.release.terms import check_words
 from shuffledp.series.periods import check_order, period_of
 from shuffledp.series.series_file import FILE, Payment, SeriesFile, check_by, check_weekly, read_series
 from shuffledp.storage.canonical import digest_of
