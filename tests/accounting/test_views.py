@@ -13,10 +13,10 @@ import shuffledp as sdp
 from shuffledp.accounting import views
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.accounting.views import SumsDataset, SumsScan
-from shuffledp.judge.datasets import sums_delta
 from shuffledp.ledger.entry import Entry
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.testing import assert_between
+from tests.oracle.bit_sums import sums_delta
 
 Encoding = sdp.OUE | sdp.RAPPOR | sdp.Unary
 

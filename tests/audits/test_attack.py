@@ -8,10 +8,10 @@ from scipy.stats import binom
 
 import shuffledp as sdp
 from shuffledp.audits.attack import Attack, at_least, at_most, bag_score, proven
-from shuffledp.audits.play import Play
 from shuffledp.audits.reading import reading_of
 from shuffledp.audits.runs import Tally
 from shuffledp.audits.subject import subject_of
+from shuffledp.audits.trial import Play
 from shuffledp.judge import shuffled_law
 from shuffledp.sampling import source_of
 

@@ -8,7 +8,7 @@ import shuffledp as sdp
 from shuffledp import protocols
 from shuffledp.audits import Audit, Check, audit, subject_of
 from shuffledp.audits.attack import BAG
-from shuffledp.audits.play import Play
+from shuffledp.audits.trial import Play
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import source_of
 from shuffledp.training.descent import ShuffledSGD

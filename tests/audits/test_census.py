@@ -3,9 +3,8 @@ import pytest
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp.audits.census import Census
+from shuffledp.audits.census import Census, binomial, least, multinomial, together
 from shuffledp.audits.joint import Tabled, Voted, gaussian_noise, joint_of
-from shuffledp.audits.tails import binomial, least, multinomial, together
 
 RANDOMIZERS = [
     sdp.KRR(k=5, epsilon0=1.3),

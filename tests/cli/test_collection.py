@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.survey.codes import hash_of_code, read_code, read_hashes
 from shuffledp.survey.collection import read_collection
 from shuffledp.survey.envelopes import AnalystKey
+from shuffledp.survey.wire import hash_of_code, read_code, read_hashes
 from tests.survey.studies import designs
 
 ADDRESS = "https://shuffle.example.org"

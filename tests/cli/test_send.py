@@ -12,9 +12,9 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.storage.canonical import canonical
-from shuffledp.survey.codes import code_text, hash_of_code
 from shuffledp.survey.courier import Courier
 from shuffledp.survey.envelopes import Envelopes
+from shuffledp.survey.wire import code_text, hash_of_code
 from tests.survey.pretended import HTML, Pretended
 from tests.survey.studies import KEY, study
 

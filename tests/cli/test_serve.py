@@ -17,9 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from shuffledp.cli import main
 from shuffledp.storage.canonical import canonical
-from shuffledp.survey.codes import hash_of_code, new_codes
 from shuffledp.survey.stores.sqlite import SQLiteStore
-from shuffledp.survey.wire import Delivery
+from shuffledp.survey.wire import Delivery, hash_of_code, new_codes
 from tests.survey.memory_folder import memory_folder
 from tests.survey.shufflers import OCTETS, envelopes, process
 from tests.survey.studies import study

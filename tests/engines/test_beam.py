@@ -34,7 +34,7 @@ from apache_beam.runners.direct.direct_runner import BundleBasedDirectRunner  # 
 from apache_beam.transforms import userstate  # noqa: E402
 
 from shuffledp.engines import beam as ours  # noqa: E402
-from shuffledp.engines import beam_commit, beam_tasks  # noqa: E402
+from shuffledp.engines import beam_commit  # noqa: E402
 
 THREADS = {"direct_running_mode": "multi_threading", "direct_num_workers": 2}
 PROCESSES = {"direct_running_mode": "multi_processing", "direct_num_workers": 2}
@@ -304,7 +304,7 @@ def test_a_person_with_two_rows_has_no_report(tmp_path: Path, design: Design, mo
         counted_in(tmp_path / "work", design, pipeline(), given, ids="name")
     assert SEEN == {}
     # The control: where nobody compares ids, the same person sends two reports.
-    monkeypatch.setattr(beam_tasks, "check_single", lambda *_: None)
+    monkeypatch.setattr(ours, "check_single", lambda *_: None)
     assert counted_in(tmp_path / "control", design, pipeline(), given, ids="name").reports == PEOPLE + 1
 
 
@@ -493,15 +493,15 @@ def test_count_takes_the_reports_of_its_encode_and_no_others(
 def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None:
     counted = sums_of(design, batches())
     path = tmp_path / "counted.json"
-    assert beam_tasks.write_once(counted, path) == beam_tasks.write_once(counted, path) == str(path)
+    assert ours.write_once(counted, path) == ours.write_once(counted, path) == str(path)
     with pytest.raises(InvalidInput, match="must not exist yet, got one that holds something else"):
-        beam_tasks.write_once(sums_of(design, batches()), path)
+        ours.write_once(sums_of(design, batches()), path)
     assert read_counted(path).as_json() == counted.as_json()
     (tmp_path / "usual").touch()
     assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode  # the analyst is somebody else
     (tmp_path / "usual").unlink()
     with pytest.raises(InvalidInput, match="at least the 3000 that were promised, got 499"):
-        beam_tasks.write_once(sums_of(design, batches()[:1]), tmp_path / "few.json")
+        ours.write_once(sums_of(design, batches()[:1]), tmp_path / "few.json")
     assert os.listdir(tmp_path) == ["counted.json"]
 
 
@@ -514,15 +514,15 @@ def test_count_takes_all_reports_or_none(design: Design) -> None:
     encoder = BatchEncoder.of(design, column="city")
     sums = added_up(encoder.tally(batches()))
     with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
-        beam_tasks.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0, "")]}, encoder, "batch")
+        ours.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0, "")]}, encoder, "batch")
     with pytest.raises(InvalidInput, match="the column must hold at least one value, got none"):
-        beam_tasks.count({"sums": [], "parts": [Written("", 0, 3, "")]}, encoder, "batch")
+        ours.count({"sums": [], "parts": [Written("", 0, 3, "")]}, encoder, "batch")
 
 
 def test_how_many_are_missing_is_not_said_where_that_is_an_answer(design: Design) -> None:
     plain, protected = (BatchEncoder.of(design, column="city", missing=name) for name in (None, CITIES[0]))
     added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT, "")]}
-    assert [beam_tasks.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
+    assert [ours.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
 
 
 def test_a_worker_draws_each_bundle_into_a_file_of_its_own(tmp_path: Path, design: Design) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.client import reader_of
-from shuffledp.engines import spark, spark_column, spark_commit, spark_session, spark_tasks
+from shuffledp.engines import spark, spark_column, spark_commit, spark_session
 from shuffledp.engines.batch import ReportTally, added_up
 from shuffledp.engines.spark_column import SparkColumn
 from shuffledp.engines.spark_commit import Claim, WorkFolder
@@ -110,9 +110,9 @@ def test_a_task_that_runs_again_chooses_the_same_rows(monkeypatch: pytest.Monkey
     """Else Spark would notice other rows than before, and give up."""
     rows = pa.record_batch({"who": ["p", "p", "q"], "way": ["bus", "car", None]})
     reader = reader_of(Design.of(poll()), missing=None, clip=False, cleaning=Cleaning())
-    marks, others = (spark_tasks.Marks("way", "who", reader) for _ in range(2))
+    marks, others = (spark_column.Marks("way", "who", reader) for _ in range(2))
 
-    def keys(task: spark_tasks.Marks, partition: int = 0) -> list[list[int | None]]:
+    def keys(task: spark_column.Marks, partition: int = 0) -> list[list[int | None]]:
         context = SimpleNamespace(partitionId=lambda: partition)
         monkeypatch.setattr("pyspark.TaskContext.get", lambda: context)
         return [batch["key"].to_pylist() for batch in task([rows, rows])]

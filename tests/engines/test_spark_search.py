@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.engines import spark_search
-from shuffledp.engines.spark_search import at_level
+from shuffledp.engines import spark
+from shuffledp.engines.spark import at_level
 from shuffledp.search.search import planned_search
 
 PEOPLE = 12_000
@@ -47,7 +47,7 @@ def test_a_search_that_ended_early_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(spark_search, "found_words", killed)
+        patch.setattr(spark, "found_words", killed)
         assert main(words) == 130
     assert not (tmp_path / "out").exists()
     drawn = {path: path.read_text() for path in sorted((tmp_path / "work").rglob("claim.json"))}

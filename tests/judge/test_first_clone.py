@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 from shuffledp.judge import haystack_delta, hockey_stick, krr, shuffled_law, worst_delta
-from shuffledp.judge.clones import (
+from tests.literature.swap_cases import staircase
+from tests.literature.swap_search import search
+from tests.oracle import adaptive
+from tests.oracle.first_clone import (
     adaptive_delta,
     clone_share,
     first_clone_delta,
@@ -21,9 +24,6 @@ from shuffledp.judge.clones import (
     slots_delta,
     static_delta,
 )
-from tests.literature.swap_cases import staircase
-from tests.literature.swap_search import search
-from tests.oracle import adaptive
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from shuffledp.judge import hockey_stick
-from shuffledp.judge.enumeration import dummies_view, fakes_view
 from shuffledp.judge.lattice import TooLarge
 from shuffledp.judge.messages import LightSums
+from tests.oracle.views import dummies_view, fakes_view
 
 
 def worst(views: list[list[dict[tuple[int, ...], float]]], epsilon: float) -> float:

@@ -10,11 +10,11 @@ import pytest
 
 from shuffledp import shuffle
 from shuffledp.accounting.messages.sums import mixing_distance
-from shuffledp.judge.enumeration import dummies_view, fakes_view
 from shuffledp.judge.lattice import TooLarge
 from shuffledp.judge.messages import MessageSums, colorings_excess
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from tests.accounting.messages.enclosed import both_orders
+from tests.oracle.views import dummies_view, fakes_view
 
 EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 1.3])
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 import shuffledp as sdp
-from shuffledp.judge.clones import static_kinds
+from tests.oracle.first_clone import static_kinds
 
 Array = NDArray[np.float64]
 Law = tuple[Array, Array]

@@ -33,7 +33,9 @@ from shuffledp.judge import (
     unary,
     worst_delta,
 )
-from shuffledp.judge.clones import (
+from shuffledp.randomizers import Randomizer
+from tests.literature.swap_cases import Dataset, extreme_laws, merged, random_laws, staircase, support_laws
+from tests.oracle.first_clone import (
     clone_share,
     first_clone_delta,
     kinds_delta,
@@ -42,8 +44,6 @@ from shuffledp.judge.clones import (
     static_delta,
     swap_levels,
 )
-from shuffledp.randomizers import Randomizer
-from tests.literature.swap_cases import Dataset, extreme_laws, merged, random_laws, staircase, support_laws
 
 Array = NDArray[np.float64]
 

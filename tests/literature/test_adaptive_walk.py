@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from shuffledp.judge.clones import adaptive_delta, mean_of_positive_part, static_kinds
 from tests.literature.adaptive_walk import BASES, SHARES, adaptive_bound, step_of, topmost
+from tests.oracle.first_clone import adaptive_delta, mean_of_positive_part, static_kinds
 
 
 def best_walk(steps: int, s: float, epsilon0: float, eps: float, u: float) -> float:

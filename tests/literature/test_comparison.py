@@ -297,3 +297,12 @@ def test_no_wait_is_offered_for_a_bound_that_would_refuse(randomizer: sdp.Random
 def test_the_strong_view_of_reports_that_are_rarely_the_truth_is_known_to_be_slow() -> None:
     rare, usual = (Setting(sdp.RR(epsilon0=each), n=10**6, rounds=3) for each in (0.001, 1.0))
     assert find("shuffledp-strong").seconds(rare) > 1.0 > find("shuffledp-strong").seconds(usual)
+
+
+def test_reports_that_say_almost_nothing_are_compared() -> None:
+    """The bounds on any randomizer once ended the comparison, as theirs begin at epsilon0 = 1e-12."""
+    tiny = sdp.FromMatrix([[0.3, 0.7], [0.3 + 1e-15, 0.7 - 1e-15]])
+    comparison = sdp.compare(sdp.shuffle(tiny, n=100), delta=1e-6)
+    reason = next(each.reason for each in comparison.refused if each.name == "shuffledp-any")
+    assert "epsilon0 must be at least 1e-12" in reason
+    assert "local" in {row.name for row in comparison.rows}

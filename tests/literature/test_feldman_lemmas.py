@@ -207,3 +207,13 @@ def test_a_clipped_distribution_is_close_and_near(seed: int) -> None:
 def test_the_closed_form_refuses_what_is_no_probability(given: dict[str, float], rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
         lemmas.lemma_3_5(**({"n": 10_000, "p": 0.1, "delta": 1e-6, "q": 0.5} | given))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "p, rule", [("0.1", "p must be a number"), (None, "p must be a number"), (0.4, "3 p must lie")]
+)
+def test_three_symbols_have_a_probability_each(p: float, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        lemmas.three_symbols(0.5, p)
+    with pytest.raises(InvalidInput, match="p must be a number"):
+        lemmas.theorem_4_1(10_000, 0.5, "0.1", 1e-6)  # type: ignore[arg-type]

@@ -94,3 +94,8 @@ def test_the_numerical_delta_is_not_below_the_pairs_own() -> None:
         setting = Setting(sdp.AnyLDP(epsilon0=epsilon0), n)
         lower, _ = Haystack.of(sdp.AnyLDP(epsilon0=epsilon0).clones(), n).bounds(np.array([epsilon]))
         assert feldman.NUMERICAL.delta(setting, epsilon=epsilon) >= lower[0]
+
+
+def test_the_numerical_delta_is_a_probability() -> None:
+    setting = Setting(sdp.AnyLDP(epsilon0=50.0), 1)
+    assert feldman.NUMERICAL.delta(setting, epsilon=0.0) == 1.0

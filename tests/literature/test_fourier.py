@@ -336,9 +336,17 @@ def test_rounding_of_factorials_is_on_the_safe_side(n: int) -> None:
 
 def test_what_an_accountant_cannot_take_is_refused() -> None:
     half = {0: 0.5, 1: 0.5}
-    for wrong in ({0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, {0: math.nan}, {}):
+    for wrong in ({0: 0.5, 1: 0.4}, {0: 1.5, 1: -0.5}, {}):
         with pytest.raises(InvalidInput, match="probabilities that add up to 1"):
             Pair.of(half, wrong)
+    for no_number in (math.nan, math.inf, "0.5", [0.5]):
+        with pytest.raises(InvalidInput, match="a probability must be"):
+            Pair.of(half, {0: no_number, 1: 0.5})  # type: ignore[dict-item]
+    for width in (1e308, 1e-320):
+        with pytest.raises(InvalidInput, match=r"L must lie in \[1e-06, 1e\+06\]"):
+            FourierAccountant.between(half, half, L=width).delta(epsilon=1.0)
+    with pytest.raises(InvalidInput, match="m must be at most 100000000"):
+        FourierAccountant.between(half, half, m=10**30).delta(epsilon=1.0)
     with pytest.raises(InvalidInput, match="must be given a pair"):
         FourierAccountant()
     accountant = FourierAccountant.between(half, half, m=1001)
@@ -346,6 +354,13 @@ def test_what_an_accountant_cannot_take_is_refused() -> None:
         accountant.delta(epsilon=1.0)
     with pytest.raises(InvalidInput, match="rounds must be at least 1"):
         FourierAccountant.between(half, half, m=1000).delta(epsilon=1.0, rounds=0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_ratio_above_every_float_is_an_infinite_loss() -> None:
+    accountant = FourierAccountant.between({0: 0.5, 1: 0.5}, {0: 1e-320, 1: 1.0}, m=1000)
+    bound = accountant.delta(epsilon=1.0)
+    assert bound.lower == pytest.approx(0.5) == bound.upper
 
 
 def test_an_odd_grid_is_refused() -> None:

@@ -66,6 +66,7 @@ def test_equations_12_and_13_fall_with_the_root_of_n() -> None:
         (10**6, 2.0, -1.0, "delta must lie in"),
         (10**6, 2.0, math.nan, "delta must be finite"),
         (10**6, 2.0, None, "delta must be a number"),
+        (10**6, 2.0, 1e-320, "delta must be at least 1e-250"),
     ],
 )
 def test_what_is_no_training_is_refused(

@@ -172,6 +172,16 @@ def test_what_is_called_proven_is_never_refuted(bound: Published) -> None:
     assert asked or bound.name == "koskela-2021-c1"  # needs thousands of users
 
 
+@pytest.mark.parametrize("epsilon0", [1e-12, 3e-11, 1e-9, 1e-6])
+@pytest.mark.parametrize("k", [2, 10**6])
+def test_the_ends_of_a_strong_view_hold_where_most_reports_are_noise(epsilon0: float, k: int) -> None:
+    """Of one user it learns the value, unless the report is noise: delta is 1 - gamma, which cancels."""
+    setting = Setting(sdp.KRR(k=k, epsilon0=epsilon0), 1, 1, "strong")
+    truth = math.expm1(epsilon0) / (math.expm1(epsilon0) + k)
+    name = "koskela-2021-krr-strong-exact"
+    assert BOUNDS[f"{name}-lower"].delta(setting, epsilon=0.0) <= truth <= BOUNDS[name].delta(setting, epsilon=0.0)
+
+
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize(
     "bound", [bound for bound in koskela.BOUNDS if bound.enclosed_at], ids=lambda bound: bound.name

@@ -11,7 +11,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import judge
 from shuffledp.accounting import renyi
-from shuffledp.errors import DoesNotApply
+from shuffledp.errors import DoesNotApply, InvalidInput
 from shuffledp.literature import clones_renyi, girgis
 from shuffledp.literature.bound import Published, Setting
 
@@ -66,6 +66,15 @@ def test_girgis_is_above_a_certified_lower_end() -> None:
         assert (
             girgis.divergence(n, 1.0, order) >= sdp.shuffle(sdp.AnyLDP(epsilon0=1.0), n=n).rdp(order=float(order)).lower
         )
+
+
+@pytest.mark.parametrize(
+    "n, order, rule",
+    [(0, 2.0, "n must be at least 1"), (10, 1.0, "order must exceed 1"), (10, math.nan, "order must be finite")],
+)
+def test_the_divergence_of_the_clones_refuses_what_is_no_order(n: int, order: float, rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        clones_renyi.divergence(n, 1.0, order)
 
 
 def test_girgis_is_about_integer_orders() -> None:

@@ -294,7 +294,7 @@ def test_a_table_of_a_made_up_city_is_not_taken_for_one_of_check_ins(gowalla: Pa
     packed.write_bytes(gzip.compress(gowalla.read_bytes()))
 
     def made(file: Path | None) -> tuple[str, str]:
-        (outcome,) = reproduce(["biswas-fig1"], out, gowalla=None if file is None else str(file), workers=1)
+        (outcome,) = reproduce(["biswas-fig1"], out, gowalla=None if file is None else str(file))
         return outcome.state, (out / "biswas-fig1.csv").read_text(encoding="utf-8")
 
     state, text = made(None)
@@ -339,7 +339,7 @@ def test_a_file_of_another_kind_ends_a_reproduction_as_the_users_mistake(text: s
     path = tmp_path / "file.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(Unreadable, match=words):
-        reproduce(["biswas-map"], tmp_path / "out", force=True, gowalla=str(path), workers=1)
+        reproduce(["biswas-map"], tmp_path / "out", force=True, gowalla=str(path))
 
 
 def test_eight_numbers_give_a_range_of_sigma_and_two_cities_no_trend(computed: dict[str, list[Line]]) -> None:

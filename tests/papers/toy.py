@@ -1,9 +1,5 @@
-"""Experiments that take no time, and some that go wrong; workers import this module as their
-catalogue.
-"""
+"""Experiments that take no time, and some that go wrong: a catalogue."""
 
-import os
-import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -41,25 +37,9 @@ def failing() -> Iterator[Line]:
     raise ValueError("the toy broke")
 
 
-def crashing() -> Iterator[Line]:
-    yield next(light())
-    os._exit(3)
-
-
-def full() -> Iterator[Line]:
-    """From now on no file can grow, as on a disk without room."""
-    yield from light()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-
-
 def refusing() -> Iterator[Line]:
     yield next(light())
     raise InvalidInput("epsilon0 must be positive, got -1.")
-
-
-def talking() -> Iterator[Line]:
-    print("something on standard output")
-    yield from light()
 
 
 def verdict(lines: Sequence[Line]) -> str:
@@ -82,10 +62,8 @@ def toy(name: str, compute: Callable[[], Iterator[Line]] = light, count: int = 2
 
 EXPERIMENTS = (
     toy("toy-one"),
-    toy("toy-two", talking),
+    toy("toy-two"),
     toy("toy-slow", slow, 11),
     toy("toy-failing", failing),
     toy("toy-refusing", refusing),
-    toy("toy-crashing", crashing),
-    toy("toy-full", full),
 )

@@ -22,7 +22,7 @@ from shuffledp.record import HASHED, Ends, Record
 from shuffledp.record.estimated import CLIPPED_MEAN
 from shuffledp.storage.canonical import digest_of
 from shuffledp.tables import Values
-from shuffledp.verify.by_task import told_by
+from shuffledp.verify.answers import told_by
 from tests.cli.people import AGE, PROMISE, Said, done, people
 
 UPPER = 40.0

@@ -18,7 +18,7 @@ from shuffledp.release.top_release import TopRelease, drawn_levels
 from shuffledp.search.search import planned_search
 from shuffledp.verify import verify
 from shuffledp.verify.check_comparison import check_comparison
-from shuffledp.verify.check_second_law import check_second_law
+from shuffledp.verify.check_search import check_second_law
 from shuffledp.verify.verification import counted
 from tests.verify.releases import as_page, rehashed
 

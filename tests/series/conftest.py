@@ -12,8 +12,7 @@ from shuffledp.protocols.design import Design
 from shuffledp.release.budget import Budget
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release
-from shuffledp.series.asking_again import question_of
-from shuffledp.series.weeks import Week, new_series, next_week
+from shuffledp.series.weeks import Week, new_series, next_week, question_of
 from shuffledp.tables.memory import held_table
 
 PEOPLE, LEAST, WEEKS = 400, 300, 4

@@ -3,7 +3,7 @@
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.series.periods import check_order, period_of
+from shuffledp.series.series_file import check_order, period_of
 
 KNOWN = {1: "2026-W10", 3: "2026-W13"}
 

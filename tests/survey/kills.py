@@ -18,10 +18,9 @@ from pathlib import Path
 import httpx
 
 from shuffledp.protocols.design import Design
-from shuffledp.survey.codes import hash_of_code
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import SealedHeader
-from shuffledp.survey.wire import Address, Uploads
+from shuffledp.survey.wire import Address, Uploads, hash_of_code
 from tests.survey.memory_folder import memory_folder
 from tests.survey.shufflers import Process, process
 from tests.survey.studies import designs, study

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from shuffledp.survey.codes import code_text, hash_of_code
+from shuffledp.survey.wire import code_text, hash_of_code
 
 KEY = 8  # bytes by which an envelope, a hash or a code is known
 SIGNS = 16  # and as text: eight hexadecimal digits stand somewhere in a log by chance

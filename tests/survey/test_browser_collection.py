@@ -18,9 +18,9 @@ from shuffledp.randomizers.support import MixingRandomizer
 from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
 from shuffledp.storage.canonical import canonical
-from shuffledp.survey.codes import code_text, new_codes, read_code
 from shuffledp.survey.collection import SKEW, Collection, is_web_address
 from shuffledp.survey.envelopes import Envelopes
+from shuffledp.survey.wire import code_text, new_codes, read_code
 from tests.survey.shipped import library
 from tests.survey.tapes import MADE, file, thresholds
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from shuffledp.survey.codes import code_text, new_codes
 from shuffledp.survey.collection import LAST_SECOND, Collection
 from shuffledp.survey.envelopes import Envelopes
-from shuffledp.survey.wire import Address
+from shuffledp.survey.wire import Address, code_text, new_codes
 from tests.survey.shipped import library, visit
 from tests.survey.studies import KEY
 from tests.survey.tapes import file

@@ -9,12 +9,11 @@ import httpx
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.survey.codes import hash_of_code
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.courier import Courier, Unsent
 from shuffledp.survey.outbox import Outbox
 from shuffledp.survey.sender import BATCH, MOST_REFUSED, Round
-from shuffledp.survey.wire import Refused, Uploads
+from shuffledp.survey.wire import Refused, Uploads, hash_of_code
 from tests.survey.pretended import HTML, Pretended, later
 from tests.survey.studies import study
 

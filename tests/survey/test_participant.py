@@ -20,9 +20,9 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import HistogramTask, MeanTask
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.wrappers import CheckIn
-from shuffledp.survey.codes import code_text
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes
+from shuffledp.survey.wire import code_text
 from tests.survey.seeing import NO_FLAWS, faint, flaws
 from tests.survey.shipped import web
 from tests.survey.sites import HOSTILE, ORIGIN, STORED, Answer, Site, lost, opened, said, visiting

@@ -19,11 +19,10 @@ import pytest
 from shuffledp.client import Drawn
 from shuffledp.errors import InvalidInput
 from shuffledp.survey import Client, Receipt
-from shuffledp.survey.codes import code_text, hash_of_code
 from shuffledp.survey.courier import TRIES, Courier, Unsent
 from shuffledp.survey.envelopes import Envelopes
 from shuffledp.survey.outbox import Outbox, Stored, default_outbox
-from shuffledp.survey.wire import Uploads
+from shuffledp.survey.wire import Uploads, code_text, hash_of_code
 from tests.survey.pretended import HTML, Pretended, later
 from tests.survey.shufflers import process
 from tests.survey.studies import KEY, study

@@ -11,10 +11,9 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.survey import Client
 from shuffledp.survey.all_cores import sealed
-from shuffledp.survey.codes import code_text, hash_of_code
 from shuffledp.survey.envelopes import OVERHEAD, Envelopes, SealedHeader
 from shuffledp.survey.outbox import Outbox
-from shuffledp.survey.wire import Refused, Uploads
+from shuffledp.survey.wire import Refused, Uploads, code_text, hash_of_code
 from tests.survey.pretended import Pretended
 from tests.survey.several import MESSAGES, messages_of, several
 from tests.survey.shufflers import trial

@@ -20,14 +20,13 @@ import numpy as np
 import pytest
 
 from shuffledp.randomizers.messages import ShufflerDummies
-from shuffledp.survey.codes import hash_of_code
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader
 from shuffledp.survey.stores import postgres
 from shuffledp.survey.stores.postgres import PostgresStore
 from shuffledp.survey.stores.sqlite import SQLiteStore
 from shuffledp.survey.stores.store import Added, Store
-from shuffledp.survey.wire import MEDIA_TYPE, Address, Delivery, Uploads
+from shuffledp.survey.wire import MEDIA_TYPE, Address, Delivery, Uploads, hash_of_code
 from tests.survey.linking import Disk, Truth, findings
 from tests.survey.several import delivery, messages_of, several, with_law
 from tests.survey.shufflers import process, trial

@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.survey.codes import code_text, hash_of_code, new_codes, read_code, read_hashes
 from shuffledp.survey.envelopes import SealedHeader, open_sealed
-from shuffledp.survey.wire import Delivery, Refused, Uploads, joined
+from shuffledp.survey.wire import (
+    Delivery,
+    Refused,
+    Uploads,
+    code_text,
+    hash_of_code,
+    joined,
+    new_codes,
+    read_code,
+    read_hashes,
+)
 from tests.survey.studies import study
 
 

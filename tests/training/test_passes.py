@@ -1,5 +1,6 @@
 import math
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting import analytic_gaussian as gaussian
+from shuffledp.errors import InvalidInput
 from shuffledp.sampling import source_of
 from shuffledp.training import descent
 from shuffledp.training.passes import PermutedPass, calibrated, local_epsilon, permuted, sampled_epsilon, spill
@@ -104,6 +106,27 @@ def test_sampling_with_replacement_agrees_with_its_central_limit():
 def test_sampling_with_replacement_does_not_suffer_from_rare_large_losses() -> None:
     """It gave 1.896 once: a window that held all losses of a million steps was too wide."""
     assert sampled_epsilon(noise=0.5, n=10**6, delta=1e-6) < 0.07
+
+
+@pytest.mark.parametrize(
+    "given, rule",
+    [
+        ({"noise": "2"}, "noise must be a number"),
+        ({"noise": -1.0}, "noise must be positive"),
+        ({"noise": 1e-300}, "noise must be at least 0.05 to compare with sampling"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"epochs": None}, "epochs must be a whole number"),
+    ],
+)
+def test_sampling_refuses_what_is_no_training(given: dict[str, Any], rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        sampled_epsilon(**({"noise": 2.0, "n": 20_000, "delta": 1e-6} | given))
+
+
+def test_much_noise_is_sampled_too() -> None:
+    assert sampled_epsilon(noise=1e308, n=2000, delta=1e-6) == 0.0
+    with pytest.raises(InvalidInput, match="noise must be a number"):
+        permuted(noise=None, n=2000, delta=1e-6)  # type: ignore[arg-type]
 
 
 def test_epochs_of_sampling_are_more_steps() -> None:

@@ -27,7 +27,7 @@ from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Certificate, Record, data_block
 from shuffledp.release.certificate import certificate
 from shuffledp.verify import Verification, verify
-from shuffledp.verify.by_task import told_by
+from shuffledp.verify.answers import told_by
 from shuffledp.verify.check_certificate import check_certificate
 from shuffledp.verify.check_comparison import _local_delta, check_comparison
 from shuffledp.verify.outcomes import Check

@@ -1,14 +1,12 @@
 """Attacks on a running protocol: an empirical lower bound on epsilon, to hold against the certified
 upper end.
 
-tails          p-values that are never too small
 reading        what an attacker makes of one report: a class, and the classes' accounted law
 joint          the joint law of a value that the auditor draws and the report that comes back
-census         all values in all places: by value, by place, and between users
+census         all values in all places: by value, by place, and between users; p-values
 thresholds     the integers that the sampler draws with, exactly, found with scripted words
 shuffler       what comes out of a shuffler, against what went in
-bench          a protocol taken apart, and its parts tried alone
-play           what is attacked, run many times on two neighboring datasets
+trial          what is attacked, and the parts of a protocol, tried alone
 messages_seen  what an attacker makes of several messages, by laws in code of its own
 messaged       a law of several messages, or its protocol, under attack
 subject        protocols of one message, or a randomizer behind a shuffler, under attack
@@ -21,9 +19,9 @@ auditing       ``audit`` and its answer, ``Audit``
 from __future__ import annotations
 
 from shuffledp.audits.auditing import Audit, audit
-from shuffledp.audits.play import Subject
 from shuffledp.audits.poisoning import Poisoned, poison
 from shuffledp.audits.runs import Check
 from shuffledp.audits.subject import subject_of
+from shuffledp.audits.trial import Subject
 
 __all__ = ["Audit", "Check", "Poisoned", "Subject", "audit", "poison", "subject_of"]

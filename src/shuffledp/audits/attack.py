@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from shuffledp.audits.play import AT_ONCE, Play
+from shuffledp.audits.trial import AT_ONCE, Play
 from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["BAG", "Attack", "at_least", "at_most", "bag_score", "chosen", "proven"]

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.shuffled import shuffle
-from shuffledp.audits.bench import Bench
-from shuffledp.audits.census import Finding
+from shuffledp.audits.census import Finding, binomial, least, multinomial
 from shuffledp.audits.messages_seen import Among, Beside, SplitView, dummies_law, view_of
-from shuffledp.audits.play import Play, Subject
 from shuffledp.audits.reading import Misread
-from shuffledp.audits.tails import binomial, least, multinomial
+from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.message_protocol import MessageProtocol

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln, logsumexp, xlogy
 
-from shuffledp.audits.census import Finding
-from shuffledp.audits.tails import ROUNDING, SMALLEST, bennett, least, unrelated
+from shuffledp.audits.census import ROUNDING, SMALLEST, Finding, bennett, least, unrelated
 from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["EXACT", "SIGNIFICANCE", "Check", "Tally", "judged"]

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
-from shuffledp.audits.census import Finding
+from shuffledp.audits.census import SMALLEST, Finding, binomial, least
 from shuffledp.audits.reading import Misread
-from shuffledp.audits.tails import SMALLEST, binomial, least
 from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["distinct", "labels_of", "shuffling", "unlike"]

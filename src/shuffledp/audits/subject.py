@@ -18,11 +18,10 @@ from shuffledp.accounting.guarantee import check_users
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.shuffled import shuffle
-from shuffledp.audits.bench import Bench
 from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
 from shuffledp.audits.messaged import Messaged, Polled
-from shuffledp.audits.play import Play, Subject
 from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
+from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.bag import Bag, Reports

@@ -96,9 +96,9 @@ def serve(
 
     It cannot read a report. SIGTERM or Ctrl-C stops it, and what it acknowledged is on the disk.
     """
-    from shuffledp.survey.codes import read_hashes
     from shuffledp.survey.collection import read_collection
-    from shuffledp.survey.stores.store_places import open_store
+    from shuffledp.survey.stores.store import open_store
+    from shuffledp.survey.wire import read_hashes
 
     try:
         from shuffledp.survey.shuffler.app import Limits, Shuffler, Token, made_token

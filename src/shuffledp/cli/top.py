@@ -72,7 +72,7 @@ def _found(asking: Asking) -> AbstractContextManager[FoundTable]:
 def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterator[FoundTable]:
     """Tables that a session of Spark reads."""
     from shuffledp.cli.spark import reading_column, working
-    from shuffledp.engines.spark_search import check_ids, release_search_column
+    from shuffledp.engines.spark import check_ids, release_search_column
     from shuffledp.release.arguments import Categories
     from shuffledp.release.question import Question
 

@@ -176,7 +176,7 @@ def _asking(week: "Week", given: dict[str, Any]) -> Asking:
     """A week as a question in one go, with the promise that was settled."""
     from shuffledp.client import column_for
     from shuffledp.release.arguments import Promise
-    from shuffledp.series.asking_again import question_of
+    from shuffledp.series.weeks import question_of
 
     design, engine = week.series.design, Engine.of(given)
     promise = Promise(epsilon=design.epsilon, delta=design.delta, rounds=design.rounds, honest=design.honest)

@@ -2,14 +2,11 @@
 shuffledp.engines import spark`` loads that engine, and no other.
 
 batch          an Arrow batch of values -> one of reports, or of sums; no engine is imported
-spark          Spark: encode, count, survey, release
+spark          Spark: encode, count, survey, release, search
 spark_commit   reports drawn once and committed, and the work folder that they lie in
-spark_search   a search for frequent words, level after level
 spark_column   a column of a frame: looked at, surveyed, one row chosen of each person
-spark_tasks    what runs on Spark's workers
 spark_session  a session, opened and looked over, and what it says when it fails
 beam           Apache Beam: transforms from batches of values to reports, and to their counts
-beam_tasks     what runs on Beam's workers
 beam_commit    what makes a drawing stand, however often a runner attempts it; no engine is imported
 repeated_ids   whether a person has two rows, in a table on many machines; no engine is imported
 """

@@ -40,9 +40,8 @@ from shuffledp.engines.batch import (
     report_type,
     title_of,
 )
-from shuffledp.engines.spark_column import SparkColumn, ddl
+from shuffledp.engines.spark_column import TALLIED, SparkColumn, TaskTally, add_sums, ddl
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
-from shuffledp.engines.spark_tasks import TALLIED, TaskTally, add_sums
 from shuffledp.errors import InvalidInput, shown
 from shuffledp.protocols.design import Design
 from shuffledp.randomizers.randomizer import Reporting

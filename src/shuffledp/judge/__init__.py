@@ -8,10 +8,10 @@ rows         estimates, standard errors and limits from the votes, of a tree of 
 effort       how much the judge computes before it says that a part is too large
 enumeration  the exact laws of shuffled reports of a handful of users, and their divergences
 lattice      the law of a sum on a lattice, and the needle in the haystack, between two ends
-datasets     binary randomized response, and the bits of a unary encoding, on every dataset
+datasets     binary randomized response on every dataset
 balls        the same in ball arithmetic, where python-flint is installed
 composition  several rounds of one pair, from its curve
-clones       the first-clone swap by direct sums, for a handful of users or, from above, any number
+clones       the first-clone swap for any number of users, from above
 messages     fakes, dummies and shares, for any number of people
 
 >>> [float(f"{delta:.3e}") for delta in worst_delta(krr(3, 1.0), n=6, epsilons=[0.5, 0.9])]

@@ -103,9 +103,9 @@ def delta_of_dataset(counts: Sequence[int], epsilon0: float, epsilon: float, *, 
 
 def _checked(n: int, k: int, epsilon0: float, n0: int) -> tuple[int, int, float, int]:
     n = check_count("n", n, least=1, remedy="n counts the users.")
-    require(n <= MOST_USERS, f"n must be at most {MOST_USERS}, as every user is a step of a sum", n)
+    require(n <= MOST_USERS, f"n must be at most {MOST_USERS}, as every user is a step of a sum", shown(n))
     n0 = check_count("n0", n0, least=0, remedy="n0 counts those of the others who hold x_0.")
-    require(n0 < n, "n0 must be below n, as it counts others than the target", n0)
+    require(n0 < n, "n0 must be below n, as it counts others than the target", shown(n0))
     k = check_count("k", k, least=2, remedy="k counts the categories.")
     require(k <= MOST_CATEGORIES, "k must be at most 1e100, as it becomes a float", shown(k))
     return n, k, check_epsilon0(epsilon0), n0

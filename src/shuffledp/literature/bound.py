@@ -20,7 +20,7 @@ from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users, shown
 from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.parameters import LARGEST_EPSILON0
+from shuffledp.randomizers.parameters import LARGEST_EPSILON0, SMALLEST_EPSILON0
 
 __all__ = ["Published", "Quantity", "Setting", "Status", "require"]
 
@@ -86,6 +86,7 @@ class Setting:
         pure = math.isfinite(epsilon0) and delta0 == 0.0
         require(pure, "it is about purely private reports, with delta0 = 0", self.randomizer)
         require(epsilon0 > 0.0, "epsilon0 must be positive", "reports that say nothing")
+        require(epsilon0 >= SMALLEST_EPSILON0, f"epsilon0 must be at least {SMALLEST_EPSILON0:g}", f"{epsilon0:g}")
         require(epsilon0 <= LARGEST_EPSILON0, f"epsilon0 must be at most {LARGEST_EPSILON0:g}", f"{epsilon0:g}")
         return epsilon0
 

@@ -12,6 +12,8 @@ from functools import lru_cache
 
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP
+from shuffledp.accounting.guarantee import check_order
+from shuffledp.errors import check_users
 from shuffledp.literature.bound import Published, Setting
 from shuffledp.literature.own_bounds import clones_curve, cost
 
@@ -22,7 +24,7 @@ def divergence(n: int, epsilon0: float, order: float) -> float:
     """An upper end of the Renyi divergence of the clones pair, for any real order above 1; the pair
     is symmetric, so in both directions.
     """
-    curve = clones_curve(n, epsilon0)
+    curve, order = clones_curve(check_users(n)[0], epsilon0), check_order(order)
     return renyi.divergence_at_most(lambda epsilons: curve(epsilons, CURVE_GAP), epsilon0, order)
 
 

@@ -204,7 +204,9 @@ def _numerical_epsilon(setting: Setting, delta: float) -> float:
 def _numerical_delta(setting: Setting, epsilon: float) -> float:
     _cost(setting)
     n, epsilon0 = setting.n, setting.epsilon0
-    return max(delta_upper(n, epsilon, epsilon0, step=_step(n, epsilon0)), LEAST_DELTA) if epsilon < epsilon0 else 0.0
+    if epsilon >= epsilon0:
+        return 0.0
+    return min(max(delta_upper(n, epsilon, epsilon0, step=_step(n, epsilon0)), LEAST_DELTA), 1.0)
 
 
 def _step(n: int, epsilon0: float) -> int:

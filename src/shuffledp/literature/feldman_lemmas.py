@@ -71,6 +71,7 @@ def three_symbols(q: float, p: float) -> Atoms:
     """The pair of Theorem 4.1: the target's report has the distribution q Q_b + (1-q) Q, and every
     other one has p (Q_0 + Q_1 + Q) as a part.
     """
+    p = check_probability("p", p, one=True, remedy=REMEDY)
     for name, value in (("q", q), ("3 p", 3.0 * p)):
         check_probability(name, value, one=True, remedy=REMEDY)
     return Atoms("three symbols", np.full(3, p), np.array([q, 0.0, 1.0 - q]), np.array([0.0, q, 1.0 - q]))
@@ -80,7 +81,7 @@ def theorem_4_1(n: int, q: float, p: float, delta: float) -> float:
     """Eq (10): log(1 + q (4 sqrt(2 log(4/delta)/(pn)) + 4/(pn))) if pn >= 8 log(2/delta). Any two
     of the three symbols hide one among Bin(n-1, 2p) clones.
     """
-    return lemma_3_5(n, 2.0 * p, delta, q)
+    return lemma_3_5(n, 2.0 * check_probability("p", p, one=True, remedy=REMEDY), delta, q)
 
 
 def decomposition(randomizer: Randomizer) -> tuple[float, float]:

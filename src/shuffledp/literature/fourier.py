@@ -32,6 +32,7 @@ from shuffledp.errors import (
     check_count,
     check_delta,
     check_epsilon,
+    check_finite,
     check_positive,
     check_rounds,
 )
@@ -40,10 +41,13 @@ __all__ = ["Composed", "FourierAccountant", "Grid", "L", "M", "Pair", "Terms", "
 
 L = 20.0  # the paper's grid, in all its figures
 M = 10_000_000
+LEAST_L, MOST_L, MOST_M = 1e-6, 1e6, 10**8
+WIDTH = "Losses from -L to L are on the grid; the paper takes 20."
 BATCH = 1 << 20  # losses placed at once
 NOISE = 1e-14  # what the transforms' rounding may add to one tail, per round; 1.2e-15 was the most seen, in 16 rounds
 ROUNDED = 1e-12  # relative: the rounding of probabilities that are given, and of sums over the grid
 ONE = 1e-9  # probabilities that miss 1 by no more add up to it
+REMEDY = "Pass those of all outcomes, as in {'yes': 0.75, 'no': 0.25}."
 TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 Terms = Iterator[tuple[Floats, Floats]]
@@ -70,13 +74,13 @@ class Pair:
     def of(cls, p: Law, q: Law) -> "Pair":
         """The losses of p against q. An outcome that is left out has probability 0."""
         outcomes = list({**p, **q})
-        above, below = (np.array([law.get(each, 0.0) for each in outcomes], dtype=np.float64) for law in (p, q))
+        above, below = (
+            np.array([check_finite("a probability", law.get(each, 0.0), remedy=REMEDY) for each in outcomes])
+            for law in (p, q)
+        )
         missed = float(np.max(np.abs([1.0 - above.sum(), 1.0 - below.sum()])))
         if not missed <= ONE or min(above.min(), below.min()) < 0.0:
-            raise InvalidInput(
-                "p and q must each be probabilities that add up to 1. Pass those of all outcomes, as in "
-                "{'yes': 0.75, 'no': 0.25}."
-            )
+            raise InvalidInput(f"p and q must each be probabilities that add up to 1. {REMEDY}")
         return cls(lambda: iter([(log_ratio(above, below), above)]), missed, weighted=True, rounded=ROUNDED + missed)
 
 
@@ -86,8 +90,11 @@ class Grid:
     """
 
     def __init__(self, pair: Pair, *, L: float = L, m: int = M, lower: bool = False) -> None:
-        L = check_positive("L", L, remedy="Losses from -L to L are on the grid; the paper takes 20.")
-        m = check_count("m", m, least=2, remedy="m counts the points of the grid; the paper takes 10,000,000.")
+        L = check_positive("L", L, remedy=WIDTH)
+        if not LEAST_L <= L <= MOST_L:
+            raise InvalidInput(f"L must lie in [{LEAST_L:g}, {MOST_L:g}], got {L:g}. {WIDTH}")
+        points = "m counts the points of the grid; the paper takes 10,000,000."
+        m = check_count("m", m, least=2, most=MOST_M, remedy=points)
         if m % 2:
             raise InvalidInput(f"m must be even, got {m}. Algorithm 1 swaps two halves of the grid; pass {m + 1}.")
         self.pair, self.L, self.m, self.lower = pair, L, m, lower
@@ -264,7 +271,8 @@ def log_ratio(above: Floats, below: Floats) -> Floats:
     """log(above / below), infinite where only ``below`` is 0 and 0 where both are, without
     warnings.
     """
-    ratio = np.divide(above, below, out=np.where(above > 0.0, math.inf, 1.0), where=(below > 0.0) & (above > 0.0))
+    with np.errstate(over="ignore"):  # a ratio above every float is infinite, too
+        ratio = np.divide(above, below, out=np.where(above > 0.0, math.inf, 1.0), where=(below > 0.0) & (above > 0.0))
     return np.asarray(np.log(np.where(above > 0.0, ratio, 1.0)))
 
 

@@ -12,7 +12,7 @@ e^(-t^2/2)/2)-DP for every t >= 0, since its delta is at most Phi(-t).
 
 import math
 
-from shuffledp.errors import DoesNotApply, check_probability, check_users
+from shuffledp.errors import DoesNotApply, check_delta, check_users
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.literature.composition import advanced
 from shuffledp.literature.feldman import PAPER, closed_form
@@ -55,7 +55,7 @@ def equation_13(n: int, sigma: float, delta: float, epochs: int = 1) -> float:
 
 def _checked(n: object, sigma: object, delta: object) -> tuple[int, float]:
     users, _ = check_users(n)
-    check_probability("delta", delta, remedy="It is a small probability, such as 1e-6.")
+    check_delta(delta)
     return users, Gaussian(sigma=sigma).sigma  # type: ignore[arg-type]
 
 

@@ -119,7 +119,7 @@ def krr_strong_pair(n: int, k: int, gamma: float, *, reading: StrongReading = "i
             losses = np.where(count > 0, math.log(a + 1.0) - np.log(np.maximum(count, 1)), math.inf)
             yield losses, one[a - low] * two
 
-    return Pair(terms, 2.0 * tau, weighted=reading == "exact", rounded=_rounded(n))
+    return Pair(terms, 2.0 * tau, weighted=reading == "exact", rounded=_rounded(n, gamma))
 
 
 def krr_weak_pair(n: int, k: int, gamma: float, *, reading: WeakReading = "independent", tau: float = TAU) -> Pair:
@@ -151,7 +151,7 @@ def krr_weak_pair(n: int, k: int, gamma: float, *, reading: WeakReading = "indep
                 losses = score[block][:, None] - score[None, :]
                 yield losses.ravel(), (weight[b - low] * law(factorials, b, count[block], count, k, gamma)).ravel()
 
-    return Pair(terms, 3.0 * tau, weighted=reading == "exact", rounded=_rounded(n))
+    return Pair(terms, 3.0 * tau, weighted=reading == "exact", rounded=_rounded(n, gamma))
 
 
 def one_count_pair(
@@ -178,7 +178,7 @@ def one_count_pair(
             p, q = (weight[b - low] * _shifted(b, count, hay, success) for success in (own, other))
             yield (log_ratio(q, p), q) if reverse else (log_ratio(p, q), p)
 
-    return Pair(terms, (1.0 if strong else 2.0) * tau, weighted=True, rounded=_rounded(n))
+    return Pair(terms, (1.0 if strong else 2.0) * tau, weighted=True, rounded=_rounded(n, gamma))
 
 
 def rr_pair(n: int, epsilon0: float, *, reverse: bool = False) -> Pair:
@@ -208,9 +208,12 @@ def hoeffding(trials: int, p: float, tau: float = TAU) -> tuple[int, int]:
     return max(0, math.floor((p - c) * trials)), min(trials, math.ceil((p + c) * trials))
 
 
-def _rounded(n: int) -> float:
-    """What half a dozen logarithms of factorials up to n! lose, each rounded to 52 bits."""
-    return ROUNDED + 6.0 * 2.0**-52 * n * math.log(n)
+def _rounded(n: int, gamma: float = 0.0) -> float:
+    """What half a dozen logarithms of factorials up to n! lose, each rounded to 52 bits, and what
+    1 - gamma does, where gamma is nearly 1.
+    """
+    lost = min(2.0**-51 / max(1.0 - gamma, 2.0**-53), 1.0)
+    return max(ROUNDED, lost) + 6.0 * 2.0**-52 * n * math.log(n)
 
 
 def _factorials(largest: int) -> Floats:

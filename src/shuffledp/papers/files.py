@@ -1,8 +1,7 @@
 """The files of one experiment: NAME.csv, NAME.png, NAME.svg and NAME.json, each whole or absent.
 
-The table is the record, and everything else follows from it. Many experiments are computed in a few
-processes, and what is already there is kept. ``python -m shuffledp.papers.files`` is the worker
-process of ``run``: it reads requests and writes events, one JSON object per line.
+The table is the record, and everything else follows from it. Many experiments are computed one
+after the other, and what is already there is kept.
 """
 
 from __future__ import annotations
@@ -11,19 +10,15 @@ import contextlib
 import difflib
 import json
 import os
-import queue
-import subprocess
-import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from shuffledp.errors import InvalidInput, ShuffledpError, check_count
+from shuffledp.errors import InvalidInput, ShuffledpError
 from shuffledp.papers import PAPERS, biswas_utility
 from shuffledp.papers.charts import draw
 from shuffledp.papers.cities import Unreadable
@@ -31,7 +26,6 @@ from shuffledp.papers.experiment import Experiment, Line, arranged, facts, read_
 from shuffledp.storage.files import replace_file
 
 __all__ = [
-    "REFUSALS",
     "Outcome",
     "ReproductionError",
     "Unwritable",
@@ -43,6 +37,8 @@ __all__ = [
     "select",
 ]
 
+CATALOGUE = "shuffledp.papers.experiments"
+State = Literal["computed", "drawn", "kept", "failed"]
 SUFFIXES = (".csv", ".png", ".svg", ".json")
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".json": b"}\n"}  # of a file that is whole
 
@@ -51,11 +47,6 @@ class Unwritable(InvalidInput):
     """A file cannot be put in its place: the folder or the disk is to blame, and not the
     experiment.
     """
-
-
-REFUSALS: dict[str, type[InvalidInput]] = {
-    kind.__name__: kind for kind in (Unwritable, Unreadable)
-}  # for the user to put right: no bug of ours
 
 
 def files(name: str, out: Path) -> tuple[Path, ...]:
@@ -76,12 +67,12 @@ def _is_whole(path: Path) -> bool:
         return False
 
 
-def make(experiment: Experiment, out: Path, *, force: bool, report: Callable[[int], None]) -> tuple[str, float]:
+def make(experiment: Experiment, out: Path, *, force: bool, report: Callable[[int], None]) -> tuple[State, float]:
     """Write what is missing, and return "computed" or "drawn" with the seconds that it took."""
     table, png, svg, summary = files(experiment.name, out)
     start = time.perf_counter()
     lines = None if force else _stored(experiment, out)
-    state = "drawn"
+    state: State = "drawn"
     if lines is None:
         with _writing():
             summary.unlink(missing_ok=True)  # it is about numbers that are about to go
@@ -144,58 +135,6 @@ def _writing() -> Iterator[None]:
             f"{error.filename!r} must be writable, got: {error.strerror or error}. Choose another place, or make room "
             f"there."
         ) from None
-
-
-def _serve(requests: Iterable[str], tell: Callable[[dict[str, Any]], None]) -> None:
-    for request in requests:
-        asked = json.loads(request)
-        name = asked["name"]
-        try:
-            experiment = catalogue(asked["catalogue"], asked["gowalla"])[name]
-            state, seconds = make(
-                experiment,
-                Path(asked["out"]),
-                force=asked["force"],
-                report=lambda done, name=name: tell({"name": name, "done": done}),  # type: ignore[misc]
-            )
-            tell({"name": name, "state": state, "seconds": seconds})
-        except BrokenPipeError:
-            raise  # nobody is listening
-        except tuple(REFUSALS.values()) as error:
-            tell({"name": name, "state": "failed", "error": str(error), "refused": type(error).__name__})
-        except Exception as error:
-            tell({"name": name, "state": "failed", "error": " ".join(f"{type(error).__name__}: {error}".split())})
-
-
-def _main() -> None:
-    with os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as events:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what an experiment prints must not look like an event
-
-        def tell(event: dict[str, Any]) -> None:
-            events.write(json.dumps(event) + "\n")
-            events.flush()
-
-        requests: queue.SimpleQueue[str] = queue.SimpleQueue()
-        threading.Thread(target=_listen, args=(requests,), daemon=True).start()
-        _serve(iter(requests.get, ""), tell)
-
-
-def _listen(requests: queue.SimpleQueue[str]) -> None:
-    for request in sys.stdin:
-        requests.put(request)
-    os._exit(0)  # whoever started us is gone, and every file is whole at every moment
-
-
-if __name__ == "__main__":
-    try:
-        _main()
-    except BrokenPipeError:
-        os._exit(1)
-
-
-CATALOGUE = "shuffledp.papers.experiments"
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-State = Literal["computed", "drawn", "kept", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +214,6 @@ def reproduce(
     *,
     force: bool = False,
     gowalla: str | None = None,
-    workers: int = 2,
     progress: Callable[[str, int, int], None] | None = None,
     source: str = CATALOGUE,
 ) -> tuple[Outcome, ...]:
@@ -290,36 +228,31 @@ def reproduce(
     names them; but if the folder does not take a file, or the user's own file cannot be read,
     ``InvalidInput`` ends the run.
     """
-    workers = check_count("workers", workers, least=1, remedy="workers counts the processes.")
-    chosen = select(names, source=source, gowalla=gowalla)
-    folder = _folder(Path(out))
-    report = progress or (lambda *_: None)
-    outcomes: dict[str, Outcome] = {}
-    todo = []
-    for experiment in chosen:
-        if not force and finished(experiment, folder):
-            outcomes[experiment.name] = Outcome(experiment.name, "kept", 0.0, files(experiment.name, folder))
-            report(experiment.name, experiment.count, experiment.count)
-        else:
-            todo.append(experiment)
-    counts = {experiment.name: experiment.count for experiment in todo}
-    _check_room(folder, [path for name in counts for path in files(name, folder)])
-    asked = {"catalogue": source, "gowalla": gowalla, "out": str(folder.resolve()), "force": force}
-    requests = [asked | {"name": name} for name in counts]
-    with contextlib.closing(_events(requests, min(workers, len(requests)))) as events:
-        for event in events:
-            name = event["name"]
-            if "refused" in event:
-                raise REFUSALS[event["refused"]](f"{event['error']} What is finished is kept.")
-            if "state" in event:
-                there = tuple(path for path in files(name, folder) if path.is_file())
-                outcomes[name] = Outcome(name, event["state"], event.get("seconds", 0.0), there, event.get("error", ""))
-            if event.get("state") != "failed":
-                report(name, event.get("done", counts[name]), counts[name])
-    ordered = tuple(outcomes[experiment.name] for experiment in chosen)
-    if any(outcome.state == "failed" for outcome in ordered):
-        raise ReproductionError(ordered)
-    return ordered
+    chosen, folder = select(names, source=source, gowalla=gowalla), _folder(Path(out))
+    todo = [each.name for each in chosen if force or not finished(each, folder)]
+    _check_room(folder, [path for name in todo for path in files(name, folder)])
+    outcomes = [_outcome(each, folder, force, each.name not in todo, progress or (lambda *_: None)) for each in chosen]
+    if any(outcome.state == "failed" for outcome in outcomes):
+        raise ReproductionError(outcomes)
+    return tuple(outcomes)
+
+
+def _outcome(
+    experiment: Experiment, folder: Path, force: bool, kept: bool, report: Callable[[str, int, int], None]
+) -> Outcome:
+    name, count = experiment.name, experiment.count
+    state: State = "kept"
+    seconds, error = 0.0, ""
+    try:
+        if not kept:
+            state, seconds = make(experiment, folder, force=force, report=lambda done: report(name, done, count))
+        report(name, count, count)
+    except (Unwritable, Unreadable) as refused:
+        raise type(refused)(f"{refused} What is finished is kept.") from None
+    except Exception as failed:
+        state, error = "failed", " ".join(f"{type(failed).__name__}: {failed}".split())
+    there = tuple(path for path in files(name, folder) if path.is_file())
+    return Outcome(name, state, seconds, there, error)
 
 
 def _folder(out: Path) -> Path:
@@ -351,116 +284,3 @@ def _unwritable(folder: Path, error: OSError) -> Unwritable:
         f"the folder {str(folder)!r} must be writable, got: {error.strerror or error}. Choose another one, or make "
         f"room there."
     )
-
-
-def _events(requests: Sequence[dict[str, Any]], workers: int) -> Generator[dict[str, Any], None, None]:
-    """What the workers report, until every request has an answer; they end when the caller stops
-    listening, for whatever reason.
-    """
-    waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    for request in requests:
-        waiting.put(request)
-    events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    crew = [_Worker(waiting, events) for _ in range(workers)]
-    try:
-        for worker in crew:
-            worker.start()
-        answered = 0
-        while answered < len(requests):
-            event = events.get()
-            answered += "state" in event
-            yield event
-    finally:
-        for worker in crew:
-            worker.stop()
-
-
-class _Worker(threading.Thread):
-    """One process at a time that serves requests; a process that dies costs its own request, and
-    another one takes the next.
-    """
-
-    def __init__(self, waiting: queue.SimpleQueue[dict[str, Any]], events: queue.SimpleQueue[dict[str, Any]]) -> None:
-        super().__init__(daemon=True)
-        self.waiting, self.events = waiting, events
-        self.process: subprocess.Popen[str] | None = None
-        self.lock = threading.Lock()
-        self.stopped = threading.Event()
-
-    def run(self) -> None:
-        """Hand out requests until there are none."""
-        while True:
-            try:
-                request = self.waiting.get_nowait()
-            except queue.Empty:
-                return self.stop()
-            try:
-                if not self._serve(request):
-                    return None
-            except Exception as error:
-                self._fail(request, f"{type(error).__name__}: {error}")
-
-    def stop(self) -> None:
-        """End the process, now."""
-        with self.lock:
-            self.stopped.set()
-            if self.process is not None:
-                _end(self.process)
-                self.process = None
-
-    def _serve(self, request: dict[str, Any]) -> bool:
-        """Pass on what the process says about one request; False if we were stopped meanwhile."""
-        with self.lock:
-            if self.stopped.is_set():
-                return False
-            process = self.process = self.process or _process()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with contextlib.suppress(OSError, ValueError):  # it is dead, or was ended under our hands
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            for said in process.stdout:
-                event = json.loads(said)
-                self.events.put(event)
-                if "state" in event:
-                    return True
-        with self.lock:
-            if self.stopped.is_set():
-                return False
-            self.process = None
-            _end(process)
-        self._fail(request, f"its process ended with code {process.returncode}")
-        return True
-
-    def _fail(self, request: dict[str, Any], why: str) -> None:
-        self.events.put({"name": request["name"], "state": "failed", "error": why})
-
-
-def _process() -> subprocess.Popen[str]:
-    # As many processes as cores, so one thread each. They find the same modules as we do, wherever
-    # those come from.
-    environment = (
-        os.environ
-        | dict.fromkeys(THREADS, "1")
-        | {"MPLBACKEND": "Agg", "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    )
-    command = [sys.executable, "-P", "-m", "shuffledp.papers.files"]  # -P: nothing from the current folder by accident
-    # A session of its own: Ctrl-C is for us, and we end the process.
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env=environment,
-        start_new_session=True,
-    )
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with contextlib.suppress(OSError):  # what it had not read is of no use to anybody
-                stream.close()

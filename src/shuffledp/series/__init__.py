@@ -1,15 +1,12 @@
 """Again next week: one design, asked every week, paid for in advance.
 
-tracking      ``sdp.Series``
-series_file   what a series is: its name, its design, where it was paid for
-periods       weeks, months and days, and the order that they are in
-asking_again  the question of a week, about a table
-weeks         the weeks that stand, and the next one: each is released once
-pausing       what was spent so far, and what a pause would buy
-readings      what one week says, line by line
-trend         the estimates of all weeks, and how they change, with intervals
-trend_page    all of it on one HTML page
-checking      every week verified, and the page compared with them
+tracking     ``sdp.Series``
+series_file  what a series is: its name, its design, where it was paid for, its periods
+weeks        the weeks that stand, and the next one: each is released once
+pausing      what was spent so far, and what a pause would buy
+trend        the estimates of all weeks, and how they change, with intervals
+trend_page   all of it on one HTML page
+checking     every week verified, and the page compared with them
 
 A folder holds ``series.json``, which never changes, and ``weeks/001`` and so on, each a release
 like any other. What was released is read from there; the page and the table of the trend are made

@@ -23,11 +23,10 @@ from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release
 from shuffledp.sampling import Rng
-from shuffledp.series.asking_again import question_of
 from shuffledp.series.pausing import Pace, paces, spent_after
 from shuffledp.series.trend import Trend, trend_of
 from shuffledp.series.trend_page import trend_svg, write_pages
-from shuffledp.series.weeks import Tracked, new_series, next_week, tracked
+from shuffledp.series.weeks import Tracked, new_series, next_week, question_of, tracked
 
 __all__ = ["Series"]
 

@@ -26,8 +26,7 @@ from shuffledp.page.svg import Chart, shortened
 from shuffledp.page.svg_file import SEEDED, SvgFigure
 from shuffledp.page.trend_chart import Mark, trend_chart
 from shuffledp.series.pausing import Pace, paces, spent_after
-from shuffledp.series.readings import Unit
-from shuffledp.series.trend import Change, Point, Trend, trend_of, write_trend
+from shuffledp.series.trend import Change, Point, Trend, Unit, trend_of, write_trend
 from shuffledp.series.weeks import WEEKS, Tracked
 from shuffledp.storage.files import replace_file
 

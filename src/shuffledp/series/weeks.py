@@ -16,21 +16,34 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.ledger import Ledger, PaidSeries, Turn
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
+from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 from shuffledp.record import InSeries, Record, read_record
 from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
-from shuffledp.series.periods import check_order, period_of
-from shuffledp.series.series_file import FILE, Payment, SeriesFile, check_by, check_weekly, read_series
+from shuffledp.release.question import Question
+from shuffledp.release.settled_question import question_about
+from shuffledp.series.series_file import (
+    FILE,
+    Payment,
+    SeriesFile,
+    check_by,
+    check_order,
+    check_weekly,
+    period_of,
+    read_series,
+)
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 from shuffledp.tables.permutation import check_crowd
 
-__all__ = ["WEEKS", "Tracked", "Week", "collected_week", "new_series", "next_week", "tracked"]
+__all__ = ["WEEKS", "Tracked", "Week", "collected_week", "new_series", "next_week", "question_of", "tracked"]
 
 WEEKS, DESIGN, LOCK, FACTS = "weeks", "design.json", ".lock", "estimates.json"
 
@@ -263,3 +276,32 @@ def _seal(place: Path) -> str | None:
         record = read_record((place / FACTS).read_text(encoding="utf-8"))
         return None if record.ledger is None else record.ledger.record
     return None
+
+
+ORIGIN = "the design of the series"
+
+
+def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **reading: Any) -> Question:
+    """What is asked of a table in a week; ``reading`` says how it is read."""
+    task = week.series.design.task
+    if clip and task.bounds is None:
+        rule = (Argument("clip"), f" must be left out for a {task.name}, which has no bounds")
+        raise InvalidInput(Refusal(rule, "it", "Leave it out."))
+    if isinstance(task, CrosstabTask):
+        reading |= {"columns": reading.pop("column") or task.columns, "by": week.series.by}
+        for gap, part in zip(per_column(Argument("missing"), missing, reading["columns"]), task.parts, strict=True):
+            _check_listed(gap, part.labels)
+    elif task.bounds is None:
+        _check_listed(one_name(Argument("missing"), missing), task.labels)
+    elif missing is not None:
+        rule = (Argument("missing"), f" must be left out for a {task.name}")
+        raise InvalidInput(Refusal(rule, repr(missing), "Leave it out."))
+    return question_about(task, origin=ORIGIN, missing=missing, clip=clip, series=week.said, **reading)
+
+
+def _check_listed(missing: str | None, labels: tuple[str, ...]) -> None:
+    """Refuse to count missing values as anything but one of the categories that were settled."""
+    if missing is not None and missing not in labels:
+        rule = (Argument("missing"), f" must be one of the {len(labels)} categories of the series")
+        remedy = "Name one of them, or leave it out: rows without a value then do not take part."
+        raise InvalidInput(Refusal(rule, repr(missing), remedy))

@@ -4,13 +4,12 @@ an analyst opens a multiset.
 collection     what all parties agree on: design, analyst's key, shuffler, times; its digest
 envelopes      reports in envelopes that the analyst's key alone opens (HPKE), and files of them
 all_cores      what seals or opens many envelopes: processes that end with this one
-codes          invitations: one report for each
 organizer      before the first report: the collection and its key, invitations
-wire           what goes over HTTP: addresses, records, limits, the words of a refusal
+wire           what goes over HTTP: records, limits, invitations, the words of a refusal
 shuffler       what takes envelopes over HTTP, and releases them without their order
 stores         where envelopes wait: nothing acknowledged that is not there, no order of arrival
-analyst        what the analyst asks of the shuffler: status, close and fetch
 opening_tasks  slices of a sealed file -> sums, on all cores of this machine or elsewhere
+analyst        what the analyst asks of the shuffler: status, close and fetch
 spark          slices on the workers of Spark
 opener         what the shuffler released -> a release
 search         a search for frequent words: level after level, each a collection of its own

@@ -16,9 +16,9 @@ from shuffledp.errors import InvalidInput, check_count
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.storage.files import check_apart, check_new_file, check_new_folder, new_folder, replace_file
-from shuffledp.survey.codes import code_text, hash_of_code, new_codes
 from shuffledp.survey.collection import Collection, check_address
 from shuffledp.survey.envelopes import AnalystKey
+from shuffledp.survey.wire import code_text, hash_of_code, new_codes
 
 __all__ = ["COLLECTION", "KEY", "MOST_CODES", "invite", "new_collection"]
 

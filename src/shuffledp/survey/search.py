@@ -32,11 +32,11 @@ from shuffledp.search.progress import Progress, found_words, progress_of
 from shuffledp.search.search import TopSearch
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
-from shuffledp.survey.codes import code_text, hash_of_code, new_codes
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.opener import Study, count_study
 from shuffledp.survey.opening_tasks import OnAllCores, Opening
 from shuffledp.survey.organizer import COLLECTION, new_collection
+from shuffledp.survey.wire import code_text, hash_of_code, new_codes
 
 __all__ = ["SearchFolder", "new_search", "next_level"]
 

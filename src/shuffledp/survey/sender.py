@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.client import Drawing, check_client
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.survey.all_cores import sealed
-from shuffledp.survey.codes import read_code
 from shuffledp.survey.collection import SKEW, Collection, check_address, check_digest, read_collection
 from shuffledp.survey.courier import Courier, Unsent
 from shuffledp.survey.envelopes import Envelopes
 from shuffledp.survey.outbox import Outbox, Stored, default_outbox
 from shuffledp.survey.typed_answers import read_answer
-from shuffledp.survey.wire import Refused, Uploads
+from shuffledp.survey.wire import Refused, Uploads, read_code
 
 if TYPE_CHECKING:
     import httpx

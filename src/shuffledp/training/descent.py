@@ -270,9 +270,7 @@ class ShuffledSGD:
                 f"sensitivity."
             )
         if self.epsilon is None:
-            self._set(
-                noise=check_positive("noise", self.noise, remedy="It is sigma / sensitivity; 0.5 to 10 is usual.")
-            )
+            self._set(noise=passes.check_noise(self.noise))
         else:
             self._set(
                 epsilon=check_positive(

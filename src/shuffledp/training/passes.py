@@ -46,13 +46,14 @@ from shuffledp.errors import (
     InvalidInput,
     check_delta,
     check_epsilon,
+    check_positive,
     check_promised,
-    check_rounds,
     check_users,
 )
 from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
 from shuffledp.randomizers.randomizer import Atoms
 from shuffledp.training import RandomAllocation
+from shuffledp.training.allocation import check_epochs
 from shuffledp.training.step_pairs import GRID, LEAST, NODES, normal_cells, normal_masses, normal_ratio
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Allocation",
     "PermutedPass",
     "calibrated",
+    "check_noise",
     "despite",
     "least_noise",
     "local_epsilon",
@@ -159,8 +161,14 @@ LOCAL = "analytic Gaussian mechanism (Balle and Wang 2018, Thm 8), without ampli
 FIRST, ROOM, TRIES = 1.0, 1.3, 20  # the epsilon to try first, and what to try if it is exceeded
 WORTH = 0.85  # spills so much lighter are worth another try
 NOISES = (0.05, 1e6)
+NOISE = "It is sigma / sensitivity; 0.5 to 10 is usual."
 RARE, RAREST = 1e-2, 1e-14  # of delta, sampling with replacement: losses this rare are counted as infinite
 FINE, POINTS, STRETCH = (25.0, 2.5, 0.25), 1 << 20, 0.01
+
+
+def check_noise(value: object) -> float:
+    """Return ``value`` as the deviation of noise, in units of the sensitivity."""
+    return check_positive("noise", value, remedy=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +203,8 @@ def permuted(
     >>> round(answer.epsilon, 4), round(answer.local, 2)
     (0.0259, 2.25)
     """
-    n, _ = check_users(n)
-    delta, epochs = check_delta(delta), check_rounds(epochs)
+    (n, _), noise = check_users(n), check_noise(noise)
+    delta, epochs = check_delta(delta), check_epochs(epochs)
     local = local_epsilon(noise=noise / math.sqrt(epochs), delta=delta, flaw=epochs * flaw)
     best, passes = Account(local, delta, local), _Passes(noise, n, epochs, flaw)
     most = min(hint or FIRST, local)
@@ -223,7 +231,7 @@ def calibrated(*, n: int, epsilon: float, delta: float, epochs: int = 1, flaw: f
     0.643
     """
     n, _ = check_users(n)
-    epsilon, delta, epochs = check_epsilon(epsilon), check_promised(delta), check_rounds(epochs)
+    epsilon, delta, epochs = check_epsilon(epsilon), check_promised(delta), check_epochs(epochs)
 
     def fits(noise: float) -> bool:
         if local_epsilon(noise=noise / math.sqrt(epochs), delta=delta, flaw=epochs * flaw) <= epsilon:
@@ -312,7 +320,9 @@ def sampled_epsilon(*, noise: float, n: int, delta: float, epochs: int = 1, flaw
     >>> 0.013 < sampled_epsilon(noise=2.0, n=20_000, delta=1e-6) < 0.015
     True
     """
-    n, _ = check_users(n)
+    (n, _), noise, epochs = check_users(n), min(check_noise(noise), NOISES[1]), check_epochs(epochs)
+    if noise < NOISES[0]:
+        raise InvalidInput(f"noise must be at least {NOISES[0]} to compare with sampling, got {noise!r}. {NOISE}")
     return despite(epochs * n * flaw, check_delta(delta), lambda left: _sampled(noise, n, epochs * n, left))
 
 

@@ -3,14 +3,10 @@ made it.
 
 verification          all of it, in order
 check_page            what a page shows, against its own facts
-check_design          its integers, and whether clients could run it
-check_consistency     counts, promises and hashes
+check_consistency     the design; counts, promises and hashes; whether clients could run it
 check_sentences       method, assumptions and adversary
-by_task               what the votes tell, by the task
-check_shares          shares within the groups of a crosstab
-check_second_law      the law of those who count what a search found
+answers               what the votes tell, by the task
 check_search          the levels of a search for frequent words
-check_symbols         the words of a search, symbol by symbol
 check_table           the estimates.csv beside it
 check_ledger          what its ledger says
 check_certificate     the certified intervals, against the oracle

@@ -1,5 +1,11 @@
 """A search for frequent words, level by level: who was asked what, from how many votes on it went
 on, and what the votes of the last level say of everybody.
+
+The words of a search, symbol by symbol: whatever went on from a level begins as it was followed
+there, and is as long as what the level looked at.
+
+The first level of a search, of which the certificate speaks; and the law of those who count what
+was found, where it is another: its integers, and that it shows no more.
 """
 
 from __future__ import annotations
@@ -7,21 +13,34 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
+from itertools import accumulate
+from urllib.parse import unquote_to_bytes
 
 import numpy as np
 from scipy.special import bdtrc, gammaln
 
-from shuffledp.judge.effort import MOST_STRAY_VOTES, TooLarge
+from shuffledp.judge.effort import MOST_STRAY_VOTES, Effort, TooLarge
 from shuffledp.judge.lattice import UNIT
 from shuffledp.judge.laws import CountedLaw
+from shuffledp.judge.oracle import Oracle
 from shuffledp.judge.rows import Estimated, counts
-from shuffledp.record import Record, Searched, SearchLevel
-from shuffledp.verify.check_second_law import OUT_OF, SHORT_GROUPS, fewest_of, law_of_level, most_of
-from shuffledp.verify.check_symbols import check_symbols
-from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked
+from shuffledp.record import Certificate, Record, Searched, SearchLevel
+from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
-__all__ = ["check_search"]
+__all__ = [
+    "OUT_OF",
+    "SHORT_GROUPS",
+    "check_search",
+    "check_second_law",
+    "check_symbols",
+    "fewest_of",
+    "law_of_level",
+    "most_of",
+    "of_first_level",
+]
 
 BYTES, LONGEST, LEVEL, GOES_ON = 210, 255, 0.95, "…"
 COUNTING = 0.2  # the least share of those who count
@@ -313,3 +332,126 @@ def _above(people: int, held: int, votes: int, hit: float, miss: float) -> float
         least <= 0, 1.0, np.where(least > held, 0.0, bdtrc(np.clip(least - 1, 0, max(held - 1, 0)), max(held, 1), hit))
     )
     return float(chances @ own / chances.sum())
+
+
+Symbols = tuple[object, ...]
+Reader = Callable[[str], Symbols | None]
+
+
+def check_symbols(record: Record, search: Searched) -> Iterator[Check]:
+    """Every value that went on, and the tokens that none of them has."""
+    tokens, seen = record.design.tokens, set[object]()
+    read, depths = _reader(tokens), list(accumulate(search.spans))
+    for number, level in enumerate(search.levels, 1):
+        texts, followed = list(map(read, level.passed)), _Followed(level, read, depths[min(number, len(depths)) - 1])
+        seen.update(symbol for text in texts for symbol in text or ())
+        right = len(set(zip(level.passed, level.whole, strict=True))) == len(texts) and all(
+            text is not None and followed.by(text, whole) for text, whole in zip(texts, level.whole, strict=True)
+        )
+        found = "each once, as it was followed" if right else "something else"
+        yield holds(f"level {number}: symbols", f"{len(texts)} values", found, "the symbols of each", right)
+    unseen = [token for token in tokens or () if token not in seen]
+    if unseen:
+        why = "nothing that went on has them; the ledger binds the design"
+        yield unchecked("tokens that no word has", ", ".join(unseen), why)
+
+
+def _reader(tokens: tuple[str, ...] | list[str] | None) -> Reader:
+    """How a text is cut into symbols, the longest first; none of a text that cannot be."""
+    if tokens is None:
+        return lambda text: tuple(unquote_to_bytes(text))
+    pattern = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
+
+    def cut(text: str) -> Symbols | None:
+        found = re.findall(pattern, text)
+        return tuple(found) if "".join(found) == text else None
+
+    return cut
+
+
+class _Followed:
+    """What can have gone on from a level that looked at ``depth`` symbols."""
+
+    def __init__(self, level: SearchLevel, read: Reader, depth: int) -> None:
+        self._words, self._prefixes = set(map(read, level.words)), set(map(read, level.prefixes))
+        self._begun = {len(prefix) for prefix in self._prefixes if prefix is not None}
+        self._depth, self._span = depth, level.span
+
+    def by(self, text: Symbols, whole: bool) -> bool:
+        """Whether a word, or a beginning, did."""
+        if self._words:
+            return text in (self._words if whole else self._prefixes)
+        begun = any(text[:length] in self._prefixes for length in self._begun)
+        return begun and (self._depth - self._span <= len(text) < self._depth if whole else len(text) == self._depth)
+
+
+OUT_OF, SHORT_GROUPS = 1 << 32, 1e-3
+NOISE = 1e-9  # relative: rounding of the oracle
+WHAT = "delta of those who count"
+
+
+def law_of_level(search: Searched, law: CountedLaw, *, counting: bool) -> CountedLaw:
+    """By which law a level reports, if the first one does by ``law``."""
+    own = search.counting_law
+    return law if own is None or not counting else CountedLaw.of(own.as_json())
+
+
+def fewest_of(search: Searched, share: float) -> int:
+    """How many honest people draw a level of this share, but for a small part of delta: Chernoff's
+    bound.
+    """
+    return max(1, math.floor(search.honest * share - math.sqrt(2.0 * search.honest * share * _rare(search))))
+
+
+def most_of(search: Searched, share: float) -> int:
+    """How many people draw such a level, at most, but for as small a part."""
+    rare = _rare(search)
+    most = search.people * share + rare + math.sqrt(2.0 * search.people * share * rare)
+    return min(search.people, math.ceil(most))
+
+
+def _rare(search: Searched) -> float:
+    return math.log(1.0 / (SHORT_GROUPS * search.delta))
+
+
+def of_first_level(record: Record) -> Certificate:
+    """What the certificate says of the first level: of a search, without what is added for others
+    (``check_search`` knows how much); of any other release, all of it.
+    """
+    claimed, search = record.certificate, record.counted.search
+    if search is None:
+        return claimed
+    rest = search.delta - record.design.delta
+    upper = tuple(max(0.0, delta - rest) for delta in claimed.curve.upper)
+    promised = None if claimed.delta is None else replace(claimed.delta, upper=max(0.0, claimed.delta.upper - rest))
+    epsilon = replace(claimed.epsilon, delta=record.design.delta)
+    return replace(claimed, epsilon=epsilon, delta=promised, curve=replace(claimed.curve, upper=upper))
+
+
+def check_second_law(record: Record, effort: Effort) -> Iterator[Check]:
+    """Nothing to check, if there is no such law."""
+    search = record.counted.search
+    if search is None or search.counting_law is None:
+        return
+    law = CountedLaw.of(search.counting_law.as_json())
+    yield equal("randomizer of those who count", law.family, "krr", "the task")
+    yield equal("values that those who count can name", law.k, 2 * search.candidates + 1, "what is followed")
+    loud = law.family == "krr" and law.implied <= Decimal(law.epsilon0) and law.integers == law.least_integers
+    yield holds("integers of those who count", law.integers, law.epsilon0, "the least noise that keeps epsilon0", loud)
+    alone = search.counting_law.epsilon0 is not None and law.epsilon0 <= (record.design.law.epsilon0 or 0.0)
+    yield holds("epsilon0 of those who count", law.epsilon0, record.design.law.epsilon0, "that of the design", alone)
+    people = fewest_of(search, float(1 - len(search.spans) * Fraction(search.share, OUT_OF)))
+    claimed = of_first_level(record)
+    asked = np.array([claimed.epsilon.upper, *claimed.curve.epsilon])
+    said = np.array([claimed.epsilon.delta, *claimed.curve.upper])
+    try:
+        least, most = Oracle(law, people, 1, effort=effort).upper(asked)
+    except TooLarge as error:
+        yield vital(unchecked(WHAT, "", f"not summed again: {error}"))
+        return
+    found = f"{most[0]:.3g} where {said[0]:.3g} is promised"
+    if np.any(least > said * (1.0 + NOISE)) or np.all(most <= said):
+        how = f"the sums of the blanket, at all {len(asked)} points, of {people} people"
+        yield vital(holds(WHAT, "no more than the first level's", found, how, bool(np.all(most <= said))))
+    else:
+        yield vital(unchecked(WHAT, "", "not decided: the oracle's two ends are too far apart"))

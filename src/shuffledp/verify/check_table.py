@@ -21,7 +21,7 @@ from shuffledp.judge.rows import Estimated, counted_people
 from shuffledp.record import Record
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
-from shuffledp.verify.by_task import LOOSER, places_of, tails_of, told_by
+from shuffledp.verify.answers import LOOSER, places_of, tails_of, told_by
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = ["check_table"]

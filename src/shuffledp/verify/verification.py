@@ -13,14 +13,13 @@ from shuffledp.judge.oracle import Oracle, Tick
 from shuffledp.judge.rows import TREE, CountedTree
 from shuffledp.judge.shares import SHARED, CountedShares
 from shuffledp.record import Record, read_record
-from shuffledp.verify.by_task import told_by
+from shuffledp.verify.answers import told_by
 from shuffledp.verify.check_certificate import check_certificate
 from shuffledp.verify.check_comparison import check_comparison
-from shuffledp.verify.check_consistency import check_consistency
-from shuffledp.verify.check_design import check_design
+from shuffledp.verify.check_consistency import check_consistency, check_design
 from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.verify.check_page import check_page
-from shuffledp.verify.check_second_law import check_second_law, of_first_level
+from shuffledp.verify.check_search import check_second_law, of_first_level
 from shuffledp.verify.check_sentences import check_sentences
 from shuffledp.verify.check_table import check_table
 from shuffledp.verify.outcomes import Check, unchecked, vital

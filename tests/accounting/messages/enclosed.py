@@ -6,8 +6,8 @@ import numpy as np
 
 from shuffledp.accounting.reductions import Curve
 from shuffledp.judge import hockey_stick
-from shuffledp.judge.enumeration import View
 from tests.contracts.enclosure import COARSE
+from tests.oracle.views import View
 
 ROUNDING = 1e-11
 

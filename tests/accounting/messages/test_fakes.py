@@ -13,8 +13,8 @@ from shuffledp import InvalidInput, ShufflerDummies, shuffle
 from shuffledp.accounting.messages.fakes import BucketDummies
 from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.judge import hockey_stick
-from shuffledp.judge.enumeration import dummies_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
+from tests.oracle.views import dummies_view
 
 ONE = np.array([1.0])
 

@@ -11,7 +11,7 @@ import pytest
 
 from shuffledp import ShufflerDummies, TreeDummies, shuffle
 from shuffledp._types import Floats
-from shuffledp.judge.enumeration import tree_view
+from tests.oracle.views import tree_view
 
 SHAPES = {(3, 2, 2): 3, (4, 2, 2): 2, (4, 2, 3): 2, (5, 3, 2): 2}  # values, levels, branches; numbers of dummies
 

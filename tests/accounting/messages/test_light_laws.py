@@ -12,12 +12,12 @@ import pytest
 from shuffledp import shuffle
 from shuffledp.accounting.messages.fakes import BucketDummies, uniform_fakes_and_reports
 from shuffledp.accounting.messages.light_laws import LightReport
-from shuffledp.judge.enumeration import View, dummies_view, fakes_view, rounds_of
 from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.message import FakedValues
 from shuffledp.sampling import WORD
 from tests.accounting.messages.enclosed import both_orders
 from tests.contracts.enclosure import COARSE
+from tests.oracle.views import View, dummies_view, fakes_view, rounds_of
 
 
 def views(law: FakedValues, people: int) -> Iterator[tuple[View, View]]:

@@ -13,11 +13,11 @@ import pytest
 
 from shuffledp import Accountant, InvalidInput, shuffle
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.judge.enumeration import View, added, dummies_view, fakes_view, rounds_of, shares_view, signed_view
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.sampling import WORD
 from tests.accounting.messages.enclosed import both_orders
 from tests.contracts.enclosure import COARSE
+from tests.oracle.views import View, added, dummies_view, fakes_view, rounds_of, shares_view, signed_view
 
 
 def enclosed(survey: Guarantee, exact: float, epsilon: float) -> None:

@@ -11,8 +11,8 @@ from scipy.stats import nbinom, poisson
 from shuffledp import InvalidInput
 from shuffledp.accounting.messages.levels import Inexact
 from shuffledp.accounting.messages.sums import Pairs, signed_pair
-from shuffledp.judge.enumeration import signed_share, signed_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
+from tests.oracle.views import signed_share, signed_view
 
 ONE = np.array([1.0])
 

@@ -8,7 +8,7 @@ import pytest
 from shuffledp import InvalidInput
 from shuffledp.accounting.messages.sums import _log_excess, _small, least_messages, mixing_distance
 from shuffledp.judge import hockey_stick
-from shuffledp.judge.enumeration import shares_view, vectors_with_sum
+from tests.oracle.views import shares_view, vectors_with_sum
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from shuffledp import InvalidInput
 from shuffledp.accounting.messages.fakes import fake_users, uniform_fakes, uniform_fakes_and_reports
 from shuffledp.judge import hockey_stick
-from shuffledp.judge.enumeration import fakes_view
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
 from tests.contracts.enclosure import COARSE
+from tests.oracle.views import fakes_view
 
 ONE = np.array([1.0])
 

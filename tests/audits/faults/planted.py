@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp.audits.auditing import Audit, audit
-from shuffledp.audits.play import Subject
+from shuffledp.audits.trial import Subject
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.sampling import Rng, source_of
 from tests.audits.faults import messages as people

@@ -11,11 +11,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from shuffledp.survey.codes import hash_of_code, new_codes
 from shuffledp.survey.collection import SKEW
 from shuffledp.survey.envelopes import SealedHeader
 from shuffledp.survey.shuffler.app import HEADERS, Limits
-from shuffledp.survey.wire import MEDIA_TYPE
+from shuffledp.survey.wire import MEDIA_TYPE, hash_of_code, new_codes
 from tests.survey.memory_folder import small_files
 from tests.survey.shufflers import BEARER, OCTETS, TOKEN, Trial, envelopes, trial
 from tests.survey.studies import study

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.survey.codes import hash_of_code
+from shuffledp.survey.wire import hash_of_code
 from tests.survey.memory_folder import memory_folder
 from tests.survey.shufflers import Trial, trial
 from tests.survey.studies import designs, study

@@ -18,8 +18,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.stores import postgres
 from shuffledp.survey.stores.postgres import PostgresStore
-from shuffledp.survey.stores.store import Added, Stocked, Unavailable
-from shuffledp.survey.stores.store_places import open_store
+from shuffledp.survey.stores.store import Added, Stocked, Unavailable, open_store
 from shuffledp.survey.wire import Delivery, Refused
 from tests.survey.shufflers import envelopes, trial
 from tests.survey.stores.cut_cable import Cable, Cut

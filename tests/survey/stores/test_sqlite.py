@@ -18,13 +18,12 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.survey.codes import hash_of_code, new_codes
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.stores import sqlite
 from shuffledp.survey.stores.fingerprints import Fingerprints
 from shuffledp.survey.stores.sqlite import SQLiteStore
 from shuffledp.survey.stores.store import Added, Stocked, Unavailable
-from shuffledp.survey.wire import Delivery
+from shuffledp.survey.wire import Delivery, hash_of_code, new_codes
 from tests.survey.memory_folder import memory_folder, small_files
 from tests.survey.shufflers import envelopes
 from tests.survey.studies import study

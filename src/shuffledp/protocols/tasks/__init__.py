@@ -13,9 +13,9 @@ top_task        top
 A task is plain data, and says nothing of privacy. To add one, write a frozen dataclass of ``Task``
 and ``register`` it; the protocol that answers it is registered in ``protocols.settling``. That is
 enough for designs, clients and shufflers, and, if it derives from a task that is here, for record,
-page and verify (``by_task``). One of a kind of its own needs a module in ``page``, in
-``release.by_task`` and in ``verify.by_task``; to be planned and asked by name
-it needs ``protocols.planning``, ``release`` and ``cli.release``.
+page and verify (``by_task``). One of a kind of its own needs a module in ``page`` and in
+``release.by_task``, and a class in ``verify.answers``; to be planned and asked by name it needs
+``protocols.planning``, ``release`` and ``cli.questions``.
 """
 
 from shuffledp.protocols.tasks.count_task import CountTask

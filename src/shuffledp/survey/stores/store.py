@@ -14,11 +14,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.sampling import WORD, bernoulli, source_of
 from shuffledp.survey.all_cores import sealed
@@ -34,6 +36,7 @@ __all__ = [
     "Unavailable",
     "already_closed",
     "full",
+    "open_store",
     "other_messages",
     "unknown_code",
     "used_code",
@@ -250,3 +253,18 @@ def _values(numbers: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
     ends = np.cumsum(numbers)
     for start in range(0, int(ends[-1]), CHUNK):
         yield np.searchsorted(ends, np.arange(start, min(start + CHUNK, int(ends[-1]))), side="right")
+
+
+def open_store(place: str, collection: Collection) -> Store:
+    """The store that a command names, for reports of ``collection``."""
+    from shuffledp.survey.stores.postgres import SCHEMES, PostgresStore
+    from shuffledp.survey.stores.sqlite import SQLiteStore
+
+    if place.startswith(SCHEMES):
+        return PostgresStore(place, collection)
+    if "://" in place:
+        raise InvalidInput(
+            f"--store must be a file for SQLite, or postgresql://user@host/name, got {place.partition(':')[0]}://... "
+            f"Name one of those."
+        )
+    return SQLiteStore(Path(place), collection)
