@@ -20,7 +20,6 @@ import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, number_by_curator
-from shuffledp.protocols.planning import worst_error
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.survey.envelopes import OVERHEAD
 
@@ -50,7 +49,7 @@ class Way:
     def error(self, people: int) -> float:
         """The standard error with so many people: for even counts, or for the worst data."""
         asked = self.make(people).settle()
-        return worst_error(asked) if self.worst else asked.predicted_stderr()
+        return asked.worst_stderr() if self.worst else asked.predicted_stderr()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.protocols.protocol import calibrated
+from shuffledp.mechanisms.one_message import strongest
 
 MOST, MOST_HELP, MOST_ODD = 1.0, 0.3, 5.0
 TARGET: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -135,7 +135,7 @@ def calls() -> list[Result]:
     results = [Result("the baseline: delta of k-RR, k = 16, n = 1e4, both ends", f"{answer:.3f} s of CPU")]
     for most, asked in ((MOST, CALLS), (MOST_ODD, ODD), (None, REPORTED)):
         for what, call in asked:
-            calibrated.cache_clear()
+            strongest.cache_clear()
             seconds = _seconds(call)
             measured = f"{seconds:.3f} s of CPU, {seconds / answer:.0f} answers"
             results.append(

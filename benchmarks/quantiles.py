@@ -24,11 +24,12 @@ import numpy as np
 
 from shuffledp import Quantiles, TreeDummies
 from shuffledp._types import Floats
+from shuffledp.mechanisms.levels import level_sizes
+from shuffledp.mechanisms.noise_search import fewest_dummies
+from shuffledp.mechanisms.tree import Tree
 from shuffledp.protocols.binning import cut_points, in_bins
 from shuffledp.protocols.faked_tables import DummyQuantiles
-from shuffledp.protocols.least_noise import fewest_dummies
-from shuffledp.protocols.levels import level_sizes
-from shuffledp.protocols.tree_squares import TreeSquares
+from shuffledp.workload import Ranges
 
 RUNS = 200
 PROMISE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -109,9 +110,9 @@ def trees() -> list[str]:
             best = fewest_dummies(2, 1000, *PROMISE.values(), levels, keep=1.0, kind=None, epsilon0=math.inf)
             described = {name: getattr(best, name) for name in ("kind", "center", "left", "right", "rate")}
             law = TreeDummies(k=bins, levels=levels, branches=branches, **described)
-            worst = TreeSquares(law).noise([(0, cut) for cut in cuts]).base.max()
+            worst = max(Tree(law).worst(Ranges(("",), ((0, int(cut)),)), 0) for cut in cuts)
             name = f"{levels} levels of {best.kind} dummies, {branches} branches"
-            errors[levels] = (float(np.sqrt(worst)), name if levels > 1 else f"all bins, {best.kind} dummies")
+            errors[levels] = (worst, name if levels > 1 else f"all bins, {best.kind} dummies")
         error, shape = min(errors.values())
         flat = errors[1][0] * math.sqrt(bins // 2 / (bins / 4.0))
         listed = " | ".join(f"{errors[levels][0]:.1f}" if levels in errors else "" for levels in range(1, 7))

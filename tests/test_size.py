@@ -11,17 +11,17 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 417,
-    "lines": 84_430,
-    "lines of code": 57_610,
+    "files": 421,
+    "lines": 84_880,
+    "lines of code": 57_840,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,
     "registries of questions or families": 9,
     "options": 669,
     "visible options in one help": 36,
-    "files that a histogram runs": 102,
-    "its crossings between packages, without accounting <-> randomizers": 495,
+    "files that a histogram runs": 105,
+    "its crossings between packages, without accounting <-> randomizers": 505,
     "its crossings between accounting and randomizers": 1752,
 }
 

@@ -13,9 +13,10 @@ randomizers  one report's law: described, drawn, debiased; a file for each famil
 accounting   a law -> both ends of epsilon and delta: haystack, reductions, curves, rounds
 training     noisy training: random allocation, permuted passes, other samplers
 literature   every published bound, one file per paper, beside the truth
+workload     which sums of people answer a question
 search       frequent words that were never listed, level by level
-mechanisms   the best curator and the best lone reports, to compare with
-protocols    a question, its randomizer, its estimator: histogram, sums; plan
+mechanisms   how reports hide, and what is estimated from what arrives
+protocols    a question and how it is hidden, from encoding to estimate; plan
 testing      the same checks for a class of your own
 audits       attacks on running code
 figures      drawing, and nothing but drawing

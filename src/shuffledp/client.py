@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_positive
+from shuffledp.mechanisms import mechanism_of
 from shuffledp.protocols.binning import in_bins
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.rounding import check_numbers, on_grid, worst_stderr
+from shuffledp.protocols.rounding import check_numbers, on_grid
 from shuffledp.protocols.tasks import CrosstabTask, TopTask
 from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
 from shuffledp.protocols.tasks.top_task import SEARCH
@@ -31,6 +32,7 @@ from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, large_delta, rounded, shown_alone
+from shuffledp.workload import Each, Weights
 
 if TYPE_CHECKING:
     from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, Reader, ReportsFile
@@ -93,17 +95,13 @@ class Encoder:
         counts the root mean square over values that are held equally often, of a distribution
         function that at the median.
         """
-        law, n, bounds = self.randomizer, self.design.n, self.design.task.bounds
-        k = law.k
-        if self.design.task.edges is not None:
-            return math.sqrt(law.group_law(k // 2, n).variance(n / 2, n))
-        if isinstance(law, MessageLaw):
-            error = law.expected_stderr(n)
-        elif bounds is None:
-            error = float(np.sqrt(np.mean(law.count_variance(np.full(k, n / k)))))
-        else:
-            error = worst_stderr(n, k - 1, k * law.miss, law.contrast)
-        return error if bounds is None else error * (bounds[1] - bounds[0]) / n
+        mechanism, task, n = mechanism_of(self.randomizer), self.design.task, self.design.n
+        k, bounds = mechanism.size, task.bounds
+        if task.edges is not None:
+            return math.sqrt(mechanism.law.group_law(k // 2, n).variance(n / 2, n))
+        if bounds is None:
+            return float(np.sqrt(np.mean(mechanism.predicted(Each(()), np.full(k, n / k)) ** 2)))
+        return mechanism.worst(Weights.grid("", k - 1), n) * (bounds[1] - bounds[0]) / n
 
 
 def read_design(path: Path) -> Design:

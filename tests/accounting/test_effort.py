@@ -22,7 +22,7 @@ from shuffledp.accounting.haystack.triples import Kinds, kinds_of_users
 from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.pld import Composition
 from shuffledp.accounting.shuffled import Shuffled
-from shuffledp.protocols.protocol import calibrated
+from shuffledp.mechanisms.one_message import strongest
 
 TARGET = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -38,9 +38,9 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return answer(self, end, *arguments)
 
     monkeypatch.setattr(Shuffled, "_end", counted)
-    calibrated.cache_clear()
+    strongest.cache_clear()
     yield asked
-    calibrated.cache_clear()
+    strongest.cache_clear()
 
 
 @pytest.mark.parametrize(

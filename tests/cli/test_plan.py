@@ -11,10 +11,10 @@ import pytest
 
 from shuffledp import KRR, OUE, Hadamard, Histogram, SubsetSelection
 from shuffledp.cli import main
-from shuffledp.protocols import protocol as base
+from shuffledp.mechanisms import one_message
 from shuffledp.protocols import sums
-from shuffledp.protocols.estimators import inversion
-from shuffledp.protocols.planning import plan, worst_error
+from shuffledp.protocols.planning import plan
+from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.search.search import planned_search, rarest_found
 from shuffledp.wording import right, shown_alone
 
@@ -50,8 +50,8 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> float:
         return epsilon * users / (users + 100.0)
 
-    for module in (base, sums):
-        monkeypatch.setattr(module, "calibrated", guessed)
+    for module in (one_message, sums):
+        monkeypatch.setattr(module, "strongest", guessed)
 
 
 @pytest.mark.usefixtures("quickly")
@@ -93,7 +93,7 @@ def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, 
     rng = np.random.default_rng(7)
     data = [*(100.0 * np.eye(domain)), *(rng.multinomial(100, rng.dirichlet(np.full(domain, 0.3))) for _ in range(200))]
     errors = [protocol.predicted_stderrs(counts).max() for counts in data]
-    assert max(errors) == pytest.approx(worst_error(protocol))
+    assert max(errors) == pytest.approx(protocol.worst_stderr())
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,8 @@ def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.Captur
     assert told["people_of_a_level"] == search.group(0).honest
     group = search.group(len(search.spans), counting=True)
     law, share = group.randomizer, group.share
-    _, noise = inversion(np.array([0]), 50_000, share * law.hit, share * law.miss, share * law.contrast)
-    found = np.array([float(told["found_from"])])
-    assert told["error_of_a_count"] == pytest.approx(float(noise.stderr(found)[0]))
+    votes = GroupLaw(share * law.hit, share * law.miss, share * law.contrast)
+    assert told["error_of_a_count"] == pytest.approx(math.sqrt(votes.variance(told["found_from"], 50_000)))
     assert main(asked) == 0
     assert f"{told['found_from']:,}" in capsys.readouterr().out
 

@@ -13,11 +13,10 @@ from shuffledp import KRR, Hadamard, Mean, UserFakes
 from shuffledp.accounting.analytic_gaussian import sigma
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_groups, counted_mean, counts, signed_counts
-from shuffledp.protocols.estimators import inversion, signed
-from shuffledp.protocols.fake_votes import from_votes
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify.check_comparison import _sigma
 from shuffledp.verify.verification import counted
+from tests.protocols.simulation import coins, ends, rows_of_votes
 
 TAILS = (0.025, 0.0005)
 
@@ -26,13 +25,14 @@ TAILS = (0.025, 0.0005)
 @given(votes=st.lists(st.integers(0, 400), min_size=1, max_size=5), k=st.integers(2, 40), epsilon0=st.floats(0.2, 9.0))
 def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, epsilon0: float) -> None:
     randomizer, n = KRR(k=k, epsilon0=epsilon0), 400
-    values, noise = inversion(np.array(votes), n, randomizer.hit, randomizer.miss, randomizer.contrast)
+    rows = coins(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
+    values = rows.values
     law = CountedLaw.of(law_of(randomizer))
     mine, errors, limits = counts(votes, n, law.hit, law.miss)
     assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
-    assert np.allclose(errors, noise.stderr(np.clip(values, 0.0, n)), rtol=1e-9)
+    assert np.allclose(errors, rows.stderr, rtol=1e-9)
     for tail in TAILS:
-        for found, theirs in zip(limits(tail), noise.interval(values, tail), strict=True):
+        for found, theirs in zip(limits(tail), ends(rows, tail), strict=True):
             assert np.all(np.abs(found - theirs) <= 1e-6 * errors + 1e-9)
 
 
@@ -51,11 +51,10 @@ def test_limits_of_counts_agree_with_the_estimator(votes: list[int], k: int, eps
 )
 def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Fraction, miss: Fraction) -> None:
     """Those who do not are counted: a sum over a million strays overflowed, or was too long."""
-    values, noise = inversion(np.array([votes]), n, float(hit), float(miss), float(hit - miss))
+    rows = coins([votes], n, float(hit), float(miss), float(hit - miss))
     *_, limits = counts([votes], n, hit, miss)
-    assert noise.few(values).all()
     for tail in TAILS:
-        low, high = noise.interval(values, tail)
+        low, high = ends(rows, tail)
         assert np.allclose(limits(tail), (low, high), rtol=0.0, atol=1e-6)
         assert high[0] - low[0] < 60.0
 
@@ -68,9 +67,9 @@ def test_limits_of_many_strays_among_fakes_agree_to_the_person(people: int, vote
     counted strays from 0 on, it gave up.
     """
     law = UserFakes(k=2, slots=2, chance=0.3, epsilon0=1.0)
-    values, noise = from_votes(np.array([votes]), people, law)
+    rows = rows_of_votes(law, np.array([votes, 0]), people).at([0])
     *_, limits = counted_groups([votes], 1, people, counted(law_of(law)))
-    assert np.array_equal(limits(tail), noise.interval(values, tail))
+    assert np.array_equal(limits(tail), ends(rows, tail))
 
 
 def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
@@ -78,10 +77,10 @@ def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
     are random hold 2, but for the last digits of a word.
     """
     coin = KRR(k=2, epsilon0=1e-7)
-    _, noise = inversion(np.array([100]), 200, coin.hit, coin.miss, coin.contrast)
+    rows = coins([100], 200, coin.hit, coin.miss, coin.contrast)
     counted = CountedLaw.of(law_of(coin))
     *_, limits = counts([100], 200, counted.hit, counted.miss)
-    assert np.allclose(limits(0.025), noise.interval(np.array([0.0]), 0.025), rtol=1e-6)
+    assert np.allclose(limits(0.025), ends(rows, 0.025), rtol=1e-6)
     for gamma in (0.002, 0.002 - 1e-18, 0.002 + 1e-18):
         law, seen = KRR.from_gamma(k=41, gamma=gamma), np.full(41, 24) + 16 * (np.arange(41) == 0)
         claimed = Mean(n=1000, k=40, randomizer=law).analyse_counts(seen).interval()
@@ -98,14 +97,14 @@ def test_limits_of_signed_votes_agree_with_the_estimator(k: int, epsilon0: float
         randomizer.supports(reports),
         np.bincount(reports.astype(np.intp) // randomizer.block_size, minlength=randomizer.block_count),
     )
-    values, noise, stderr = signed(votes, n, randomizer, blocks)
+    rows = rows_of_votes(randomizer, votes, n, blocks)
     mine, errors, limits = signed_counts(
         votes.tolist(), blocks.tolist(), list(range(k)), n, CountedLaw.of(law_of(randomizer))
     )
-    assert np.allclose(mine, values, rtol=1e-9, atol=1e-9)
-    assert np.allclose(errors, stderr, rtol=1e-9, atol=1e-9)
+    assert np.allclose(mine, rows.values, rtol=1e-9, atol=1e-9)
+    assert np.allclose(errors, rows.stderr, rtol=1e-9, atol=1e-9)
     for tail in TAILS:
-        for found, theirs in zip(limits(tail), noise.interval(values, tail), strict=True):
+        for found, theirs in zip(limits(tail), ends(rows, tail), strict=True):
             assert np.all(np.abs(found - theirs) <= 1e-6 * errors + 1e-9)
 
 

@@ -11,8 +11,8 @@ import pytest
 from scipy.integrate import quad
 
 from shuffledp.mechanisms.best_local import _below_errors, _hybrid, counts_alone, number_alone
+from shuffledp.mechanisms.one_message import strongest
 from shuffledp.protocols import Histogram, LocalMean
-from shuffledp.protocols.protocol import calibrated
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 
 PROMISE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -22,7 +22,7 @@ def test_a_thousand_values_are_not_compared_with_randomized_response() -> None:
     """The issue's numbers: 192 and not 1,842; "9.0 times smaller" is 7.0."""
     found = counts_alone(1000, n=10_000, **PROMISE)
     assert (found.name, round(found.error)) == ("subset selection, sets of 269", 192)
-    weak = KRR(k=1000, epsilon0=calibrated(KRR, (("k", 1000),), 1, 1.0, 1e-6, 1)).count_variance(np.full(1000, 10.0))
+    weak = KRR(k=1000, epsilon0=strongest(KRR, (("k", 1000),), 1, 1.0, 1e-6, 1)).count_variance(np.full(1000, 10.0))
     assert round(math.sqrt(float(np.mean(weak)))) == 1842
     thirteen = {"categories": range(13), "n": 1000}
     shuffled = Histogram(**thirteen, **PROMISE).predicted_stderr()
@@ -37,7 +37,7 @@ def test_no_encoding_of_the_package_errs_less(epsilon: float, rounds: int) -> No
     for k in (2, 3, 5, 6, 12, 40, 500) if rounds == 1 else (6, 40):
         found = counts_alone(k, n=2000, epsilon=epsilon, delta=1e-6, rounds=rounds)
         for family in (KRR, SubsetSelection, OUE, RAPPOR, OLH, Hadamard):
-            noise = calibrated(family, (("k", k),), 1, epsilon, 1e-6, rounds)
+            noise = strongest(family, (("k", k),), 1, epsilon, 1e-6, rounds)
             variance = family(k=k, epsilon0=noise).count_variance(np.full(k, 2000.0 / k))
             assert found.error <= 1.001 * math.sqrt(float(np.mean(variance))), (family, k)
 

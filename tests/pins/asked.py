@@ -150,7 +150,7 @@ def _numbers(estimate: Any) -> dict[str, Any]:
     columns = {"value": estimate.values, "stderr": estimate.stderr, "low": low, "high": high}
     told = {name: _plain(column) for name, column in (columns | {"all_low": least, "all_high": most}).items()}
     last = [len(low) - 1]  # of one that is listed by itself
-    alone = estimate.noise.at(last).interval(estimate.unbiased[last], (1.0 - LEVEL) / 2.0)
+    alone = estimate.at(last).interval(LEVEL)
     return {"people": estimate.n, **told, "last_alone": [float(end[0]) for end in alone]}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.interop import to_dp_accounting, to_dp_event
-from shuffledp.protocols.estimators import likelihood, simplex
+from shuffledp.mechanisms.estimate import likelihood, simplex
 from tests.pins.asked import Tape
 
 COLUMNS = {

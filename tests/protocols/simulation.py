@@ -7,7 +7,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.mechanisms import mechanism_of
+from shuffledp.mechanisms.estimate import Interval
+from shuffledp.mechanisms.rows import Rows, TwoCoins
 from shuffledp.randomizers import KRR
+from shuffledp.randomizers.randomizer import GroupLaw, Opened
+from shuffledp.workload import Each
 
 REPETITIONS = 10_000
 
@@ -17,6 +22,24 @@ def rows_of(randomizer: KRR) -> NDArray[np.float64]:
     law = np.full((randomizer.k, randomizer.k), randomizer.miss)
     np.fill_diagonal(law, randomizer.hit)
     return law / law.sum(axis=1, keepdims=True)
+
+
+def coins(votes: object, n: int, hit: float, miss: float, contrast: float | None = None) -> TwoCoins:
+    """What so many votes say of values that each of n people supports by one of two coins."""
+    law = GroupLaw(hit, miss, hit - miss if contrast is None else contrast)
+    return TwoCoins(np.asarray(votes)[None], n, law)
+
+
+def rows_of_votes(law: object, votes: NDArray[np.int64], people: int, blocks: object = ()) -> Rows:
+    """What votes for every value say under a law."""
+    tally = Opened(people, np.asarray(blocks, dtype=np.int64), votes)
+    return mechanism_of(law).rows(tally, Each(tuple(range(len(votes)))))
+
+
+def ends(rows: Rows, tail: float) -> Interval:
+    """Limits as estimates have them."""
+    low, high = rows.limits(tail)
+    return Interval(np.minimum(low, rows.values), np.maximum(high, rows.values))
 
 
 def counts_of(

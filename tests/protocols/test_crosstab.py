@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from shuffledp import OUE, Crosstab, InvalidInput, UserFakes
 from shuffledp.audits.subject import Surveyed, subject_of
+from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.protocols import Design
-from shuffledp.protocols.crosstab import crossed_estimate, summed
 from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.randomizers.randomizer import Opened
+from shuffledp.workload import Margins
 from tests.protocols.simulation import counts_of, rows_of
 
 REGIONS, SMOKER = ["north", "south", "west"], ["yes", "no"]
@@ -36,23 +38,23 @@ def laws(poll: Crosstab) -> list[list[Fraction]]:
 def test_margins_and_their_variances_are_exact_by_enumeration(categories: list[int], held: tuple[int, ...]) -> None:
     names = ["a", "b", "c"][: len(categories)]
     poll = Crosstab(columns=names, categories=categories, n=len(held), epsilon0=1.0)
-    rows, k, sizes = laws(poll), poll.task.size, poll.task.sizes
-    truth = summed(np.bincount(held, minlength=k), sizes)
+    rows, k = laws(poll), poll.task.size
+    truth = poll.workload().apply(np.bincount(held, minlength=k))
     mean, square = np.zeros(len(truth)), np.zeros(len(truth))
     for reports in product(range(k), repeat=len(held)):
         chance = float(math.prod(rows[value][report] for value, report in zip(held, reports, strict=True)))
         values = poll.analyse_counts(np.bincount(reports, minlength=k)).values
         mean, square = mean + chance * values, square + chance * (values - truth) ** 2
     np.testing.assert_allclose(mean, truth, atol=1e-9)
-    found = poll.analyse_counts(np.bincount(held, minlength=k))
-    np.testing.assert_allclose(np.sqrt(square), found.noise.stderr(truth.astype(float)), rtol=1e-9)
+    predicted = poll.hiding.predicted(poll.workload(), np.bincount(held, minlength=k))
+    np.testing.assert_allclose(np.sqrt(square), predicted, rtol=1e-9)
 
 
 def test_margins_are_the_sums_of_the_cells_and_better_than_as_many_independent_estimates() -> None:
     poll = crosstab(5000, 3.0, columns=["a", "b", "c"], categories=[3, 2, 4])
     votes = np.random.default_rng(1).multinomial(5000, np.full(24, 1 / 24))
     found = poll.analyse_counts(votes)
-    np.testing.assert_allclose(found.values, summed(found.values[:24], (3, 2, 4)), atol=1e-8)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found.values, poll.workload().apply(found.values[:24]), atol=1e-8)
     assert found.labels[24:27] == ("0 × 0 × (all)", "0 × 1 × (all)", "1 × 0 × (all)")
     assert len(found.labels) == 4 * 3 * 5 - 1
     assert found.values[found.labels.index("0 × (all) × (all)")] == pytest.approx(found.values[:8].sum())
@@ -62,7 +64,7 @@ def test_margins_are_the_sums_of_the_cells_and_better_than_as_many_independent_e
 
 def covered(poll: Crosstab, held: list[int], runs: int, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which intervals cover, each and all at once, run by run."""
-    truth = summed(np.array(held), poll.task.sizes)
+    truth = poll.workload().apply(np.array(held))
     each, every = [], []
     for votes in counts_of(poll.randomizer, np.array(held), np.random.default_rng(seed), runs):  # type: ignore[arg-type]
         found = poll.analyse_counts(votes)
@@ -187,16 +189,17 @@ def test_under_fakes_from_users_sums_and_their_variances_are_exact_too() -> None
     task, held = CrosstabTask(("a", "b"), (2, 2), (None, None)), (0, 3)
     law = UserFakes(k=4, slots=1, chance=0.3)
     chance = float(Fraction(law.threshold, 2**64))
-    truth = summed(np.bincount(held, minlength=4), task.sizes)
+    hiding, workload = Fakes(law), Margins(task.rows, task.sizes)
+    truth = workload.apply(np.bincount(held, minlength=4))
     mean, square = np.zeros(len(truth)), np.zeros(len(truth))
     for fakes in product((None, 0, 1, 2, 3), repeat=len(held)):
         likely = math.prod(1.0 - chance if fake is None else chance / 4 for fake in fakes)
         sent = [*held, *(fake for fake in fakes if fake is not None)]
         votes = np.bincount(sent, minlength=4)
-        found = crossed_estimate(task, law, votes, len(held), secure=True, notes=())
+        found = hiding.estimate(Opened(len(held), votes[:0], votes), workload)
         mean, square = mean + likely * found.values, square + likely * (found.values - truth) ** 2
     np.testing.assert_allclose(mean, truth, atol=1e-9)
-    np.testing.assert_allclose(np.sqrt(square), found.noise.stderr(truth.astype(float)), rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt(square), hiding.predicted(workload, np.bincount(held, minlength=4)), rtol=1e-9)
 
 
 def test_rounds_are_averaged_and_some_of_the_numbers_can_be_looked_at() -> None:
@@ -207,5 +210,5 @@ def test_rounds_are_averaged_and_some_of_the_numbers_can_be_looked_at() -> None:
     np.testing.assert_allclose(twice.values, once.values)
     assert np.all(np.diff(twice.interval(), axis=0) <= np.diff(once.interval(), axis=0) + 1e-9)
     chosen = np.array([10, 1, 6])
-    some = once.noise.at(chosen).interval(once.values[chosen], 0.025)
+    some = once.at(chosen).limits(0.025)
     np.testing.assert_allclose(some, np.array(once.interval())[:, chosen])

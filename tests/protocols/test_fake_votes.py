@@ -11,8 +11,11 @@ from scipy import stats
 
 from shuffledp import ShufflerDummies, UserFakes
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.fake_votes import FakedSupports, FakeVotes, check_fakes, fake_votes, from_votes
+from shuffledp.mechanisms import mechanism_of
+from shuffledp.mechanisms.exact_limits import FakeVotes, Votes
+from shuffledp.mechanisms.rows import TwoCoins
 from shuffledp.randomizers.messages.message import FakedValues
+from tests.protocols.simulation import ends
 
 HALF = 0.6065306597126334  # e^-1/2
 LAWS = {
@@ -24,6 +27,18 @@ LAWS = {
     "fakes, poisson": lambda: UserFakes(k=4, slots=4, chance=0.1, kind="poisson"),
     "fakes, lightly": lambda: UserFakes(k=4, slots=1, chance=0.3, epsilon0=3.0).realised,
 }
+
+
+def fake_votes(law: FakedValues, size: int, people: int) -> FakeVotes:
+    return mechanism_of(law)._fakes(size, people)  # type: ignore[attr-defined,no-any-return]
+
+
+def from_votes(votes: NDArray[np.int64], people: int, law: FakedValues, size: int = 1) -> TwoCoins:
+    return TwoCoins(votes[None], people, law.group_law(size, people), fake_votes(law, size, people))
+
+
+def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], honest: int) -> None:
+    mechanism_of(law).check(np.concatenate([[people * law.messages], votes]), honest)
 
 
 def votes_law(law: FakedValues, size: int, people: int, held: int) -> NDArray[np.float64]:
@@ -51,9 +66,10 @@ def test_the_law_of_fakes_has_the_moments_of_the_group(name: str, size: int) -> 
 def test_intervals_cover_as_often_as_they_say(name: str, size: int, people: int, step: int) -> None:
     law = LAWS[name]()
     votes = np.arange(len(votes_law(law, size, people, people)))
-    values, noise = from_votes(votes, people, law, size)
+    rows = from_votes(votes, people, law, size)
+    values = rows.values
     for tail in (0.025, 0.0005):
-        low, high = noise.interval(values, tail)
+        low, high = ends(rows, tail)
         assert np.all(low <= values)
         assert np.all(high >= values)
         for held in range(0, people + 1, step):
@@ -71,11 +87,9 @@ def test_two_rounds_are_averaged_by_their_exact_law(name: str) -> None:
     most = max(map(len, once))
     totals = np.arange(2 * most)
     first, second = totals // 2, totals - totals // 2
-    noises = [from_votes(votes, people, law)[1] for votes in (first, second)]
-    both = noises[0].averaged(noises[1:])
+    both = from_votes(first, people, law).averaged([from_votes(second, people, law)])
     assert both is not None
-    values = (from_votes(first, people, law)[0] + from_votes(second, people, law)[0]) / 2.0
-    low, high = both.interval(values, 0.025)
+    low, high = ends(both, 0.025)
     for held, chances in enumerate(once):
         total = np.convolve(chances, chances)
         inside = ((low <= held) & (held <= high))[: len(total)]
@@ -87,7 +101,7 @@ def test_tails_of_many_strays_are_those_that_adding_up_gives(hit: float, miss: f
     """By every number of strays; an Edgeworth series was near them only."""
     n = 4000
     fakes = FakeVotes(5, np.array([0.2, 0.5, 0.3]))
-    law = FakedSupports(np.zeros(1), n, hit, miss=miss, fakes=fakes)
+    law = Votes(n, hit, miss, fakes)
     for held in (0, 300, 4000):
         mean = held * hit + (n - held) * miss + 6.1
         for least in (0, round(mean) - 70, round(mean) - 20, round(mean), round(mean) + 40, round(mean) + 80):
@@ -97,7 +111,7 @@ def test_tails_of_many_strays_are_those_that_adding_up_gives(hit: float, miss: f
                 * float(stats.binom.pmf(strays, n - held, miss) @ stats.binom.sf(least - 5 - i - strays - 1, held, hit))
                 for i, chance in enumerate(fakes.chances)
             )
-            found, missing = law._above(np.array([held]), np.array([least]))
+            found, missing = law.above(np.array([held]), np.array([least]))
             assert float(found[0]) == pytest.approx(exact, rel=0.0, abs=1e-11)
             assert float(missing[0]) == pytest.approx(0.0, abs=1e-15)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shuffledp import KRR, InvalidInput, shuffle
+from shuffledp.mechanisms.estimate import likelihood, simplex
 from shuffledp.protocols import Histogram, LocalHistogram
-from shuffledp.protocols.estimators import likelihood, simplex
 from tests.protocols.simulation import REPETITIONS, counts_of
 
 CITIES = ["Rome", "Oslo", "Bern", "Riga", "Kyiv"]

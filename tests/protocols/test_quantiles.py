@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.below import quantile_rows
+from shuffledp.mechanisms.estimate import Interval
+from shuffledp.mechanisms.levels import LeastSquares, Levels
 from shuffledp.protocols.binning import cut_points, in_bins
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Interval
-from shuffledp.protocols.levels import LeastSquares
-from shuffledp.protocols.quantiles import Quantiles
+from shuffledp.protocols.quantiles import Quantiles, quantile_rows
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers import KRR, OUE
+from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
+from shuffledp.workload import below
+from tests.protocols.simulation import ends
 
 BINS = tuple(float(each) for each in range(17))
 LEVELS = [(), (4, 16), (3, 7, 16)]
@@ -49,7 +51,7 @@ def test_least_squares_is_the_best_for_people_spread_evenly() -> None:
     best = np.linalg.inv(laws.T @ inverse @ laws)
     whole = np.tril(np.ones((16, 16)))[:-1]
     errors = np.diag(whole @ (best - np.eye(16)) @ whole.T)
-    assert LeastSquares(law, whole).predicted(held) ** 2 == pytest.approx(errors, rel=1e-6)
+    assert Levels(law).predicted(below(tuple(range(15))), held) ** 2 == pytest.approx(errors, rel=1e-6)
     alone = [law.group_law(size, 160).variance(10.0 * size, 160) for size in range(1, 16)]
     assert np.all(errors < np.array(alone))
 
@@ -59,26 +61,26 @@ def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> 
     ages = Quantiles(cuts=BINS, n=2000, epsilon0=3.0, levels=levels, at=[0.1, 0.5, 0.9], ranges=[(3, 9)])
     rng = np.random.default_rng(11)
     people = rng.beta(2.0, 4.0, 2000) * 16.0
-    below = np.array([(people < cut).sum() for cut in BINS[1:-1]])
+    under = np.array([(people < cut).sum() for cut in BINS[1:-1]])
     held = np.bincount(in_bins(people, BINS), minlength=16)
     tallies = [ages.tally(ages.encode(people, rng=rng).rows) for _ in range(120)]
     estimates = [ages.analyse_counts(each) for each in tallies]
     values = np.array([each.values for each in estimates])
     exact = ages.predicted_stderrs(held)
-    assert np.all(np.abs(values.mean(axis=0) - below) < 5.0 * exact / np.sqrt(120.0))
+    assert np.all(np.abs(values.mean(axis=0) - under) < 5.0 * exact / np.sqrt(120.0))
     assert np.all(np.abs(values.std(axis=0) / exact - 1.0) < 0.3)
     assert exact.max() <= ages.worst_stderr()
     intervals = [each.interval() for each in estimates]
-    covered = np.mean([(low <= below) & (below <= high) for low, high in intervals])
+    covered = np.mean([(low <= under) & (under <= high) for low, high in intervals])
     assert 0.93 < covered < 0.97
     together = [each.simultaneous() for each in estimates]
-    assert np.mean([np.all((low <= below) & (below <= high)) for low, high in together]) > 0.92
+    assert np.mean([np.all((low <= under) & (under <= high)) for low, high in together]) > 0.92
     inside = [ages.in_ranges(each) for each in tallies]
     truth = ((people >= 3) & (people < 9)).sum()
     caught = [low[0] <= truth <= high[0] for low, high in (each.interval() for each in inside)]
     assert np.mean(caught) > 0.9
     for place, at in enumerate((0.1, 0.5, 0.9)):
-        first = np.argmax(np.append(below, 2000) >= at * 2000)
+        first = np.argmax(np.append(under, 2000) >= at * 2000)
         rows = [ages.quantiles(each)[place] for each in estimates]
         assert np.mean([row.lower <= BINS[first] and BINS[first + 1] <= row.upper for row in rows]) >= 0.94
         assert all(row.lower <= row.value <= row.upper for row in rows)
@@ -96,10 +98,10 @@ def test_people_who_crowd_in_few_bins_are_not_taken_for_spread_ones(crowded: lis
     truth, errors, missed = squares.groups @ held, np.zeros(63), np.zeros(63)
     for _ in range(runs):
         tally = np.sum([rng.multinomial(n // len(crowded), law.rows[place]) for place in crowded], axis=0)
-        values, noise, stderr = squares.estimate(tally)
-        low, high = noise.interval(values, 0.025)
+        rows = squares.rows(Opened(n, tally[:0], tally))
+        low, high = ends(rows, 0.025)
         missed += (low > truth) | (high < truth)
-        errors += stderr**2
+        errors += rows.stderr**2
     assert np.all(errors / runs > 0.9 * squares.variances @ held)
     assert missed.max() / runs < 0.05 + 4.0 * (0.05 * 0.95 / runs) ** 0.5
 
@@ -113,10 +115,10 @@ def test_limits_of_all_counts_hold_at_once_where_few_people_are_in_a_bin() -> No
     truth = squares.groups @ np.bincount([1, 254], minlength=256) * n / 2
     for _ in range(runs):
         tally = np.sum([rng.multinomial(n // 2, law.rows[place]) for place in (1, 254)], axis=0)
-        values, noise, stderr = squares.estimate(tally)
-        low, high = noise.interval(values, 0.025 / 255)
+        rows = squares.rows(Opened(n, tally[:0], tally))
+        low, high = ends(rows, 0.025 / 255)
         missed += bool(np.any((low > truth) | (high < truth)))
-        assert np.all(noise.stderr(values) >= stderr)
+        assert np.all(np.sqrt(rows.base[0]) >= rows.stderr)  # type: ignore[attr-defined]
     assert missed / runs < 0.05
 
 
@@ -124,11 +126,11 @@ def test_few_votes_are_counted_by_their_exact_law() -> None:
     """Nearly no noise, and everybody at one end: a normal law would miss too often there."""
     ages = Quantiles(cuts=BINS, n=500, epsilon0=9.0, levels=())
     rng = np.random.default_rng(3)
-    for people, below in ((np.full(500, 0.5), 500), (np.full(500, 15.5), 0)):
+    for people, under in ((np.full(500, 0.5), 500), (np.full(500, 15.5), 0)):
         missed = 0
         for _ in range(20):
             low, high = ages.analyse_counts(ages.tally(ages.encode(people, rng=rng).rows)).interval()
-            missed += np.count_nonzero((low > below) | (below > high))
+            missed += np.count_nonzero((low > under) | (under > high))
         assert missed / (20 * 15) < 0.05
 
 

@@ -7,11 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from shuffledp.mechanisms.estimate import combine
+from shuffledp.mechanisms.exact_limits import Votes
 from shuffledp.protocols import Estimate, Histogram
-from shuffledp.protocols.estimate import combine
-from shuffledp.protocols.estimators import inversion
-from shuffledp.protocols.exact_limits import Supports
-from tests.protocols.simulation import counts_of
+from tests.protocols.simulation import coins, counts_of, ends
 
 N = 1000
 
@@ -26,9 +25,10 @@ def law_of(n: int, hit: float, miss: float, held: int) -> NDArray[np.float64]:
 def test_a_support_that_hardly_strays_is_covered_at_every_level_and_count(stray: float, hit: float) -> None:
     for held in (0, 1, 3, 10, 40):
         law = law_of(N, hit, stray / N, held)
-        values, noise = inversion(np.arange(len(law)), N, hit, stray / N, hit - stray / N)
+        rows = coins(np.arange(len(law)), N, hit, stray / N)
+        values = rows.values
         for tail in (0.025, 1e-4):
-            low, high = noise.interval(values, tail)
+            low, high = ends(rows, tail)
             missed = law[(low > held) | (held > high)].sum()
             assert missed <= (2.0 * tail if held <= 10 else 2.5 * tail)
             assert np.all((low <= values) & (values <= high))
@@ -36,7 +36,7 @@ def test_a_support_that_hardly_strays_is_covered_at_every_level_and_count(stray:
 
 def test_exact_limits_are_the_first_counts_that_a_test_does_not_reject() -> None:
     seen, tail = np.array([0, 4, 60, 90]), 0.025
-    low, high = Supports(seen, 100, 0.9, miss=0.02).limits(np.ones(4, dtype=bool), tail)
+    low, high = Votes(100, 0.9, 0.02).limits(seen, tail)
     for place, value in enumerate(seen):
         above = [law_of(100, 0.9, 0.02, held)[value:].sum() for held in range(101)]
         below = [law_of(100, 0.9, 0.02, held)[: value + 1].sum() for held in range(101)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
+from shuffledp.mechanisms.estimate import combine
 from shuffledp.protocols import (
     Bag,
     CentralHistogram,
@@ -20,7 +21,6 @@ from shuffledp.protocols import (
     Sum,
     plan,
 )
-from shuffledp.protocols.estimate import combine
 
 POLL = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
 WORDS = Histogram(categories=100, mechanism="hadamard", n=10, epsilon0=2.0)

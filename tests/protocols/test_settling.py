@@ -6,18 +6,19 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols import protocol
+from shuffledp.mechanisms import one_message
 from shuffledp.protocols.design import Design
+from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.settling import certify, protocol_of
 
 PROMISE = {"n": 400, "epsilon": 1.0, "delta": 1e-6}
-BUILDERS: dict[str, Callable[[], protocol.ShuffledProtocol]] = {
+BUILDERS: dict[str, Callable[[], ShuffledProtocol]] = {
     "histogram": lambda: sdp.Histogram(categories=["a", "b"], **PROMISE),
     "hadamard": lambda: sdp.Histogram(categories=5, mechanism="subset", **PROMISE),
     "mean": lambda: sdp.Mean(k=2, **PROMISE),
     "best grid": lambda: sdp.Sum(**PROMISE),
 }
-ASKED: dict[str, Callable[[protocol.ShuffledProtocol], object]] = {
+ASKED: dict[str, Callable[[ShuffledProtocol], object]] = {
     "settle": lambda made: made.settle(),
     "randomizer": lambda made: made.randomizer,
     "epsilon0": lambda made: made.epsilon0,
@@ -31,13 +32,13 @@ def test_nothing_is_calibrated_before_it_is_asked_for_and_nothing_twice(
     name: str, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[object] = []
-    real = protocol.calibrated
+    real = one_message.strongest
 
     def watched(*given: object) -> float:
         calls.append(given)
         return real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("shuffledp.protocols.protocol.calibrated", watched)
+    monkeypatch.setattr("shuffledp.mechanisms.one_message.strongest", watched)
     made = BUILDERS[name]()
     shown = repr(made)
     assert calls == []

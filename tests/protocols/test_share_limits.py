@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp import KRR
 from shuffledp._types import Floats
-from shuffledp.protocols.share_limits import ShareTest
+from shuffledp.mechanisms.shares import ShareTest
 
 PEOPLE, IN_GROUP, DRAWS, Z = 200, 100, 20_000, 1.959963984540054
 LAW = KRR(k=6, epsilon0=4.0)  # three groups of two cells

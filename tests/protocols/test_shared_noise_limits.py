@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from shuffledp.protocols.shared_noise_limits import SharedNoise, noise_above, noise_reach
+from shuffledp.mechanisms.exact_limits import noise_above, noise_reach
+from shuffledp.mechanisms.rows import SharedNoise
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, 1.3, 4.0])
@@ -50,10 +51,10 @@ def test_limits_with_rounding_cover_by_enumeration(shape: float) -> None:
 
 
 def test_rounds_add_up() -> None:
-    one = SharedNoise(np.array([5.0]), 100, shape=1.0, ratio=0.5)
-    both = one.add(SharedNoise(np.array([8.0]), 100, shape=1.0, ratio=0.5))
+    one = SharedNoise(np.array([[5.0]]), shape=1.0, ratio=0.5, variance=4.0)
+    both = one.averaged([SharedNoise(np.array([[8.0]]), shape=1.0, ratio=0.5, variance=4.0)])
     assert both is not None
-    low, high = both.limits(np.array([True]), 0.025)
+    low, high = both.limits(0.025)
     assert (low[0] + high[0]) / 2 == 6.5
     assert high[0] - low[0] < 2 * noise_reach(1.0, 0.5, 0, 0.025)
-    assert one.add(SharedNoise(np.array([8.0]), 99, shape=1.0, ratio=0.5)) is None
+    assert one.averaged([SharedNoise(np.array([[8.0]]), shape=0.99, ratio=0.5, variance=4.0)]) is None

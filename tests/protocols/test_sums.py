@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shuffledp import KRR, DoesNotApply, InvalidInput, shuffle
+from shuffledp.mechanisms.one_message import strongest
 from shuffledp.protocols import LocalMean, Mean, StatisticalQuery, Sum
-from shuffledp.protocols.protocol import calibrated
 from shuffledp.protocols.rounding import worst_variance
 from shuffledp.protocols.sums import lower_bound
 from tests.protocols.simulation import REPETITIONS, grid_counts
@@ -127,7 +127,7 @@ def test_the_grid_has_the_least_exact_error_of_all_grids(n: int, epsilon: float)
     chosen = Sum(n=n, epsilon=epsilon, delta=1e-6)
     rivals = {}
     for k in range(max(1, chosen.k - 1), chosen.k + 2):
-        gamma = KRR(k=k + 1, epsilon0=calibrated(KRR, (("k", k + 1),), n, epsilon, 1e-6, 1)).gamma
+        gamma = KRR(k=k + 1, epsilon0=strongest(KRR, (("k", k + 1),), n, epsilon, 1e-6, 1)).gamma
         rivals[k] = math.sqrt(n * worst_variance(k, gamma)) / (1.0 - gamma)
     assert chosen.predicted_stderr() <= min(rivals.values()) * (1.0 + 1e-4)
     assert rivals[chosen.k] == pytest.approx(chosen.predicted_stderr(), rel=1e-6)

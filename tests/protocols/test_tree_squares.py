@@ -11,11 +11,14 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.rows import Known
+from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.faked_tables import DummyQuantiles
-from shuffledp.protocols.planning import DUMMIES, worst_error
-from shuffledp.protocols.quantiles import lower_bins
-from shuffledp.protocols.tree_squares import TreeSquares, tree_shapes
+from shuffledp.protocols.planning import DUMMIES
+from shuffledp.randomizers.randomizer import Opened
+from shuffledp.workload import below
+from tests.protocols.simulation import ends
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
@@ -23,6 +26,12 @@ SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
 
 def tree(k: int, levels: int, branches: int) -> sdp.TreeDummies:
     return sdp.TreeDummies(k=k, levels=levels, branches=branches, center=10, left=0.6, right=0.5)
+
+
+def nothing_seen(law: sdp.TreeDummies) -> Known:
+    rows = Tree(law).rows(Opened(0, np.zeros(0, int), np.zeros(law.places, int)), below(tuple(range(law.k - 1))))
+    assert isinstance(rows, Known)
+    return rows
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -34,11 +43,11 @@ def test_weights_are_those_of_least_squares_with_a_known_number_of_people(shape:
     groups = np.tri(k, k)[:-1]
     spreads = np.linalg.svd(np.ones((1, k)))[2][1:].T  # all ways to spread a known number of people
     right = groups @ spreads @ np.linalg.pinv(holding @ spreads)
-    weights, shares = TreeSquares(law).weights(groups)
+    weights, shares = Tree(law).weights(groups)
     assert np.abs(weights - right).max() < 1e-12
     assert np.abs(weights @ holding + shares[:, None] - groups).max() < 1e-12  # unbiased, whatever the data
-    noise = TreeSquares(law).noise(lower_bins(k))
-    assert noise.base == pytest.approx(float(law.numbers.variance) * (right**2).sum(axis=1), rel=1e-12)
+    errors = Tree(law).predicted(below(tuple(range(k - 1))), None)
+    assert errors**2 == pytest.approx(float(law.numbers.variance) * (right**2).sum(axis=1), rel=1e-12)
 
 
 @pytest.mark.parametrize("people", [np.zeros(400, dtype=int), np.arange(400) % 9])
@@ -65,16 +74,15 @@ def test_errors_are_exact_and_limits_cover(people: np.ndarray) -> None:
 
 
 def test_the_noise_of_several_rounds_is_that_of_their_mean() -> None:
-    noise = TreeSquares(tree(10, 2, 4)).noise(lower_bins(10))
+    noise, other = nothing_seen(tree(10, 2, 4)), nothing_seen(tree(10, 1, 4))
     both = noise.averaged([noise, noise, noise])
     assert both is not None
-    assert both.base == pytest.approx(noise.base / 4.0)
-    assert both.heavy == pytest.approx(noise.heavy / 4.0)  # type: ignore[attr-defined]
-    wide, narrow = (np.ptp(each.interval(np.zeros(9), 0.025), axis=0) for each in (noise, both))
+    assert both.stderr == pytest.approx(noise.stderr / 2.0)
+    wide, narrow = (np.ptp(ends(each, 0.025), axis=0) for each in (noise, both))
     assert (narrow < 0.52 * wide).all()
-    assert noise.averaged([TreeSquares(tree(10, 1, 4)).noise(lower_bins(10))]) is None
+    assert noise.averaged([other]) is None
     some = noise.at(slice(2, 4))
-    assert np.array_equal(some.interval(np.zeros(2), 0.01).upper, noise.interval(np.zeros(9), 0.01).upper[2:4])
+    assert np.array_equal(ends(some, 0.01).upper, ends(noise, 0.01).upper[2:4])
 
 
 def test_the_shape_with_the_smallest_error_is_taken() -> None:
@@ -86,7 +94,7 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
             other = DummyQuantiles(cuts=range(bins + 1), n=10_000, levels=each, branches=branches, **PROMISE)
             errors[bins, each] = other.predicted_stderr()
             assert best.predicted_stderr() <= errors[bins, each]
-        assert worst_error(best) == best.predicted_stderr() == min(errors[bins, each] for each in (1, 2))
+        assert best.worst_stderr() == best.predicted_stderr() == min(errors[bins, each] for each in (1, 2))
         assert best.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
     flat = DummyQuantiles(cuts=range(121), n=10_000, keep=0.999, **PROMISE)  # a law of one shape
     assert isinstance(flat.randomizer, sdp.ShufflerDummies)

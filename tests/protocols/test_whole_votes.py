@@ -11,9 +11,8 @@ import pytest
 from scipy.stats import binom
 
 from shuffledp import KRR, Mean
-from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.estimators import inversion, widest_gap
-from tests.protocols.simulation import counts_of, grid_counts
+from shuffledp.mechanisms.rows import Weighted, widest_gap
+from tests.protocols.simulation import coins, counts_of, ends, grid_counts
 
 
 @pytest.mark.parametrize(
@@ -28,9 +27,9 @@ def test_a_limit_of_few_votes_is_missed_no_more_often_than_it_says(
     chances = np.convolve(
         binom.pmf(np.arange(held + 1), held, law.hit), binom.pmf(np.arange(n - held + 1), n - held, law.miss)
     )
-    values, noise = inversion(np.arange(n + 1), n, law.hit, law.miss, law.contrast)
+    rows = coins(np.arange(n + 1), n, *law[:3])
     for tail in (0.025, 0.0025):
-        low, high = noise.interval(values, tail)
+        low, high = ends(rows, tail)
         assert chances[low > held].sum() <= tail
         assert chances[high < held].sum() <= tail
 
@@ -38,8 +37,13 @@ def test_a_limit_of_few_votes_is_missed_no_more_often_than_it_says(
 def test_without_half_a_vote_the_same_limits_are_missed() -> None:
     """The control: what the test above would find."""
     law = KRR(k=4, epsilon0=2.0).group_law(2, 20)
-    values, noise = inversion(np.arange(21), 20, law.hit, law.miss, law.contrast)
-    low, high = Noise(noise.base, noise.slope, noise.skew).interval(values, 0.025)
+    values = law.estimate(np.arange(21.0), 20)
+    held = np.clip(values, 0.0, 20)
+    base, slope = np.full(21, law.variance(0, 20)), np.full(21, law.variance(1, 20) - law.variance(0, 20))
+    own, other = (chance * (1.0 - chance) for chance in law[:2])
+    thirds = (own * (1.0 - 2.0 * law.hit), other * (1.0 - 2.0 * law.miss))
+    skew = (held * thirds[0] + (20 - held) * thirds[1]) / ((held * own + (20 - held) * other) * law.contrast)
+    low, high = ends(Weighted.once(values, np.sqrt(base), base, slope, skew, grain=np.zeros(21)), 0.025)
     chances = np.convolve(binom.pmf(np.arange(5), 4, law.hit), binom.pmf(np.arange(17), 16, law.miss))
     assert chances[(low > 4) | (high < 4)].sum() > 0.08
 
@@ -59,7 +63,6 @@ def test_a_mean_with_hardly_a_random_report_is_covered_by_a_bound() -> None:
 
 def test_the_grain_of_an_estimate_is_the_widest_gap_between_weights() -> None:
     assert widest_gap(np.array([[0.0, 1.0, 1.0], [2.0, 2.0, 2.0]])).tolist() == [1.0, 0.0]
-    assert math.isclose(inversion(np.array([3]), 9, 0.75, 0.25, 0.5)[1].grain, 2.0)  # type: ignore[arg-type]
 
 
 def test_votes_of_many_people_are_as_good_as_continuous() -> None:
@@ -67,8 +70,7 @@ def test_votes_of_many_people_are_as_good_as_continuous() -> None:
     held = np.array([40_000, 30_000, 20_000, 10_000])
     missed = np.zeros(4)
     for votes in counts_of(law, held, np.random.default_rng(5), 2000):
-        values, noise = inversion(votes, 100_000, law.hit, law.miss, law.contrast)
-        low, high = noise.interval(values, 0.025)
+        low, high = ends(coins(votes, 100_000, law.hit, law.miss, law.contrast), 0.025)
         missed += (low > held) | (high < held)
     error = math.sqrt(0.05 * 0.95 / 2000)
     assert np.all(np.abs(missed / 2000 - 0.05) < 6.0 * error)

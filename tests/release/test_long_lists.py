@@ -12,10 +12,10 @@ import pytest
 
 from shuffledp.cli import answering as command
 from shuffledp.cli import show
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.shown_by_task import answer as section
 from shuffledp.page.svg_file import release_svg
 from shuffledp.protocols import Histogram
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.record import Record, embedded_json
 from shuffledp.release.rows import SHOWN, EstimateTable
 from tests.cli.people import Said, done

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols.estimators import inversion
 from shuffledp.search.progress import _every
 from shuffledp.search.search import planned_search
+from tests.protocols.simulation import coins, ends
 
 
 def test_words_that_barely_got_there_lie_within_their_limits() -> None:
@@ -31,11 +31,12 @@ def test_words_that_barely_got_there_lie_within_their_limits() -> None:
     for row, chosen in zip(counted, there, strict=True):
         if not chosen.any():
             continue
-        values, noise = inversion(row[chosen], people, hit, miss, contrast)
+        rows = coins(row[chosen], people, hit, miss, contrast)
+        values = rows.values
         for name, every in (
             ("counted", len(values)),
             ("likely", _every(search, values, tuple(range(len(values))))),
         ):
-            failed[name] += bool(np.any(noise.interval(values, 0.025 / every).upper < held))
+            failed[name] += bool(np.any(ends(rows, 0.025 / every).upper < held))
     assert failed["counted"] > 0.05 * runs
     assert failed["likely"] < 0.001 * runs

@@ -2,7 +2,7 @@
 brought together, one where a condition holds and one where it does not.
 
 Not everything is halved here. ``curves`` follows a curve by secants, which needs a fifth of the
-points; ``haystack.score_sum`` and ``protocols.exact_limits`` halve many intervals at once, row by
+points; ``haystack.score_sum`` and ``mechanisms.exact_limits`` halve many intervals at once, row by
 row; and what judges the others (``judge``, ``verify``) shares no code with them.
 """
 

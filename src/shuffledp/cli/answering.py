@@ -118,7 +118,6 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
     """What would be done, what it would be worth, and what it would cost."""
     from shuffledp.client import sparse
     from shuffledp.page.distribution import CLIPPED_ENDS
-    from shuffledp.protocols.planning import worst_error
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.write import holds_release
 
@@ -134,7 +133,7 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
         "comparison": [each.as_json() for each in errors],
     }
     cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
-    worst = worst_error(design.protocol)
+    worst = design.protocol.worst_stderr()
     if asking.keeping.as_json:
         return show.as_json(
             {"dry_run": True}

@@ -19,11 +19,11 @@ from scipy.special import gammaln
 
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.accounting.inversion import halve
-from shuffledp.protocols.protocol import bits_for
-from shuffledp.protocols.quantiles import lower_bins
+from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.protocols.tasks import Task
-from shuffledp.protocols.tree_squares import TreeSquares, tree_shapes
 from shuffledp.randomizers.messages import TreeDummies
+from shuffledp.randomizers.support import bits_for
+from shuffledp.workload import below
 
 __all__ = ["Baseline", "best_curator", "counts_by_curator", "cuts_by_curator", "number_by_curator", "staircase"]
 
@@ -161,5 +161,5 @@ def _loss(moved: int, epsilon: float, delta: float) -> float:
 @lru_cache(maxsize=64)
 def _added_up(bins: int, levels: int, branches: int) -> float:
     """The largest error of a count below any cut point, in errors of a node's count."""
-    law = TreeDummies(k=bins, levels=levels, branches=branches, kind="poisson", rate=1.0)
-    return math.sqrt(float(TreeSquares(law).noise(lower_bins(bins)).base.max()) / float(law.numbers.variance))
+    tree = Tree(TreeDummies(k=bins, levels=levels, branches=branches, kind="poisson", rate=1.0))
+    return tree.worst(below(tuple(range(1, bins))), 0) / math.sqrt(float(tree.law.numbers.variance))

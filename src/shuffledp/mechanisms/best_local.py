@@ -15,8 +15,8 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.mechanisms.best_curator import NUMBER_BITS, Baseline, staircase
-from shuffledp.protocols.levels import level_sizes
-from shuffledp.protocols.protocol import calibrated
+from shuffledp.mechanisms.levels import level_sizes
+from shuffledp.mechanisms.one_message import strongest
 from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.protocols.sums import Sum
 from shuffledp.protocols.tasks import Task
@@ -80,7 +80,7 @@ def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: 
     """
     # The best grid is the same for any number of people; a protocol for few tries coarse ones.
     grid = Sum(n=MANY, honest=1, epsilon=epsilon, delta=delta, rounds=rounds).settle()
-    pure = calibrated(KRR, (("k", 2),), 1, epsilon, delta, rounds)  # composed, no pure epsilon loses more
+    pure = strongest(KRR, (("k", 2),), 1, epsilon, delta, rounds)  # composed, no pure epsilon loses more
     return number_named(width, n, pure, (grid.predicted_stderr() * math.sqrt(n / MANY), grid.bits, grid.epsilon0))
 
 
@@ -111,7 +111,7 @@ def _calibrated(k: int, epsilon: float, delta: float, rounds: int) -> Callable[[
 
     def of_size(size: int | None) -> float:
         others = (("k", k),) if size is None else (("k", k), ("size", size))
-        return calibrated(SubsetSelection, others, 1, epsilon, delta, rounds)
+        return strongest(SubsetSelection, others, 1, epsilon, delta, rounds)
 
     return of_size
 

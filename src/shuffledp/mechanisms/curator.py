@@ -19,9 +19,10 @@ from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.central import CentralGaussian
+from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.rows import Weighted
 from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.protocol import Protocol, bits_for
 from shuffledp.protocols.rounding import check_bounds, check_numbers
 from shuffledp.randomizers.parameters import check_indices
@@ -74,10 +75,8 @@ class Central(Protocol):
         labels, exact, divisor = self._exact(rows)
         words = source.words(len(exact), np.uint64) >> np.uint64(11)
         values = (exact + self.sigma * ndtri((words + 0.5) * 2.0**-53)) / divisor
-        noise = Noise.constant(np.full(len(exact), (self.sigma / divisor) ** 2))
-        return Estimate(
-            labels, values, noise.stderr(values), len(rows), values, noise, False, notes_of(bag, self.n, COMPARISON)
-        )
+        noisy = Weighted.normal(values, (self.sigma / divisor) ** 2)
+        return Estimate(labels, len(rows), noisy, False, notes_of(bag, self.n, COMPARISON))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

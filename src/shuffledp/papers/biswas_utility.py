@@ -30,8 +30,7 @@ from shuffledp.papers.boxes import box_plots
 from shuffledp.papers.charts import heat_maps
 from shuffledp.papers.cities import CITIES, City, described
 from shuffledp.papers.experiment import Axis, Experiment, Line
-from shuffledp.protocols.estimators import inversion
-from shuffledp.protocols.histogram import check_held
+from shuffledp.protocols.protocol import check_held
 from shuffledp.randomizers import KRR
 
 __all__ = ["EXPERIMENTS", "community_utility", "experiments", "individual_utility", "inverted", "reports"]
@@ -109,7 +108,8 @@ def inverted(seen: Counts, krr: KRR) -> Floats:
     """Unbiased counts from those of the reports, in every row of equally many: the paper's
     shuffle+INV.
     """
-    return inversion(seen, int(seen.sum(axis=-1).flat[0]), krr.hit, krr.miss, krr.contrast)[0]
+    counts: Floats = krr.group_law(1, 0).estimate(seen.astype(np.float64), int(seen.sum(axis=-1).flat[0]))
+    return counts
 
 
 def _gaussian(sigma: float) -> float:

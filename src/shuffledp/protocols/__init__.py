@@ -9,25 +9,15 @@ message_protocol     several messages of each person, or dummies of the shuffler
 settling             from a design to its protocol, and to what is certified of it
 categories           the answers that a question admits
 rounding             numbers as points of a grid
-estimate             ``Estimate``: values, standard errors, intervals
-estimators           from votes to counts
-exact_limits         intervals where votes are too few for a normal law
 histogram            counts of categories, from one noisy message of each user
-least_noise          the fewest fakes that keep a promise
-fake_votes           votes of fakes: their law, limits without them, and whether they are there
 faked_protocol       questions among fakes: the choice of their noise, and whether it is there
 dummy_histogram      counts from true values among fakes of users, or of the shuffler
 crosstab             counts of every combination of several columns' categories
 sums                 sums, means, statistical queries
-share_limits         the shares of a group that a test does not reject
-shared_noise_limits  intervals where everybody adds a share of the noise
 count                how many hold a value, by +1 and -1 messages
 split_and_mix        sums and means by shares that say nothing one by one
 binning              cut points, and the bins into which numbers fall
-below                how many people are in a group of bins, and the quantiles that follow
-levels               coarse and fine bins, brought together by least squares
 quantiles            distribution functions
-tree_squares         all levels of a tree of bins at once, brought together the same way
 faked_tables         crosstabs and distribution functions from true values among fakes
 planning             every protocol that fits a task, side by side
 plan_options         which protocols are compared for a task
@@ -43,12 +33,12 @@ from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
     from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
+    from shuffledp.mechanisms.estimate import Estimate, Interval
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.count import SignedCount
     from shuffledp.protocols.crosstab import Crosstab
     from shuffledp.protocols.design import Design
     from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-    from shuffledp.protocols.estimate import Estimate, Interval
     from shuffledp.protocols.histogram import Histogram, LocalHistogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
@@ -95,7 +85,7 @@ __getattr__, __dir__ = lazy(
         "protocols.count": "SignedCount",
         "protocols.design": "Design",
         "protocols.dummy_histogram": "DummyHistogram FakesHistogram",
-        "protocols.estimate": "Estimate Interval",
+        "mechanisms.estimate": "Estimate Interval",
         "protocols.histogram": "Histogram LocalHistogram",
         "protocols.planning": "Option Plan plan",
         "protocols.bag": "Bag Reports",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.estimate import NOT_FOR_RELEASE
+from shuffledp.mechanisms.estimate import NOT_FOR_RELEASE
 
 __all__ = ["Bag", "Reports", "SummedBag", "check_batches", "check_tally", "notes_of"]
 

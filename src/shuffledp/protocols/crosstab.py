@@ -12,46 +12,25 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports, notes_of
-from shuffledp.protocols.below import counted_group
+from shuffledp.mechanisms.shares import Shares, shares
+from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.categories import Categories, as_list
-from shuffledp.protocols.estimate import Estimate, Noise, check_level
-from shuffledp.protocols.exact_limits import FEW, Law, Stacked
-from shuffledp.protocols.histogram import RandomizedResponse
-from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.share_limits import ShareTest
+from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
 from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.crossing import kept_columns
-from shuffledp.randomizers.randomizer import Reporting
+from shuffledp.randomizers import KRR
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
+from shuffledp.workload import Each, Margins
 
-__all__ = ["Crossing", "Crosstab", "Shares", "crossed_estimate", "crossed_shares", "summed"]
+__all__ = ["Crossing", "Crosstab"]
 
 LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
-
-
-class Shares(NamedTuple):
-    """Of those in a group, the share that is in each of its cells, cell by cell; ``known`` is false
-    where too few are in the group to say anything, and the numbers there mean nothing.
-
-    ``lower`` to ``upper`` covers the share of each by itself; ``all_lower`` to ``all_upper`` follow
-    from the intervals of all counts at once, and hold together with them.
-    """
-
-    known: NDArray[np.bool_]
-    values: Floats
-    lower: Floats
-    upper: Floats
-    all_lower: Floats
-    all_upper: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,21 +87,23 @@ class Crossing(ReportingProtocol):
         source = source_of(rng)
         return Reports(self.describe(), self.randomizer.randomize(cells, rng=source), source.secure)
 
-    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """Estimated counts of the cells, and of their sums, from ``tally``: unbiased, and perhaps
-        negative.
-        """
-        people, _, votes = self._opened(counts)
-        return crossed_estimate(self.task, self.randomizer, votes, people, secure=secure, notes=notes)
+    def workload(self) -> Margins:
+        return Margins(self.task.rows, self.task.sizes)
+
+    def _weighed(self) -> Each:
+        """The cells: sums of them err in other units."""
+        return Each(self.task.labels)
 
     def shares(self, counts: ArrayLike, *, by: str, level: float = 0.95) -> Shares:
         """Of those in each group of the column ``by``, the share in each cell, from ``tally``."""
-        people, _, votes = self._opened(counts)
-        return crossed_shares(self.task, self.randomizer, votes, people, by=by, level=level)
+        if by not in self.columns:
+            raise InvalidInput(f"by must be one of the columns {', '.join(self.columns)}, got {by!r}. Name one.")
+        tally, axis = self._opened(counts), self.task.columns.index(by)
+        return shares(self.hiding, tally, self.task.sizes, axis, level=level)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Crosstab(Crossing, RandomizedResponse):  # type: ignore[misc]  # it has one estimator
+class Crosstab(Crossing, ShuffledProtocol):
     """Counts of every combination of the categories of two or more ``columns``, and their sums over
     some of the columns, through a shuffler.
 
@@ -146,91 +127,18 @@ class Crosstab(Crossing, RandomizedResponse):  # type: ignore[misc]  # it has on
     True
     """
 
+    def _prepare(self) -> None:
+        self._ask()
+        super()._prepare()
+
+    def _family(self) -> tuple[Family, dict[str, int]]:
+        return KRR, {"k": self._size}
+
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """A law whose reports say something of every sum of cells."""
         law = super()._check_randomizer(given)
         law.group_law(1, 1)
         return law
-
-    def analyse(self, bag: Bag) -> Estimate:  # type: ignore[override]
-        """Estimated counts of the cells, and of their sums: unbiased, and perhaps negative."""
-        return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
-
-
-def crossed_estimate(
-    task: CrosstabTask, law: Reporting, votes: NDArray[np.int64], people: int, *, secure: bool, notes: tuple[str, ...]
-) -> Estimate:
-    """Cells and their sums from the votes of ``people`` for each cell, by any law that says what
-    votes tell of a group of values.
-    """
-    sizes = summed(np.ones_like(votes), task.sizes)
-    values, noise = _groups(law, summed(votes, task.sizes), sizes, people)
-    stderr = noise.stderr(np.clip(values, 0.0, people))
-    return Estimate(task.rows, values, stderr, people, values, noise, secure, notes)
-
-
-def crossed_shares(
-    task: CrosstabTask, law: Reporting, votes: NDArray[np.int64], people: int, *, by: str, level: float
-) -> Shares:
-    """Of those in each group of the column ``by``, the share in each cell.
-
-    The interval holds the shares that a test does not reject (``share_limits``). Where votes are
-    too few for a normal law, the ends are those that intervals for both counts allow.
-    """
-    check_level(level)
-    if by not in task.columns:
-        raise InvalidInput(f"by must be one of the columns {', '.join(task.columns)}, got {by!r}. Name one.")
-    axis = task.columns.index(by)
-    group_of = np.unravel_index(np.arange(len(votes)), task.sizes)[axis]
-    in_group = np.bincount(group_of, weights=votes).astype(np.int64)[group_of]
-    many = np.full_like(votes, len(votes) // task.sizes[axis])
-    part, part_noise = _groups(law, votes, np.ones_like(votes), people)
-    whole, whole_noise = _groups(law, in_group, many, people)
-
-    tail = (1.0 - level) / 2.0
-    together = tail / len(task.rows)
-    all_parts, all_wholes = part_noise.interval(part, together), whole_noise.interval(whole, together)
-    known = all_wholes.lower > 0.0
-
-    def shared(counts: Floats, wholes: Floats) -> Floats:
-        """Shares from 0 to 1; where nothing is known, nothing is divided by."""
-        ends: Floats = np.clip(counts / np.where(known, wholes, 1.0), 0.0, 1.0)
-        return ends
-
-    values = shared(part, whole)
-    few, (lower, upper) = known, (np.zeros_like(values), np.ones_like(values))
-    if not part_noise.throughout:
-        size = int(many[0])
-        test = ShareTest(part, whole, law.group_law(1, people), law.group_law(size - 1, people), people)
-        few, (lower, upper) = known & (test.variance(values) < FEW), test.limits(values, tail)
-    if few.any():
-        parts, wholes = part_noise.interval(part, tail / 2.0), whole_noise.interval(whole, tail / 2.0)
-        lower = np.where(few, shared(parts.lower, wholes.upper), lower)
-        upper = np.where(few, shared(parts.upper, wholes.lower), upper)
-    lower, upper = np.clip(lower, 0.0, values), np.clip(upper, values, 1.0)
-    says = known & ~((lower <= 0.0) & (upper >= 1.0))
-    all_lower, all_upper = shared(all_parts.lower, all_wholes.upper), shared(all_parts.upper, all_wholes.lower)
-    return Shares(says, values, lower, upper, all_lower, all_upper)
-
-
-def _groups(law: Reporting, votes: NDArray[np.int64], sizes: NDArray[np.int64], people: int) -> tuple[Floats, Noise]:
-    """How many people hold a value of each group, from the votes for the group and its size; groups
-    of one size have one law.
-    """
-    values, base, slope, skew, unit, grain = np.zeros((6, len(votes)))
-    parts: list[tuple[NDArray[np.int64], Law]] = []
-    for size in np.unique(sizes).tolist():
-        places = np.flatnonzero(sizes == size)
-        values[places], noise = counted_group(votes[places], size, law, people)
-        base[places], slope[places], skew[places] = noise.base, noise.slope, noise.skew
-        unit[places], grain[places] = noise.unit, noise.grain
-        if noise.law is None:
-            raise InvalidInput(
-                f"the law of a crosstab must be k-ary randomized response, or true values among fakes, got "
-                f"{law.describe()['randomizer']}. Use one of those."
-            )
-        parts.append((places, noise.law))
-    return values, Noise(base, slope, skew, unit, Stacked(votes, people, parts=tuple(parts)), grain)
 
 
 def _written(listed: object) -> tuple[Any, ...] | int:
@@ -238,14 +146,3 @@ def _written(listed: object) -> tuple[Any, ...] | int:
     if isinstance(listed, Integral):
         return int(listed)
     return tuple(as_list("categories", listed, remedy=LISTS))
-
-
-def summed(cells: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """The cells, and after them their sums in the order of ``crossing.row_labels``.
-
-    >>> summed(np.array([1, 2, 3, 4]), [2, 2]).tolist()
-    [1, 2, 3, 4, 3, 7, 4, 6]
-    """
-    table, axes = cells.reshape(sizes), range(len(sizes))
-    sums = [table.sum(axis=tuple(axis for axis in axes if axis not in kept)) for kept in kept_columns(len(sizes))]
-    return np.concatenate([cells, *(each.ravel() for each in sums)])

@@ -7,11 +7,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.fake_votes import from_votes
 from shuffledp.protocols.faked_protocol import DummiesOfShuffler, FakedProtocol, FakesOfUsers
 from shuffledp.protocols.histogram import Categorized
 from shuffledp.protocols.lazily import settled
@@ -34,13 +29,6 @@ class FakedHistogram(Categorized, FakedProtocol):
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "categories": self.categories}
-
-    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """Estimated counts from the tally of a bag: unbiased, and perhaps negative."""
-        people, _, votes = self._opened(counts)
-        values, noise = from_votes(votes, people, self.randomizer)
-        stderr = noise.stderr(np.clip(values, 0.0, people))
-        return Estimate(tuple(self._known.labels), values, stderr, people, values, noise, secure, notes)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

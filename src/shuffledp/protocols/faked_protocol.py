@@ -9,14 +9,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from shuffledp._types import Floats
-from shuffledp.protocols.fake_votes import check_fakes
-from shuffledp.protocols.histogram import check_held
+from shuffledp.mechanisms.dummies import Dummies
+from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.protocols.lazily import settled
-from shuffledp.protocols.least_noise import fewest_dummies, fewest_fakes
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.dummies import AddedDummies, DummiesKind, check_dummies_kind, check_keep
@@ -57,26 +52,6 @@ class FakedProtocol(MessageProtocol):
     def _answers(self, law: MessageLaw) -> bool:
         return isinstance(law, self.makes) and law.k == self._size
 
-    def check_noise(self, counts: ArrayLike) -> None:
-        people, _, votes = self.randomizer.opened(np.asarray(counts))
-        assert self.honest is not None
-        check_fakes(self.randomizer, people, votes, self.honest)
-
-    def predicted_stderr(self) -> float:
-        """The standard error of a count that a k-th of all n users hold; the mean square over the
-        categories is the same for all data.
-        """
-        return self.randomizer.expected_stderr(self.n)
-
-    def predicted_stderrs(self, counts: ArrayLike) -> Floats:
-        """The standard error of each category's estimated count if ``counts`` users hold it:
-        exact.
-        """
-        held = check_held(counts)
-        people = round(float(held.sum()))
-        deviations: Floats = np.sqrt(self.randomizer.group_law(1, people).variance(held, people))
-        return deviations
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FakesOfUsers(FakedProtocol):
@@ -95,8 +70,8 @@ class FakesOfUsers(FakedProtocol):
         super()._prepare()
 
     def _calibrated(self) -> UserFakes:
-        terms = (self._size, self._crowd(self.honest), *self._promised())
-        return fewest_fakes(*terms, slots=self.slots, kind=self.kind or "bernoulli", epsilon0=self._light)
+        own = Fakes.calibrated(self._target, self._size, slots=self.slots, kind=self.kind, epsilon0=self._light)
+        return own.law
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,6 +91,5 @@ class DummiesOfShuffler(FakedProtocol):
         super()._prepare()
 
     def _calibrated(self) -> AddedDummies:
-        terms = (self._size, self._crowd(self.honest), *self._promised())
-        keep = 1.0 if self.keep is None else self.keep
-        return fewest_dummies(*terms, keep=keep, kind=self.kind, epsilon0=self._light)
+        own = Dummies.calibrated(self._target, self._size, keep=self.keep, kind=self.kind, epsilon0=self._light)
+        return own.law

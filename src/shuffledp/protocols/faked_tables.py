@@ -3,26 +3,19 @@ the error of a group of values grows with the square root of its size, and not w
 
 All cells are asked about at once. Of bins, all levels of a tree can be: what a person sends about
 one costs as much as another round would, and yet of many bins the noise of few nodes adds up
-(``tree_squares``). Levels of which each person answers one stay with k-ary randomized response
-(``quantiles``).
+(``mechanisms.tree``). Levels of which each person answers one stay with k-ary randomized response
+(``mechanisms.levels``).
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.tree import Tree
 from shuffledp.protocols.crosstab import Crossing
-from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.faked_protocol import DummiesOfShuffler, FakesOfUsers
-from shuffledp.protocols.least_noise import fewest_dummies
-from shuffledp.protocols.quantiles import Distribution, lower_bins
-from shuffledp.protocols.tree_squares import TreeSquares, tree_shapes
+from shuffledp.protocols.quantiles import Distribution
 from shuffledp.randomizers.messages import MessageLaw, TreeDummies
 from shuffledp.randomizers.messages.dummies import AddedDummies
 
@@ -109,56 +102,7 @@ class DummyQuantiles(Distribution, DummiesOfShuffler):
     def _calibrated(self) -> AddedDummies:
         if self._flat:
             return super()._calibrated()
-        shapes = tree_shapes(self._size)
         if self.levels is not None and self.branches is not None:
-            shapes = [(self.levels, self.branches)]
-        laws = [self._in_tree(*shape) for shape in shapes]
-        return min(laws, key=lambda law: float(_below(law).base.max()))
-
-    def _in_tree(self, levels: int, branches: int) -> TreeDummies:
-        """The least dummies that keep the promise in so many levels, each of which is a round."""
-        epsilon, delta, rounds = self._promised()
-        one = fewest_dummies(
-            2, self._crowd(self.honest), epsilon, delta, rounds * levels, keep=1.0, kind=self.kind, epsilon0=math.inf
-        )
-        numbers = {name: getattr(one, name) for name in ("kind", "center", "left", "right", "rate")}
-        return TreeDummies(k=self._size, levels=levels, branches=branches, **numbers)
-
-    def _counted(
-        self,
-        counts: ArrayLike,
-        groups: list[tuple[int, int]],
-        labels: tuple[str, ...],
-        secure: bool = True,
-        notes: tuple[str, ...] = (),
-    ) -> Estimate:
-        if not isinstance(law := self.randomizer, TreeDummies):
-            return super()._counted(counts, groups, labels, secure, notes)
-        people, _, votes = self._opened(counts)
-        values, noise, stderr = TreeSquares(law).estimate(votes, groups, people)
-        return Estimate(labels, values, stderr, people, values, noise, secure, notes)
-
-    def predicted_stderrs(self, counts: ArrayLike) -> Floats:
-        """The standard errors of the counts below the inner cut points: of a tree, the same for all
-        data.
-        """
-        if not isinstance(law := self.randomizer, TreeDummies):
-            return super().predicted_stderrs(counts)
-        errors: Floats = np.sqrt(_below(law).base)
-        return errors
-
-    def worst_stderr(self) -> float:
-        return self.predicted_stderr() if isinstance(self.randomizer, TreeDummies) else super().worst_stderr()
-
-    def sway(self, estimate: Estimate) -> Floats:
-        """Of a tree, as often as there are levels the largest less the smallest weight of a node:
-        nobody sees whether one person's messages fit together.
-        """
-        if not isinstance(law := self.randomizer, TreeDummies):
-            return super().sway(estimate)
-        return TreeSquares(law).sway(lower_bins(law.k))
-
-
-def _below(law: TreeDummies) -> Noise:
-    """The noise of the counts below the inner cut points."""
-    return TreeSquares(law).noise(lower_bins(law.k))
+            shape = (self.levels, self.branches)
+            return Tree.of_shape(self._target, self._size, shape, kind=self.kind).law
+        return Tree.best(self._target, self._size, self.workload(), kind=self.kind).law

@@ -6,19 +6,17 @@ encoding whose reports stay short or whose errors stay small (Feldman et al. 202
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp._types import Floats, View
+from shuffledp._types import View
 from shuffledp.accounting.views import VIEWS
-from shuffledp.errors import InvalidInput, shown
-from shuffledp.protocols.bag import Bag, Reports, SummedBag, check_tally, notes_of
+from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.estimate import Estimate, likelihood, simplex
+from shuffledp.protocols.bag import Bag, Reports, SummedBag, notes_of
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.estimators import debiased, inversion, likelihood, opened, simplex
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
@@ -28,6 +26,7 @@ from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.randomizers.wrappers.check_in import answering
 from shuffledp.sampling import Rng, source_of
+from shuffledp.workload import Each
 
 __all__ = [
     "ENCODERS",
@@ -39,7 +38,6 @@ __all__ = [
     "Mechanism",
     "RandomizedResponse",
     "check_estimator",
-    "check_held",
 ]
 
 Estimator = Literal["inversion", "simplex", "likelihood"]
@@ -70,6 +68,9 @@ class Categorized(ReportingProtocol):
     @property
     def _size(self) -> int:
         return len(self._known)
+
+    def workload(self) -> Each:
+        return Each(tuple(self._known.labels))
 
     def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
         """One report per value; unknown values count as ``other``, or are refused."""
@@ -134,48 +135,15 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
         notes: tuple[str, ...] = (),
     ) -> Estimate:
         """The same from ``tally``: all that the bag says."""
-        randomizer = self.randomizer
-        check_estimator(estimator, ESTIMATORS if randomizer.single else ("inversion", "simplex"))
-        if randomizer.single:
-            votes = check_tally(counts, len(self._known), self.n)
-            n = int(votes.sum())
-            unbiased, noise = inversion(votes, n, randomizer.hit, randomizer.miss, randomizer.contrast)
-            stderr = noise.stderr(np.clip(unbiased, 0.0, n))
-        else:
-            n, blocks, votes = opened(counts, randomizer, self.n)
-            unbiased, noise, stderr = debiased(votes, n, randomizer, blocks)
-        estimates = unbiased
+        check_estimator(estimator, ESTIMATORS if self.randomizer.single else ("inversion", "simplex"))
+        tally, law = self._opened(counts), self.randomizer
+        estimate = self.hiding.estimate(tally, self.workload(), secure=secure, notes=notes)
         if estimator != "inversion":
-            estimates = (
-                simplex(unbiased, n) if estimator == "simplex" else likelihood(votes, randomizer.hit, randomizer.miss)
-            )
-            notes = (f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"', *notes)
-        labels = tuple(self._known.labels)
-        if values is None:
-            return Estimate(labels, estimates, stderr, n, unbiased, noise, secure, notes)
-        chosen = self._known.indices(values)
-        names = tuple(labels[place] for place in chosen)
-        return Estimate(names, estimates[chosen], stderr[chosen], n, unbiased[chosen], noise.at(chosen), secure, notes)
-
-    @property
-    def bits(self) -> int:
-        """One category, a column, a seed and a hash value, a list of values, or a bit for each."""
-        return self.randomizer.bits
-
-    def predicted_stderr(self) -> float:
-        """The root mean square over the categories of the counts' standard errors, with all n
-        users: the same for all data.
-        """
-        return float(
-            np.sqrt(np.mean(self.predicted_stderrs(np.full(len(self._known), self.n / len(self._known))) ** 2))
-        )
-
-    def predicted_stderrs(self, counts: ArrayLike) -> Floats:
-        """The standard error of each category's estimated count if ``counts`` users hold it:
-        exact.
-        """
-        deviations: Floats = np.sqrt(self.randomizer.count_variance(check_held(counts)))
-        return deviations
+            simple = estimator == "simplex"
+            found = simplex(estimate.values, tally.people) if simple else likelihood(tally.votes, law.hit, law.miss)
+            said = f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"'
+            estimate = replace(estimate, estimated=found, notes=(said, *notes))
+        return estimate if values is None else estimate.at(self._known.indices(values))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -304,17 +272,6 @@ class LocalHistogram(RandomizedResponse):
     def _crowd(self, honest: int | None) -> int:
         """Whoever sees the reports sees who sent which."""
         return 1
-
-
-def check_held(counts: ArrayLike) -> Floats:
-    """Return ``counts`` as finite numbers of users."""
-    try:
-        held = np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        held = np.array([np.nan])
-    if not np.all(np.isfinite(held)):
-        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many users hold each value.")
-    return held
 
 
 def check_estimator(estimator: str, known: tuple[str, ...]) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.bag import Bag, Reports, notes_of
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.randomizers.messages import MessageLaw
@@ -99,11 +99,6 @@ class MessageProtocol(ReportingProtocol):
         self._check_most(opened.people)
         self.check_noise(tally)
         return opened
-
-    @property
-    def bits(self) -> int:
-        """What a person sends, in all messages."""
-        return self.randomizer.bits
 
     def describe(self) -> dict[str, Any]:
         return {"protocol": type(self).__name__, "n": self.n, **self.randomizer.describe()}

@@ -8,17 +8,12 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
 from shuffledp.mechanisms.best_curator import Baseline
-from shuffledp.protocols.faked_protocol import FakedProtocol
-from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, POISSON, SEALED
-from shuffledp.protocols.protocol import Protocol, ReportingProtocol
-from shuffledp.protocols.quantiles import Distribution
+from shuffledp.protocols.protocol import ReportingProtocol
 from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.wording import reserved, right
 
@@ -34,7 +29,6 @@ __all__ = [
     "error_of",
     "named",
     "plan",
-    "worst_error",
     "worst_of",
 ]
 
@@ -59,7 +53,7 @@ class Option:
     error: float
     worst: float
     bits: int
-    protocol: Protocol | None
+    protocol: ReportingProtocol | None
     messages: int = 1
 
     @property
@@ -72,14 +66,14 @@ class Option:
         """The probability that the best guess from one report is right, at most, if all answers
         seemed equally likely; None where a curator is told the truth.
         """
-        if self.epsilon0 is None or not isinstance(self.protocol, ReportingProtocol):
+        if self.epsilon0 is None or self.protocol is None:
             return None
         return right(self.epsilon0, self.protocol.randomizer.k)
 
     @property
     def rests(self) -> str:
         """What its promise rests on that is not proven; empty where all of it is."""
-        return reserved(self.protocol.randomizer.assumptions) if isinstance(self.protocol, ReportingProtocol) else ""
+        return reserved(self.protocol.randomizer.assumptions) if self.protocol is not None else ""
 
     @property
     def title(self) -> str:
@@ -104,7 +98,7 @@ class Plan:
     honest: int | None = None
 
     @property
-    def best(self) -> Protocol:
+    def best(self) -> ReportingProtocol:
         """The shuffled protocol with the smallest predicted error."""
         return next(each.protocol for each in self.options if each.trust == "shuffler" and each.protocol is not None)
 
@@ -202,10 +196,10 @@ def plan(
                 trust,
                 protocol.epsilon0,
                 protocol.predicted_stderr(),
-                worst_error(protocol),
+                protocol.worst_stderr(),
                 protocol.bits,
                 protocol,
-                protocol.messages if isinstance(protocol, ReportingProtocol) else 1,
+                protocol.messages,
             )
         )
     if not any(option.trust == "shuffler" for option in options):
@@ -214,24 +208,8 @@ def plan(
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), honest)
 
 
-def named(name: str, protocol: Protocol) -> str:
+def named(name: str, protocol: ReportingProtocol) -> str:
     """The name of an option, with the kind of dummies that its protocol chose."""
-    law = protocol.randomizer if isinstance(protocol, FakedProtocol) else None
+    law = protocol.randomizer
     chose_poisson = isinstance(law, ShufflerDummies) and law.kind == "poisson"
     return name.replace(DUMMIES, POISSON) if chose_poisson else name
-
-
-def worst_error(protocol: Protocol) -> float:
-    """The largest standard error that any single number which the protocol estimates can have,
-    whatever the data.
-
-    A count's variance is linear in how many users hold each value, and so is largest where all hold
-    the same one: for that one, or for another.
-    """
-    if isinstance(protocol, Distribution):
-        return protocol.worst_stderr()
-    if not isinstance(protocol, (RandomizedResponse, FakedProtocol)):
-        return protocol.predicted_stderr()  # the same for all data, or already that of the worst
-    together = np.zeros(protocol._size)
-    together[0] = protocol.n
-    return float(protocol.predicted_stderrs(together).max())

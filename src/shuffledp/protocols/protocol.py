@@ -5,18 +5,16 @@ and the accountant says what that gives away.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
-from shuffledp.accounting.calibration import calibrate
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import (
     Argument,
     CertificateError,
@@ -27,10 +25,14 @@ from shuffledp.errors import (
     check_promised,
     check_rounds,
     check_users,
+    shown,
 )
-from shuffledp.protocols.bag import Bag, Reports, check_batches, check_tally
+from shuffledp.mechanisms import mechanism_of
+from shuffledp.mechanisms.estimate import Estimate, check_estimates, combine
+from shuffledp.mechanisms.mechanism import Mechanism, Target
+from shuffledp.mechanisms.one_message import Family, OneMessage
+from shuffledp.protocols.bag import Bag, Reports, check_batches, check_tally, notes_of
 from shuffledp.protocols.design import Law
-from shuffledp.protocols.estimate import Estimate, check_estimates, combine
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law_file import law_of
@@ -39,13 +41,12 @@ from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Opened, Randomizer
 from shuffledp.randomizers.support import VotingRandomizer, bits_for
-from shuffledp.randomizers.wrappers import VotingCheckIn
+from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
 from shuffledp.sampling import Rng
 from shuffledp.wording import brief
+from shuffledp.workload import Workload
 
-__all__ = ["Protocol", "ReportingProtocol", "ShuffledProtocol", "bits_for", "calibrated"]
-
-Family = Callable[..., VotingRandomizer]
+__all__ = ["Family", "Protocol", "ReportingProtocol", "ShuffledProtocol", "bits_for", "check_held"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -331,9 +332,18 @@ class ReportingProtocol(Protocol):
         """
         return self.randomizer.tally(rows)
 
+    @property
+    def hiding(self) -> Mechanism:
+        """How reports hide."""
+        return mechanism_of(self.randomizer)
+
     @abstractmethod
+    def workload(self) -> Workload:
+        """Which sums of people are estimated."""
+
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """``analyse`` from the ``tally`` of a whole bag."""
+        """Unbiased estimates from the ``tally`` of a whole bag; counts may be negative."""
+        return self.hiding.estimate(self._opened(counts), self.workload(), secure=secure, notes=notes)
 
     @abstractmethod
     def _opened(self, counts: ArrayLike) -> Opened:
@@ -343,13 +353,44 @@ class ReportingProtocol(Protocol):
         """How far one malicious person could have moved each estimate, at most: whoever sends
         another report than the protocol draws. ``math.inf`` where there is no limit.
         """
-        return np.full(len(estimate.values), self.randomizer.sway)
+        return self.hiding.influence(self.workload())
+
+    def _weighed(self) -> Workload:
+        """The rows whose errors are compared before anybody reports."""
+        return self.workload()
+
+    def predicted_stderrs(self, counts: ArrayLike) -> Floats:
+        """The standard error of each estimated count if ``counts`` users hold each value: exact."""
+        return self.hiding.predicted(self._weighed(), check_held(counts))
+
+    def predicted_stderr(self) -> float:
+        """The root mean square of the counts' standard errors, with all n users spread evenly: for
+        the counts of all values the same for all data.
+        """
+        even = np.full(self.randomizer.k, self.n / self.randomizer.k)
+        return float(np.sqrt(np.mean(self.predicted_stderrs(even) ** 2)))
+
+    def worst_stderr(self) -> float:
+        """The largest standard error of any single number, whatever the data."""
+        return self.hiding.worst(self._weighed(), self.n)
+
+    @property
+    def bits(self) -> int:
+        """What a person sends, in all messages."""
+        return self.randomizer.bits
 
     def check_noise(self, counts: ArrayLike) -> None:
         """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets
         that be seen.
         """
-        return
+        assert self.honest is not None
+        self.hiding.check(np.asarray(counts), self.honest)
+
+    @property
+    def _target(self) -> Target:
+        """What is promised, and among how many honest reports one hides."""
+        epsilon, delta, rounds = self._promised()
+        return Target(self.n, epsilon, delta, self._crowd(self.honest), rounds)
 
     def _crowd(self, honest: int | None) -> int:
         """How many of the honest users' reports one report hides among."""
@@ -364,8 +405,8 @@ class ReportingProtocol(Protocol):
         return self._guarantee_of(self.randomizer, crowd, colluding)
 
     def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
-        once = shuffle(randomizer, n=crowd + colluding, honest=crowd, view=self._released)
-        return once.compose(self.rounds)
+        mechanism = mechanism_of(randomizer)
+        return mechanism.guarantee(crowd, rounds=self.rounds, colluding=colluding, view=self._released)
 
     @property
     def _released(self) -> View:
@@ -419,9 +460,7 @@ class ShuffledProtocol(ReportingProtocol):
         if vars(self)["randomizer"] is not None:
             return self
         family, parameters = self._family()
-        terms, crowd = tuple(parameters.items()), self._crowd(self.honest)
-        epsilon0 = calibrated(family, terms, crowd, *self._promised(), self._released)
-        randomizer = family(**parameters, epsilon0=epsilon0).realised
+        randomizer = OneMessage.calibrated(self._target, family, view=self._released, **parameters).law
         guarantee = self._guarantee_of(randomizer, self._crowd(self.honest))
         self._check_promise(guarantee)
         # The randomizer last: whoever sees it, in another thread, takes everything to be settled.
@@ -445,24 +484,38 @@ class ShuffledProtocol(ReportingProtocol):
         return given
 
     def _opened(self, counts: ArrayLike) -> Opened:
-        return self.randomizer.opened(check_tally(counts, self.randomizer.tally_size, self.n))
+        law = self.randomizer
+        if law.single or isinstance(law, OneLevel):
+            return law.opened(check_tally(counts, law.tally_size, self.n))
+        seen, head = np.asarray(counts), 1 + law.blocks
+        if seen.shape != (law.tally_size,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= self.n:
+            raise InvalidInput(
+                f"counts must be what tally(...) adds up to for at most n = {self.n} reports, got shape {seen.shape}. "
+                f"Add up the tallies of a bag."
+            )
+        blocks = seen[1:head]
+        if len(blocks) and (blocks.min() < 0 or blocks.max() > self.n or blocks.sum() != seen[0]):
+            raise InvalidInput(
+                f"counts must say of every report in which block it is, got {seen[0]} reports and others in the "
+                f"blocks. Add up the tallies of a bag."
+            )
+        return law.opened(seen)
 
     @property
     def _size(self) -> int | None:
         """How many values a randomizer must tell apart, if the question says so."""
         return None
 
+    def analyse(self, bag: Bag) -> Estimate:
+        return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
 
-@lru_cache(maxsize=512)
-def calibrated(
-    family: Family,
-    parameters: tuple[tuple[str, int], ...],
-    users: int,
-    epsilon: float,
-    delta: float,
-    rounds: int,
-    view: View = "reports",
-) -> float:
-    """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
-    others: dict[str, Any] = dict(parameters)
-    return calibrate(family, epsilon=epsilon, delta=delta, n=users, rounds=rounds, view=view, **others).value
+
+def check_held(counts: ArrayLike) -> Floats:
+    """Return ``counts`` as finite numbers of users."""
+    try:
+        held = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        held = np.array([np.nan])
+    if not np.all(np.isfinite(held)):
+        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many users hold each value.")
+    return held

@@ -13,30 +13,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports, notes_of
-from shuffledp.protocols.below import QuantileRow, counted_groups, quantile_rows, quantiles_of
+from shuffledp.mechanisms.estimate import Estimate, Interval
+from shuffledp.mechanisms.levels import best_levels
+from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.binning import in_bins, plainly
 from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.levels import LeastSquares, level_sizes
-from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol, calibrated
+from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
 from shuffledp.protocols.tasks import QuantileTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Rng, source_of
+from shuffledp.workload import Ranges, below
 
-__all__ = ["Distribution", "Quantiles", "lower_bins"]
+__all__ = ["Distribution", "QuantileRow", "Quantiles", "quantile_rows"]
 
 MEDIAN = (0.5,)
-GAIN = 0.75  # levels are chosen if they err so much less for people spread evenly: where these crowd, they gain less
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,35 +77,16 @@ class Distribution(ReportingProtocol):
         source, places = source_of(rng), in_bins(values, self.task.cuts)
         return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
-    def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """How many people are below each inner cut point, from ``tally``: unbiased, and perhaps not
-        quite increasing.
-        """
-        labels = tuple(f"below {plainly(cut)}" for cut in self.task.cuts[1:-1])
-        return self._counted(counts, lower_bins(self._size), labels, secure, notes)
+    def workload(self) -> Ranges:
+        """How many people are below each inner cut point."""
+        return below(tuple(f"below {plainly(cut)}" for cut in self.task.cuts[1:-1]))
 
     def in_ranges(self, counts: ArrayLike) -> Estimate:
         """How many people are in each of the ``ranges``, from ``tally``."""
         places = {cut: place for place, cut in enumerate(self.task.cuts)}
-        groups = [(places[low], places[high]) for low, high in self.task.ranges]
+        ends = tuple((places[low], places[high]) for low, high in self.task.ranges)
         labels = tuple(f"{plainly(low)} to {plainly(high)}" for low, high in self.task.ranges)
-        return self._counted(counts, groups, labels)
-
-    def _counted(
-        self,
-        counts: ArrayLike,
-        groups: list[tuple[int, int]],
-        labels: tuple[str, ...],
-        secure: bool = True,
-        notes: tuple[str, ...] = (),
-    ) -> Estimate:
-        law = self.randomizer
-        opened = self._opened(counts)
-        if isinstance(law, OneLevel):
-            values, noise, stderr = LeastSquares(law, _rows(groups, self._size)).estimate(opened.votes)
-        else:
-            values, noise, stderr = counted_groups(opened.votes, groups, law, opened.people)
-        return Estimate(labels, values, stderr, opened.people, values, noise, secure, notes)
+        return self.hiding.estimate(self._opened(counts), Ranges(labels, ends))
 
     def quantiles(self, estimate: Estimate, level: float = 0.95) -> list[QuantileRow]:
         """The quantiles that were asked for, from what ``analyse`` found: each interval covers the
@@ -123,32 +103,11 @@ class Distribution(ReportingProtocol):
         low, high = (quantiles_of(at, cuts, estimate.unbiased + moved, estimate.n) for moved in (far, -far))
         return list(zip(low, high, strict=True))
 
-    @property
-    def bits(self) -> int:
-        """A report names a bin, or a run of bins."""
-        return self.randomizer.bits
-
     def predicted_stderr(self) -> float:
         """The largest standard error of the count below any cut point, with all n people spread
         evenly over the bins.
         """
         return float(self.predicted_stderrs(np.full(self._size, self.n / self._size)).max())
-
-    def predicted_stderrs(self, counts: ArrayLike) -> Floats:
-        """The standard errors of the counts below the inner cut points with ``counts`` people in
-        each bin: exact.
-        """
-        return _errors(self.randomizer, self.n, np.asarray(counts, dtype=np.float64))
-
-    def worst_stderr(self) -> float:
-        """The largest standard error of the count below any cut point, whatever the data: the
-        variance is linear in the people, so it is largest where all are in one bin.
-        """
-        law, n = self.randomizer, self.n
-        if isinstance(law, OneLevel):
-            return float(np.sqrt(n * LeastSquares(law, _below(law.k)).variances.max()))
-        sizes = range(1, law.k // 2 + 1)
-        return float(np.sqrt(max(law.group_law(size, n).variance(held, n) for size in sizes for held in (0, n))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -193,36 +152,14 @@ class Quantiles(Distribution, ShuffledProtocol):
 
     def _family(self) -> tuple[Family, dict[str, Any]]:
         assert self.levels is not None
-        return _shaped(self._size, tuple(self.levels))
-
-    def sway(self, estimate: Estimate) -> Floats:
-        """Of levels, the largest less the smallest weight that a report of any node has."""
-        if not isinstance(self.randomizer, OneLevel):
-            return super().sway(estimate)
-        spread: Floats = np.ptp(LeastSquares(self.randomizer, _below(self._size)).weights, axis=1)
-        return spread
+        sizes = tuple(self.levels)
+        return (OneLevel.of_sizes, {"sizes": sizes}) if sizes else (KRR, {"k": self._size})
 
     def settle(self) -> Self:
         """Choose the shape, if it was left out, and then the noise."""
         if vars(self)["randomizer"] is None and self.levels is None:
-            self._set(levels=self._best())
+            self._set(levels=best_levels(self._target, self.workload(), self._size))
         return super().settle()
-
-    def _best(self) -> tuple[int, ...]:
-        """All bins at once, unless levels err less by a quarter for people who are spread evenly,
-        each shape with the noise that it is certified to need.
-        """
-        flat = self._expected(())
-        errors = {sizes: self._expected(sizes) for sizes in level_sizes(self._size)}
-        best = min(errors, key=lambda sizes: errors[sizes], default=())
-        return best if best and errors[best] < GAIN * flat else ()
-
-    def _expected(self, levels: tuple[int, ...]) -> float:
-        family, parameters = _shaped(self._size, levels)
-        crowd, terms = self._crowd(self.honest), tuple(parameters.items())
-        epsilon0 = calibrated(family, terms, crowd, *self._promised())
-        law = family(**parameters, epsilon0=epsilon0)
-        return float(_errors(law, self.n, np.full(self._size, self.n / self._size)).max())
 
     def _check_randomizer(self, given: object) -> Any:
         """Levels of bins, or a law whose reports say something of every group of bins."""
@@ -233,48 +170,68 @@ class Quantiles(Distribution, ShuffledProtocol):
             law.group_law(1, 1)
         return law
 
-    def analyse(self, bag: Bag) -> Estimate:
-        """How many people are below each inner cut point: unbiased, and perhaps not quite
-        increasing.
-        """
-        return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))
-
-
-def _shaped(bins: int, levels: tuple[int, ...]) -> tuple[Family, dict[str, Any]]:
-    """The randomizers of a shape, and their parameters other than epsilon0."""
-    return (OneLevel.of_sizes, {"sizes": levels}) if levels else (KRR, {"k": bins})
-
-
-def _rows(groups: Sequence[tuple[int, int]], bins: int) -> Floats:
-    places = np.arange(bins)
-    rows: Floats = np.array([(places >= first) & (places < end) for first, end in groups], dtype=np.float64)
-    return rows.reshape(len(groups), bins)
-
-
-def lower_bins(bins: int) -> list[tuple[int, int]]:
-    """The bins below each inner cut point."""
-    return [(0, end) for end in range(1, bins)]
-
-
-def _below(bins: int) -> Floats:
-    return _rows(lower_bins(bins), bins)
-
-
-def _errors(law: Any, n: int, held: Floats) -> Floats:
-    """The standard errors of the counts below the inner cut points: exact."""
-    if isinstance(law, OneLevel):
-        return LeastSquares(law, _below(law.k)).predicted(held)
-    below, errors = np.cumsum(held)[:-1], np.zeros(law.k - 1)
-    for place, inside in enumerate(below.tolist()):
-        size = place + 1
-        other = 2 * size > law.k
-        chance = law.group_law(law.k - size if other else size, n)
-        errors[place] = np.sqrt(chance.variance(n - inside if other else inside, n))
-    return errors
-
 
 def _number(name: str, value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be numbers, got {value!r}. Pass a list of them.") from None
+
+
+class QuantileRow(NamedTuple):
+    """The ``at``-quantile: half of all people are below the 0.5-quantile, as near as bins tell.
+
+    It lies from ``lower`` to ``upper``, the ends of two bins, at least as often as was asked;
+    ``value`` is interpolated inside its bin. ``first`` and ``last`` say that the first or the last
+    bin may be the one.
+    """
+
+    at: float
+    value: float
+    lower: float
+    upper: float
+    first: bool
+    last: bool
+
+
+def quantile_rows(
+    at: Sequence[float], cuts: Sequence[float], values: Floats, limits: Interval, people: int
+) -> list[QuantileRow]:
+    """The quantiles, from how many people are below each inner cut point: estimated ``values``, and
+    ``limits`` of each by itself.
+
+    The bin of a quantile is the first one with at least a share ``at`` of the people below its
+    upper end. If the upper limit there is not missed, no bin before it is left out: the interval
+    begins with the first bin whose upper limit reaches that many people. If the lower limit at its
+    lower end is not missed, no bin after it is: the interval ends with the last bin at whose lower
+    end the lower limit does not reach them. Which bin it is depends on the data and not on the
+    noise, so each side is missed as often as one limit is, at most.
+    """
+    ends = np.asarray(cuts, dtype=np.float64)
+    lower = np.concatenate([[0.0], limits.lower])
+    upper = np.concatenate([limits.upper, [float(people)]])
+    rows = []
+    for share, inside in zip(at, quantiles_of(at, cuts, values, people), strict=True):
+        wanted = share * people
+        first, last = int(np.argmax(upper >= wanted)), int(np.flatnonzero(lower < wanted)[-1])
+        rows.append(
+            QuantileRow(share, inside, float(ends[first]), float(ends[last + 1]), first == 0, last == len(ends) - 2)
+        )
+    return rows
+
+
+def quantiles_of(at: Sequence[float], cuts: Sequence[float], values: Floats, people: int) -> list[float]:
+    """The point estimates alone. The ``values`` are made monotone: half-way between the largest so
+    far and the smallest from there on. So no quantile rises where some of the values do.
+    """
+    ends = np.asarray(cuts, dtype=np.float64)
+    rising = (np.maximum.accumulate(values) + np.minimum.accumulate(values[::-1])[::-1]) / 2.0
+    smooth = np.concatenate([[0.0], np.clip(rising, 0.0, people), [float(people)]])
+    found = []
+    for share in at:
+        wanted = share * people
+        place = int(np.argmax(smooth[1:] >= wanted))
+        below, above = smooth[place], smooth[place + 1]
+        value = ends[place] + (ends[place + 1] - ends[place]) * (wanted - below) / (above - below)
+        found.append(float(min(max(value, ends[place]), ends[place + 1])))
+    return found

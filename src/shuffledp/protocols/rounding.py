@@ -19,7 +19,7 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.sampling import Source
 
-__all__ = ["check_bounds", "check_numbers", "on_grid", "worst_stderr", "worst_variance"]
+__all__ = ["check_bounds", "check_numbers", "on_grid", "worst_variance"]
 
 CHUNK = 1 << 18
 LARGEST = 1e100
@@ -92,8 +92,3 @@ def worst_variance(k: Any, gamma: Any) -> Any:
     """
     f = np.clip((1.0 - gamma * k) / (2.0 * (1.0 - gamma)), 0.0, 1.0)
     return (1.0 - gamma) * (f * (1.0 - f) / k**2 + gamma * (f / k - 0.5) ** 2) + gamma * (k + 2.0) / (12.0 * k)
-
-
-def worst_stderr(n: int, k: int, gamma: float, contrast: float) -> float:
-    """The standard error of the estimated sum of ``n`` numbers in [0, 1], for the worst data."""
-    return math.sqrt(n * float(worst_variance(k, gamma)) / contrast**2)

@@ -9,40 +9,28 @@ costs little; a finer one needs longer tables and more bits.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp.accounting.messages.sums import least_messages
-from shuffledp.accounting.shuffled import shuffle
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count
+from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.rows import Scaled
+from shuffledp.mechanisms.split_and_mix import Split
 from shuffledp.protocols.bag import Reports
-from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid
-from shuffledp.protocols.shared_noise_limits import SharedNoise, noise_reach
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
-from shuffledp.randomizers.messages.message import LARGEST_DECAY
-from shuffledp.randomizers.messages.split_shares import MOST_BITS, bits_to_hold
+from shuffledp.randomizers.messages.split_shares import bits_to_hold
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import rounded
+from shuffledp.workload import Weights
 
 __all__ = ["SplitMean", "SplitSum", "SplitSummation", "reachable"]
-
-FINE = 3.0  # the grid's steps over those at which rounding errs as much as the noise
-LONGEST = 1 << 20  # entries of a table of noise
-CUT = 0.02  # the share of delta that may go to what a table cuts off
-MIXED = 0.9  # the share that may go to what mixed shares show beyond their sum
-LEAST_PEOPLE = 19
-NEAR = 1e-3  # how far from the largest loss of a round that keeps a promise for several, relatively
-HOPELESS = 1e-6  # of epsilon: no round gives away less
-SURE = 1e-9  # honest people's sum is refused so rarely
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,14 +63,7 @@ class SplitSummation(MessageProtocol):
         return isinstance(law, SplitShares) and self.k in (None, law.k - 1)
 
     def _calibrated(self) -> SplitShares:
-        epsilon, delta, rounds = self._promised()
-        honest = self._crowd(self.honest)
-        if honest < LEAST_PEOPLE:
-            raise InvalidInput(
-                f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {honest}. Ask "
-                f"more people, or take a mean of one message each."
-            )
-        return _fewest(self.n, honest, min(epsilon, LARGEST_DECAY), delta, rounds, self.k)
+        return Split.calibrated(self._target, steps=self.k).law
 
     @property
     def _steps(self) -> int:
@@ -107,30 +88,18 @@ class SplitSummation(MessageProtocol):
         places = on_grid(numbers, self.lower, self.upper, self._steps, source)
         return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
-    def check_noise(self, counts: ArrayLike) -> None:
-        """Refuse a sum that honest people's numbers and noise make once in a billion times."""
-        law, tally = self.randomizer, np.asarray(counts)
-        people, total = law.opened(tally).people, law.total(tally)
-        far = noise_reach(people / law.honest, float(law.ratio), 0, SURE)
-        if not -far <= total <= people * self._steps + far:
-            raise InvalidInput(
-                f"shares must add up to what {people:,} people's numbers can, got {total / self._steps:,.6g} where at "
-                f"most {people:,} are possible. Somebody sent other shares than the law's, and one such person can "
-                f"move the sum anywhere: collect again."
-            )
+    def workload(self) -> Weights:
+        return Weights.grid(self.task.name, self._steps)
 
     def analyse_counts(self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = ()) -> Estimate:
-        """The estimate from the tally of a bag. Its interval covers at least as often as it says,
-        whatever the numbers are: each may lie half-way between two points of the grid.
-        """
-        law, tally, people = self.randomizer, np.asarray(counts), self._opened(counts).people
-        step = self._width / self._steps / self._divisor(people)
-        value = np.array([people * self.lower / self._divisor(people) + step * law.total(tally)])
-        exact = SharedNoise(value, people, shape=people / law.honest, ratio=float(law.ratio), step=step, rounded=people)
-        variance = (law.noise_variance(people) + people / 4.0) * step**2
-        noise = replace(Noise.constant(np.array([variance])), law=exact)
-        name = self.task.name
-        return Estimate((name,), value, noise.stderr(value), people, value, noise, secure, notes)
+        """The estimate from the tally of a bag."""
+        estimate = super().analyse_counts(counts, secure=secure, notes=notes)
+        scale = 1.0 / self._divisor(estimate.n)
+        rows = Scaled(estimate.rows, self._width * scale, estimate.n * self.lower * scale)
+        return replace(estimate, rows=rows)
+
+    def sway(self, estimate: Estimate) -> Floats:
+        return super().sway(estimate) * self._width / self._divisor(estimate.n)
 
     @property
     def task(self) -> MeanTask:
@@ -139,7 +108,10 @@ class SplitSummation(MessageProtocol):
 
     def predicted_stderr(self) -> float:
         """The standard error with all n users, for the worst data."""
-        return self.randomizer.expected_stderr(self.n) * self._width / self._divisor(self.n)
+        return self.worst_stderr()
+
+    def worst_stderr(self) -> float:
+        return super().worst_stderr() * self._width / self._divisor(self.n)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,7 +119,7 @@ class SplitSum(SplitSummation):
     """The sum of the users' numbers.
 
     >>> total = SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
-    >>> bool(total.predicted_stderr() < 1.2 * math.sqrt(2.0)), total.messages
+    >>> bool(total.predicted_stderr() < 1.2 * 2.0**0.5), total.messages
     (True, 8)
     """
 
@@ -168,65 +140,6 @@ class SplitMean(SplitSummation):
     @property
     def task(self) -> MeanTask:
         return MeanTask(self.lower, self.upper)
-
-
-@lru_cache(maxsize=64)
-def _fewest(n: int, honest: int, epsilon: float, delta: float, rounds: int, steps: int | None) -> SplitShares:
-    """The law with the least noise, and the fewest messages for it, that keeps a promise."""
-
-    def law(loss: float) -> SplitShares:
-        return _law(n, honest, epsilon, loss, delta / rounds, steps)
-
-    for whole in (epsilon, epsilon * (1.0 - 1e-9)):  # of one round; the second is for what rounding costs
-        if _keeps(law(whole), epsilon, delta, rounds):
-            return law(whole)
-    low, high, found = 0.0, epsilon, None
-    while high - low > NEAR * high and high > HOPELESS * epsilon:
-        middle = (low + high) / 2.0
-        if _keeps(tried := law(middle), epsilon, delta, rounds):
-            low, found = middle, tried
-        else:
-            high = middle
-    if found is None:
-        raise InvalidInput(
-            f"epsilon and delta must leave room for an answer, got {epsilon:g} and {delta:g} for {rounds} rounds. "
-            f"Allow more."
-        )
-    return found
-
-
-def _keeps(law: SplitShares, epsilon: float, delta: float, rounds: int) -> bool:
-    return shuffle(law, n=law.honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
-
-
-def _law(n: int, honest: int, epsilon: float, loss: float, delta: float, steps: int | None) -> SplitShares:
-    """The law whose noise gives away ``loss``, on a grid that is fine enough, with room for
-    ``delta``.
-    """
-    rare = CUT * delta / (1.0 + math.exp(epsilon))
-    scales = math.log(4.0 / rare) + 1.0  # so many times 1 / decay and no farther
-    if steps is None:
-        steps = _fine_enough(n, loss, scales)
-    decay = loss / steps
-    reach = math.ceil(scales / decay)
-    bits = bits_to_hold(n, steps + 1, reach)
-    if bits > MOST_BITS:
-        raise InvalidInput(
-            f"people and steps of the grid must be few enough for sums of {MOST_BITS} bits, got {n:,} people and "
-            f"{steps:,} steps. Use a coarser grid (k), a larger epsilon, or fewer people."
-        )
-    messages = least_messages(honest, 1 << bits, MIXED * delta / (1.0 + math.exp(epsilon)))
-    return SplitShares(k=steps + 1, honest=honest, decay=decay, share_bits=bits, messages=messages, reach=reach)
-
-
-def _fine_enough(n: int, loss: float, scales: float) -> int:
-    """The steps of a grid that rounds by little against the noise; fewer where a table would be too
-    long, or where sums of so many people would not fit: rounding then errs more, which the standard
-    error says.
-    """
-    longest = LONGEST * loss / scales
-    fitting = ((1 << MOST_BITS) / n - 2.0) / (1.0 + 2.0 * scales / loss)  # bits_to_hold, reach = scales steps / loss
-    return max(1, math.floor(min(math.ceil(FINE * loss * math.sqrt(n / 8.0)), longest, fitting)))
 
 
 def reachable(protocols: list[Any], *, most_messages: int | None, most_error: float | None) -> Any:

@@ -12,7 +12,7 @@ import inspect
 import math
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,18 +20,19 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
-from shuffledp.protocols.bag import Bag, Reports, check_tally, notes_of
+from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.one_message import strongest
+from shuffledp.mechanisms.rows import Scaled
+from shuffledp.protocols.bag import Bag, Reports, notes_of
 from shuffledp.protocols.categories import LARGEST, as_list, check_size
-from shuffledp.protocols.estimate import Estimate, Noise
-from shuffledp.protocols.estimators import inversion
-from shuffledp.protocols.exact_limits import Uncertain
 from shuffledp.protocols.lazily import settled
-from shuffledp.protocols.protocol import Family, ShuffledProtocol, bits_for, calibrated
-from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_stderr, worst_variance
+from shuffledp.protocols.protocol import Family, ShuffledProtocol
+from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_variance
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
+from shuffledp.workload import Ranges, Weights
 
 __all__ = [
     "LocalMean",
@@ -126,7 +127,7 @@ class Summation(ShuffledProtocol):
         """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with
         k steps.
         """
-        epsilon0 = calibrated(KRR, (("k", k + 1),), self._crowd(self.honest), *self._promised())
+        epsilon0 = strongest(KRR, (("k", k + 1),), self._crowd(self.honest), *self._promised())
         return self.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
 
     @property
@@ -163,7 +164,7 @@ class Summation(ShuffledProtocol):
         again.
         """
         return self.analyse_counts(
-            self.randomizer.supports(self._open(bag)), rounding=rounding, secure=bag.secure, notes=notes_of(bag, self.n)
+            self.tally(self._open(bag)), rounding=rounding, secure=bag.secure, notes=notes_of(bag, self.n)
         )
 
     def analyse_counts(
@@ -174,31 +175,13 @@ class Summation(ShuffledProtocol):
             raise InvalidInput(
                 f'rounding must be one of {", ".join(ROUNDING)}, got {rounding!r}. "worst" assumes nothing.'
             )
-        seen = check_tally(counts, self.k + 1, self.n)
-        m, gamma, points = int(seen.sum()), self.gamma, np.linspace(0.0, 1.0, self.k + 1)
-        total = (float(seen @ points) - m * gamma / 2.0) / self.randomizer.contrast
-        noise = self._noise_variance
-        rounded = m * ROUNDING[rounding] / self.k**2
-        spread = (float(seen @ (points - 0.5) ** 2) - m * noise) / self.randomizer.contrast - rounded
-        spread = min(max(spread, 0.0), m / 4.0)
-        variance = (self.randomizer.contrast * (rounded + gamma * spread) + m * noise) / self.randomizer.contrast**2
-        value, scale = (
-            np.array([m * self.lower + self._width * total]) / self._divisor(m),
-            self._width / self._divisor(m),
-        )
-        found = self._noise(value, variance * scale**2, m, scale / self.randomizer.contrast)
-        return Estimate((type(self).__name__.lower(),), value, found.stderr(value), m, value, found, secure, notes)
+        estimate = self.hiding.estimate(self._opened(counts), self.workload(rounding), secure=secure, notes=notes)
+        m = estimate.n
+        rows = Scaled(estimate.rows, self._width / self._divisor(m), m * self.lower / self._divisor(m))
+        return replace(estimate, rows=rows)
 
-    def _noise(self, value: Floats, variance: float, m: int, far: float) -> Noise:
-        """The noise of an answer that one report of ``m`` moves by at most ``far``. The variance is
-        estimated from all of them. Where hardly one is random that says nothing, and a bound for
-        all data stands in.
-        """
-        none, law = np.zeros(1), None
-        if m * self.gamma < HARDLY_ONE:
-            most, reach = np.array([worst_variance(self.k, self.gamma) * far**2]), np.array([far])
-            law = Uncertain(value, m, own=most, others=most, above=reach, below=reach)
-        return Noise(np.array([variance]), none, none, far, law, far / self.k, float(max(m - 1, 1)))
+    def workload(self, rounding: Rounding = "worst") -> Weights:
+        return Weights.grid(type(self).__name__.lower(), self.k, drawn=ROUNDING[rounding])
 
     def sway(self, estimate: Estimate) -> Floats:
         """A report is one point of the grid."""
@@ -221,10 +204,8 @@ class Summation(ShuffledProtocol):
         >>> bool(low[1] <= 940 + 15 and 940 <= high[1])
         True
         """
-        seen = check_tally(counts, self.k + 1, self.n)
-        m, law = int(seen.sum()), self.randomizer
-        values, noise = inversion(seen[[0, -1]], m, law.hit, law.miss, law.contrast)
-        return Estimate((self.lower, self.upper), values, noise.stderr(np.clip(values, 0.0, m)), m, values, noise)
+        ends = Ranges((self.lower, self.upper), ((0, 1), (self.k, self.k + 1)))
+        return self.hiding.estimate(self._opened(counts), ends)
 
     @property
     def _noise_variance(self) -> float:
@@ -235,18 +216,15 @@ class Summation(ShuffledProtocol):
         """1 for a sum, the number of reports for a mean."""
         return reports
 
-    @property
-    def bits(self) -> int:
-        """A report names one grid point."""
-        return bits_for(self.k + 1)
+    def worst_stderr(self) -> float:
+        return super().worst_stderr() * self._width / self._divisor(self.n)
 
     def predicted_stderr(self, values: Any = None) -> float:
         """The standard error with all n users: exact for given ``values``, and without them exact
         for the worst data.
         """
         if values is None:
-            error = worst_stderr(self.n, self.k, self.gamma, self.randomizer.contrast)
-            return error * self._width / self._divisor(self.n)
+            return self.worst_stderr()
         x = (self._numbers(values) - self.lower) / self._width
         part = x * self.k - np.floor(x * self.k)
         each = (1.0 - self.gamma) * (

@@ -13,7 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from fractions import Fraction
 from importlib import import_module
-from math import floor
+from math import floor, isfinite
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -356,9 +356,9 @@ def _checked(option: Option, value: Any) -> Any:
             remedy = "Leave it out for False."
             raise InvalidInput(Refusal((option.argument, " must be True or False"), shown(value), remedy))
         return bool(value)
-    if option.kind == "number" and not (value is None and option.optional):
-        return check_finite(option.argument, value, remedy=option.words)
-    return value
+    if option.kind != "number" or (isinstance(value, float) and isfinite(value)) or (value is None and option.optional):
+        return value
+    return check_finite(option.argument, value, remedy=option.words)
 
 
 def reading(data: object, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.svg_file import SvgFigure, release_svg
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.record import Certificate, LedgerEntry, Record
 from shuffledp.release.by_task import LEVEL, released_by
 from shuffledp.release.notebook import release_html

@@ -14,7 +14,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.estimate import Estimate
+from shuffledp.mechanisms.estimate import Estimate
 
 __all__ = ["EstimateRow", "EstimateTable"]
 

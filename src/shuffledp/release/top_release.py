@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.rows import Weighted
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate, Noise
 from shuffledp.record import (
     Asked,
     Certificate,
@@ -282,12 +283,8 @@ def _listed(found: TopWords) -> Estimate:
     """The listed words alone. Their limits still hold for all that were counted."""
     whole = found.estimate
     if whole is None:
-        none = np.zeros(0)
-        return Estimate((), none, none, found.search.people, none, Noise.constant(none), found.secure, of=0)
-    places = list(found.listed)
-    labels = tuple(whole.labels[place] for place in places)
-    values, noise = whole.values[places], whole.noise.at(places)
-    return Estimate(labels, values, whole.stderr[places], whole.n, values, noise, found.secure, of=whole.of)
+        return Estimate((), found.search.people, Weighted.normal(np.zeros(0), 0.0), found.secure, of=0)
+    return replace(whole.at(list(found.listed)), secure=found.secure, notes=())
 
 
 def _estimates(found: TopWords) -> Estimates:

@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
 from shuffledp.page.svg_file import release_svg
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.record import Record
 from shuffledp.release.facts import LEVEL
 from shuffledp.storage.files import check_new_folder, new_folder, write_table

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.exact_limits import binomial_above
 from shuffledp.protocols.bag import Reports
-from shuffledp.protocols.exact_limits import binomial_above
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.sampling import Rng, source_of

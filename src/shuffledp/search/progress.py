@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.rows import TwoCoins
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate
-from shuffledp.protocols.estimators import inversion
 from shuffledp.protocols.tasks import TopTask
+from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.search.alphabet import Alphabet
 from shuffledp.search.level import SplitVotes
 from shuffledp.search.level_places import Beginning, Codes, LevelPlaces
@@ -310,11 +311,11 @@ def found_words(progress: Progress, *, secure: bool = True) -> TopWords:
     if counted is None:
         return TopWords(progress, None, (), secure)
     law, share = counted.group.randomizer, counted.group.share
-    values, noise = inversion(counted.votes, search.people, share * law.hit, share * law.miss, share * law.contrast)
-    stderr = noise.stderr(np.clip(values, 0.0, search.people))
+    coins = GroupLaw(share * law.hit, share * law.miss, share * law.contrast)
+    rows = TwoCoins(counted.votes[None], search.people, coins)
     labels = tuple(label_of(search.alphabet, each) for each in counted.places.beginnings())
-    every = _every(search, values, counted.passed)
-    estimate = Estimate(labels, values, stderr, search.people, values, noise, secure, of=every)
+    every = _every(search, rows.values, counted.passed)
+    estimate = Estimate(labels, search.people, rows, secure, of=every)
     return TopWords(progress, estimate, counted.passed, secure)
 
 

@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.distribution import quantile_name
 from shuffledp.protocols.crosstab import Crossing
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import ALL, CROSS

@@ -32,7 +32,7 @@ class OneLevel(VotingRandomizer):
 
     A report is the number of a node, counted through all levels. One of the last level votes for
     its bin, all others vote for none; a ``tally`` counts the reports of every node, and
-    ``protocols.levels`` makes the best of them.
+    ``mechanisms.levels`` makes the best of them.
 
     >>> law = OneLevel.of_sizes(sizes=(4, 16), epsilon0=4.0)
     >>> law.k, law.form.outputs, law.nodes(np.array([0, 7, 15])).tolist()

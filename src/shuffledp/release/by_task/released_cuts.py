@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.record import Asked, AtQuantiles, InRanges
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.estimate import Estimate
 from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.record import Asked, Ends
 from shuffledp.record.estimated import CLIPPED_MEAN, CLIPPED_SUM

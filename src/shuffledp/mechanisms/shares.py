@@ -9,18 +9,77 @@ this r* are exact, but for g, which is estimated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from shuffledp._types import Floats
-from shuffledp.randomizers.randomizer import GroupLaw
+from shuffledp.mechanisms.estimate import check_level
+from shuffledp.mechanisms.mechanism import Mechanism
+from shuffledp.mechanisms.rows import FEW, TwoCoins
+from shuffledp.randomizers.randomizer import GroupLaw, Opened
+from shuffledp.workload import Each, Groups
 
-__all__ = ["ShareTest"]
+__all__ = ["ShareTest", "Shares", "shares"]
 
 HALVINGS = 50  # as many as floats have digits
+
+
+class Shares(NamedTuple):
+    """Of those in a group, the share that is in each of its cells, cell by cell; ``known`` is false
+    where too few are in the group to say anything, and the numbers there mean nothing.
+
+    ``lower`` to ``upper`` covers the share of each by itself; ``all_lower`` to ``all_upper`` follow
+    from the intervals of all counts at once, and hold together with them.
+    """
+
+    known: NDArray[np.bool_]
+    values: Floats
+    lower: Floats
+    upper: Floats
+    all_lower: Floats
+    all_upper: Floats
+
+
+def shares(mechanism: Mechanism, tally: Opened, sizes: Sequence[int], axis: int, *, level: float) -> Shares:
+    """Of those in each group of one column of a table with so many categories in each, the share in
+    each cell.
+
+    The interval holds the shares that a test does not reject. Where votes are too few for a normal
+    law, the ends are those that intervals for both counts allow.
+    """
+    tail = (1.0 - check_level(level)) / 2.0
+    together = tail / (prod(size + 1 for size in sizes) - 1)
+    group = np.unravel_index(np.arange(prod(sizes)), sizes)[axis]
+    part = mechanism.estimate(tally, Each(tuple(range(len(group)))))
+    whole = mechanism.estimate(tally, Groups(tuple(range(sizes[axis])), group)).at(group)
+    all_parts, all_wholes = part.limits(together), whole.limits(together)
+    known = all_wholes.lower > 0.0
+
+    def shared(counts: Floats, wholes: Floats) -> Floats:
+        """Shares from 0 to 1; where nothing is known, nothing is divided by."""
+        ends: Floats = np.clip(counts / np.where(known, wholes, 1.0), 0.0, 1.0)
+        return ends
+
+    values = shared(part.values, whole.values)
+    few, (lower, upper) = known, (np.zeros_like(values), np.ones_like(values))
+    if not (isinstance(part.rows, TwoCoins) and part.rows.fakes):
+        cell, rest = (mechanism.law.group_law(size, tally.people) for size in (1, len(group) // sizes[axis] - 1))
+        test = ShareTest(part.values, whole.values, cell, rest, tally.people)
+        few, (lower, upper) = known & (test.variance(values) < FEW), test.limits(values, tail)
+    if few.any():
+        parts, wholes = part.limits(tail / 2.0), whole.limits(tail / 2.0)
+        lower = np.where(few, shared(parts.lower, wholes.upper), lower)
+        upper = np.where(few, shared(parts.upper, wholes.lower), upper)
+    lower, upper = np.clip(lower, 0.0, values), np.clip(upper, values, 1.0)
+    says = known & ~((lower <= 0.0) & (upper >= 1.0))
+    all_lower, all_upper = shared(all_parts.lower, all_wholes.upper), shared(all_parts.upper, all_wholes.lower)
+    return Shares(says, values, lower, upper, all_lower, all_upper)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

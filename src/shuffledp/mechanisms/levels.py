@@ -20,24 +20,76 @@ and the last sum is what is estimated, 1 or 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.protocols.estimate import Noise
-from shuffledp.protocols.estimators import widest_gap
-from shuffledp.protocols.exact_limits import Bounded
+from shuffledp.mechanisms.mechanism import Mechanism, Target
+from shuffledp.mechanisms.one_message import OneMessage
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers.levels import OneLevel
+from shuffledp.workload import Workload
 
-__all__ = ["BRANCHES", "LeastSquares", "level_sizes"]
+if TYPE_CHECKING:
+    from shuffledp.mechanisms.rows import Rows
+
+__all__ = ["BRANCHES", "LeastSquares", "Levels", "level_sizes", "of_levels"]
 
 BRANCHES = 4  # runs of bins that a run of the next coarser level is cut into
 COARSEST = 4  # nodes of the coarsest level, at least
 MOST_LEVELS = 4
+GAIN = 0.75  # levels are chosen if they err so much less for people spread evenly: where these crowd, they gain less
+
+
+@dataclass(frozen=True, eq=False)
+class Levels(Mechanism):
+    """Everybody answers about one of several levels of bins."""
+
+    law: OneLevel
+
+    @classmethod
+    def calibrated(cls, target: Target, sizes: tuple[int, ...]) -> Self:
+        """The least noise that keeps a promise on levels of so many nodes."""
+        return cls(OneMessage.calibrated(target, OneLevel.of_sizes, sizes=sizes).law)  # type: ignore[arg-type]
+
+    def _squares(self, workload: Workload) -> LeastSquares:
+        return LeastSquares(self.law, workload.dense(self.size))
+
+    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+        return self._squares(workload).rows(tally)
+
+    def predicted(self, workload: Workload, held: Any) -> Floats:
+        errors: Floats = np.sqrt(self._squares(workload).variances @ np.asarray(held, dtype=np.float64))
+        return errors
+
+    def worst(self, workload: Workload, people: int) -> float:
+        return float(np.sqrt(people * self._squares(workload).variances.max()))
+
+    def influence(self, workload: Workload) -> Floats:
+        """The largest less the smallest weight that a report of any node has."""
+        spread: Floats = np.ptp(self._squares(workload).weights, axis=1)
+        return spread
+
+
+def of_levels(target: Target, sizes: tuple[int, ...], k: int) -> OneMessage | Levels:
+    """The least noise on levels of so many nodes; without levels, on all ``k`` bins at once."""
+    return Levels.calibrated(target, sizes) if sizes else OneMessage.calibrated(target, KRR, k=k)
+
+
+def best_levels(target: Target, workload: Workload, k: int) -> tuple[int, ...]:
+    """All bins at once, unless levels err less by a quarter for people who are spread evenly, each
+    shape with the noise that it is certified to need.
+    """
+    even = np.full(k, target.n / k)
+    shapes = [(), *level_sizes(k)]
+    errors = {sizes: float(of_levels(target, sizes, k).predicted(workload, even).max()) for sizes in shapes}
+    flat = errors.pop(())
+    best = min(errors, key=lambda sizes: errors[sizes], default=())
+    return best if best and errors[best] < GAIN * flat else ()
 
 
 def level_sizes(bins: int) -> list[tuple[int, ...]]:
@@ -85,9 +137,8 @@ class LeastSquares:
         exact: Floats = cubes - self.groups * (3.0 * squares - 2.0)
         return exact
 
-    def estimate(self, tally: NDArray[np.int64]) -> tuple[Floats, Noise, Floats]:
-        """The estimates, their noise and their standard errors, for the people as they are
-        estimated to be spread.
+    def rows(self, tally: Opened) -> Rows:
+        """The estimates and their noise, for the people as they are estimated to be spread.
 
         The variance is linear in the people, so unbiased estimates of them, negative ones too, give
         an unbiased one of it; were they cut off at 0, people who crowd in one bin would seem to be
@@ -95,22 +146,18 @@ class LeastSquares:
         least. With few people in a bin the variance is uncertain, and too small just where the
         estimate is off: the noise, of which limits are made, has a standard error of it more.
         """
-        n = int(tally.sum())
-        values: Floats = self.weights @ tally
+        from shuffledp.mechanisms.exact_limits import Deviations
+        from shuffledp.mechanisms.rows import Weighted, widest_gap
+
+        n, seen = tally.people, tally.votes
+        values: Floats = self.weights @ seen
         bins = LeastSquares(self.law, np.eye(self.law.k)).weights
-        held, adding = bins @ tally, self.variances @ bins
-        variance = np.maximum(adding @ tally, n * self.variances.min(axis=1))
-        doubt = np.sqrt(np.maximum(adding**2 @ tally - (adding @ tally) ** 2 / max(n, 1), 0.0))
+        held, adding = bins @ seen, self.variances @ bins
+        variance = np.maximum(adding @ seen, n * self.variances.min(axis=1))
+        doubt = np.sqrt(np.maximum(adding**2 @ seen - (adding @ seen) ** 2 / max(n, 1), 0.0))
         skew = np.divide(self.thirds @ held, variance, out=np.zeros_like(values), where=variance > 0.0)
         inside = self.groups > 0.0
         own, others = (np.where(chosen, self.variances, 0.0).max(axis=1) for chosen in (inside, ~inside))
-        above, below = self.weights.max(axis=1), 1.0 - self.weights.min(axis=1)
-        law = Bounded(values, n, own=own, others=others, above=above, below=below)
-        unit, grain = np.maximum(above, below), widest_gap(self.weights)
-        noise = Noise(variance + doubt, np.zeros_like(values), skew, unit, law, grain)
-        return values, noise, np.sqrt(variance)
-
-    def predicted(self, held: Sequence[float] | Floats) -> Floats:
-        """The standard errors with so many people in each bin: exact."""
-        errors: Floats = np.sqrt(self.variances @ np.asarray(held, dtype=np.float64))
-        return errors
+        bounds = Deviations(n, own, others, self.weights.max(axis=1), 1.0 - self.weights.min(axis=1))
+        error, base, grain = np.sqrt(variance), variance + doubt, widest_gap(self.weights)
+        return Weighted.once(values, error, base, skew=skew, grain=grain, deviations=bounds)

@@ -1,0 +1,174 @@
+"""Everybody sends one noisy message, drawn by any randomizer whose reports vote, or which has a
+matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from shuffledp._types import Floats, View
+from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
+from shuffledp.randomizers.matrix import Unmixed
+from shuffledp.randomizers.randomizer import GroupLaw, Opened
+from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.workload import Each, Weights, Workload
+
+if TYPE_CHECKING:
+    from shuffledp.mechanisms.rows import Rows
+
+__all__ = ["Family", "OneMessage", "strongest"]
+
+Family = Callable[..., VotingRandomizer]
+HARDLY_ONE = 2.0 - 1e-9  # random reports on average: with fewer, most collections hold none, or one
+
+
+@dataclass(frozen=True, eq=False)
+class OneMessage(Voting):
+    """Reports that name one place count groups of places, and sums of numbers; others count every
+    place by itself.
+    """
+
+    law: VotingRandomizer
+
+    @classmethod
+    def calibrated(cls, target: Target, family: Family, *, view: View = "reports", **parameters: Any) -> Self:
+        """The law with the least noise of its family that keeps a promise."""
+        terms = (target.honest, target.epsilon, target.delta, target.rounds, view)
+        epsilon0 = strongest(family, tuple(parameters.items()), *terms)
+        return cls(family(**parameters, epsilon0=epsilon0).realised)  # type: ignore[arg-type]
+
+    def answers(self, workload: Workload) -> bool:
+        return isinstance(workload, Each) or self.law.single
+
+    def _group(self, size: int, people: int) -> GroupLaw:
+        law = self.law
+        return super()._group(size, people) if law.single else GroupLaw(law.hit, law.miss, law.contrast)
+
+    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+        if isinstance(self.law, Unmixed):
+            return _unmixed(self.law, tally)
+        if self.law.blocks:
+            return _signs(self.law, tally)
+        return self._sum(tally, workload) if isinstance(workload, Weights) else super()._rows(tally, workload)
+
+    def _sum(self, tally: Opened, workload: Weights) -> Rows:
+        """A sum of numbers (Balle et al. 2019, Algorithm 2). With the mean weight taken off, random
+        reports add nothing on average. What people's squared weights sum to is estimated, too: of
+        that, ``drawn`` is due to rounding, and the rest is no more than the data can have.
+
+        The variance is estimated from all reports. Where hardly one is random that says nothing,
+        and a bound for all data stands in.
+        """
+        from shuffledp.mechanisms.exact_limits import Deviations
+        from shuffledp.mechanisms.rows import Weighted
+
+        law, people, contrast = self.law, tally.people, self.law.contrast
+        middle, weights, strays = self._centred(workload)
+        gamma, rounded = law.k * law.miss, people * workload.drawn
+        value = people * middle + float(tally.votes @ weights) / contrast
+        spread = (float(tally.votes @ weights**2) - people * strays) / contrast - rounded
+        spread = min(max(spread, 0.0), people * float((weights**2).max()))
+        variance = (contrast * (rounded + gamma * spread) + people * strays) / contrast**2
+        line, bound = np.array([variance]), None
+        if people * gamma < HARDLY_ONE:
+            most, far = self._worst_of_one(workload) / contrast**2, workload.spread / contrast
+            bound = Deviations(people, *(np.array([each]) for each in (most, most, far, far)))
+        return Weighted.once(
+            np.array([value]),
+            np.sqrt(line),
+            line,
+            grain=np.array([float(np.diff(workload.row).max()) / contrast]),
+            freedom=float(max(people - 1, 1)),
+            deviations=bound,
+            always=bound is not None,
+        )
+
+    def _centred(self, workload: Weights) -> tuple[float, Floats, float]:
+        """The mean weight, the weights without it, and what random reports add to the variance."""
+        middle = float(workload.row.mean())
+        weights: Floats = workload.row - middle
+        return middle, weights, self.law.miss * float(weights @ weights)
+
+    def _worst_of_one(self, workload: Weights) -> float:
+        """The largest variance of a report's weight, for any number between two points of the grid:
+        it is concave between them.
+        """
+        _, weights, strays = self._centred(workload)
+        contrast, noise = self.law.contrast, self.law.k * self.law.miss
+        low, step = weights[:-1], np.diff(weights)
+        part = np.clip((2.0 * noise * low + step) / (2.0 * contrast * step), 0.0, 1.0)
+        found = noise * (low + part * step) ** 2 + part * (1.0 - part) * step**2
+        return contrast * float(found.max()) + strays
+
+    def predicted(self, workload: Workload, held: Any) -> Floats:
+        if isinstance(workload, Each):
+            return np.asarray(np.sqrt(self.law.count_variance(held)))
+        if not isinstance(workload, Weights):
+            return super().predicted(workload, held)
+        inside, contrast = np.asarray(held, dtype=np.float64), self.law.contrast
+        _, weights, strays = self._centred(workload)
+        rounded = float(inside.sum()) * workload.drawn
+        spread = float(inside @ weights**2) - rounded
+        own = contrast * (rounded + self.law.k * self.law.miss * spread)
+        return np.array([math.sqrt(own + float(inside.sum()) * strays) / contrast])
+
+    def worst(self, workload: Workload, people: int) -> float:
+        if isinstance(workload, Weights):
+            return math.sqrt(people * self._worst_of_one(workload)) / self.law.contrast
+        return super().worst(workload, people) if self.law.single else Mechanism.worst(self, workload, people)
+
+
+def _signs(law: VotingRandomizer, tally: Opened) -> Rows:
+    """Hadamard response: reports in a value's block vote for or against it."""
+    from shuffledp.mechanisms.rows import Signs
+
+    block = law.block_of
+    alone = np.bincount(block)[block] == 1
+    far = (1.0 - law.hit) / law.blocks
+    return Signs(tally.votes[None], tally.blocks[block][None], alone, tally.people, law.hit, far)
+
+
+def _unmixed(law: Unmixed, tally: Opened) -> Rows:
+    """Any matrix, from how often each report came.
+
+    The variance of a value's count depends on what all others hold. The standard error has the
+    estimates in their place; the interval has whatever is worst for that value, and where single
+    reports can move the estimate too far for a normal law, a bound that holds for any.
+    """
+    from shuffledp.mechanisms.exact_limits import Deviations
+    from shuffledp.mechanisms.rows import Weighted, widest_gap
+
+    n, k = tally.people, law.k
+    values: Floats = np.asarray(tally.blocks @ law.weights, dtype=np.float64)
+    held = np.clip(values, 0.0, n)
+    held = held * (n / held.sum()) if held.any() else np.full_like(values, n / k)
+    variance = held @ law.variances
+    own = np.diag(law.variances)
+    others = np.max(np.where(np.eye(k, dtype=bool), 0.0, law.variances), axis=0)
+    skew = np.divide(held @ law.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
+    bound = Deviations(n, own, others, *law.reach)
+    error, slope, grain = np.sqrt(variance), own - others, widest_gap(law.weights.T)
+    return Weighted.once(values, error, n * others, slope, skew, grain=grain, deviations=bound)
+
+
+@lru_cache(maxsize=512)
+def strongest(
+    family: Family,
+    parameters: tuple[tuple[str, Any], ...],
+    crowd: int,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    view: View = "reports",
+) -> float:
+    """The largest epsilon0 that keeps the promise; a plan asks for the same one more than once."""
+    from shuffledp.accounting.calibration import calibrate
+
+    terms: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rounds": rounds, "view": view}
+    return calibrate(family, n=crowd, **terms, **dict(parameters)).value

@@ -1,0 +1,465 @@
+"""The law of estimated rows around their true values: what votes say of groups of places, and of
+sums of weights.
+
+TwoCoins     votes for a group: everybody's is one of two coins, and fakes lie beside
+Signs        votes for and against, as Hadamard response casts them
+Weighted     a weight per report, whose variance is estimated or known
+Known        a weighted sum of dummies, whose law is known and the same for all data
+SharedNoise  a sum to which everybody adds a share of the noise
+Parts        rows of several laws
+Scaled       the same in another unit
+
+What was seen has a line for each round: the mean of rounds is one estimate with less noise.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
+
+from shuffledp._types import Floats
+from shuffledp.mechanisms.exact_limits import Deviations, FakeVotes, Votes, noise_reach, signed_limits
+from shuffledp.randomizers.randomizer import GroupLaw, Ints
+
+__all__ = ["Known", "Parts", "Rows", "Scaled", "SharedNoise", "Signs", "TwoCoins", "Weighted", "widest_gap"]
+
+# Variances of votes, below which no normal law will do; these are often whole numbers, and a tie
+# must not hang on rounding.
+FEW, MANY = 3.0 - 1e-9, 50.0 - 1e-9
+
+Limits = tuple[Floats, Floats]
+
+
+class Rows(ABC):
+    """Estimates, their standard errors, and limits. Fields named in ``seen`` have a line for each
+    round; on their last axis, and on that of ``fixed`` ones, are the rows. The others are the same
+    for all rows.
+    """
+
+    seen: ClassVar[tuple[str, ...]]
+    fixed: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    @abstractmethod
+    def values(self) -> Floats:
+        """The unbiased estimates."""
+
+    @property
+    @abstractmethod
+    def stderr(self) -> Floats:
+        """The standard deviations of the estimates, for the data as they seem to be."""
+
+    @abstractmethod
+    def limits(self, tail: float) -> Limits:
+        """Limits for the true values, each missed with probability at most ``tail``, up to the
+        normal approximation where votes are many.
+        """
+
+    @property
+    def rounds(self) -> int:
+        """Of how many rounds this is the mean."""
+        return len(getattr(self, self.seen[0]))
+
+    def at(self, places: Any) -> Self:
+        """Some of the rows."""
+        chosen = {name: getattr(self, name)[..., places] for name in (*self.seen, *self.fixed)}
+        return replace(self, **chosen)  # type: ignore[type-var]
+
+    def averaged(self, others: Sequence[Rows]) -> Self | None:
+        """The mean of independent rounds; none, if they do not all have the same law."""
+        same = [each.name for each in fields(self) if each.name not in self.seen]  # type: ignore[arg-type]
+        for other in others:
+            if type(other) is not type(self) or not all(_equal(getattr(self, n), getattr(other, n)) for n in same):
+                return None
+        lines = {name: np.concatenate([getattr(each, name) for each in (self, *others)]) for name in self.seen}
+        return replace(self, **lines)  # type: ignore[type-var]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, Deviations) and isinstance(other, Deviations):
+        return all(np.array_equal(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+    return isinstance(one, FakeVotes) or np.array_equal(one, other)  # fakes follow from all else
+
+
+def _score(values: Floats, base: Any, slope: Any, skew: Any, grain: Any, z: float) -> Limits:
+    """The true values c with |values - c - shift| <= z * (standard deviation at c) + half a grain,
+    where the variance is base + slope * c: a score interval.
+
+    The shift is the first Cornish-Fisher term, so that both tails are right for rare values too,
+    where reports are few and skewed; ``skew`` is the third moment over the variance. The grain is
+    how far apart two neighboring estimates are. It makes up for votes being whole numbers (Yates
+    1934): without it, few votes are missed far more often.
+    """
+    centre, half = values - (z * z - 1.0) / 6.0 * skew, grain / 2.0
+
+    def end(middle: Floats, z: float) -> Floats:
+        """The c that is z of its own standard deviations above: a root of a parabola."""
+        root = np.sqrt(np.maximum(base + slope * middle + (z * slope) ** 2 / 4.0, 0.0))
+        found: Floats = middle + z * z * slope / 2.0 + z * root
+        return found
+
+    return end(centre - half, -z), end(centre + half, z)
+
+
+def _ratio(above: Floats, under: Floats) -> Floats:
+    """0 where nothing is divided by."""
+    return np.divide(above, under, out=np.zeros_like(above), where=under > 0.0)
+
+
+def _few(there: Floats, nobody: Floats) -> NDArray[np.bool_]:
+    """Whether votes with a variance of ``there``, and of ``nobody`` for a value that nobody holds,
+    are too few for a normal law.
+    """
+    return (there < FEW) | ((nobody < FEW) & (there < MANY))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoCoins(Rows):
+    """Votes for groups of one size: Bin(c, hit) + Bin(people - c, miss), and perhaps those of
+    ``fakes``, a number whose law is anything but normal.
+
+    The estimate inverts the matrix of the reports' law (Biswas et al. 2023, "INV"; Kairouz et al.
+    2016). Variance and third moment are exact and linear in c.
+    """
+
+    seen = ("votes",)
+
+    votes: Ints
+    people: int
+    coins: GroupLaw
+    fakes: FakeVotes | None = None
+
+    @cached_property
+    def _each(self) -> Floats:
+        each: Floats = self.coins.estimate(self.votes.astype(np.float64), self.people)
+        return each
+
+    @cached_property
+    def _held(self) -> Floats:
+        return np.clip(self._each, 0.0, self.people)
+
+    @cached_property
+    def values(self) -> Floats:
+        return np.asarray(self._each.mean(axis=0))
+
+    @cached_property
+    def stderr(self) -> Floats:
+        variance = np.maximum(self.coins.variance(self._held, self.people), 0.0)
+        return np.asarray(np.sqrt(variance.mean(axis=0) / self.rounds))
+
+    def limits(self, tail: float) -> Limits:
+        (hit, miss, contrast, *_), n, rounds = self.coins, self.people, self.rounds
+        fakes = self.fakes if self.fakes is None or rounds == 1 else self.fakes.times(rounds)
+        votes = Votes(n * rounds, hit, miss, fakes)
+        if self.fakes is not None:
+            low, high = votes.limits(self.votes.sum(axis=0), tail)
+            return low / rounds, high / rounds
+        own, other = hit * (1.0 - hit), miss * (1.0 - miss)
+        thirds = (own * (1.0 - 2.0 * hit), other * (1.0 - 2.0 * miss))
+        variance, third = (self._held * mine + (n - self._held) * stray for mine, stray in ((own, other), thirds))
+        base, slope = n * other / contrast**2 / rounds, (1.0 - hit - miss) / contrast / rounds
+        skew = _ratio(third, variance * contrast).mean(axis=0) / rounds
+        low, high = _score(self.values, base, slope, skew, 1.0 / (contrast * rounds), -float(ndtri(tail)))
+        there = (base + slope * np.clip(self.values, 0.0, n)) * (contrast * rounds) ** 2
+        if np.any(few := there < MANY):  # the exact law is taken as long as a normal one can be told from it
+            low[few], high[few] = (end / rounds for end in votes.limits(self.votes.sum(axis=0)[few], tail))
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Signs(Rows):
+    """Votes for and against, as Hadamard response casts them: only reports in a value's own block
+    vote, ``cast`` of them. A vote for the sender's own value has mean ``hit``, for another one mean
+    0, so the variance of a sum of votes is the mean number of votes cast, for which the number cast
+    stands, less hit^2 per holder. That number also holds an estimate of how many people hold the
+    block's other values; a value ``alone`` in its block has no such others, and its variance is
+    known. ``far`` is how often a report strays into a given other block.
+    """
+
+    seen, fixed = ("votes", "cast"), ("alone",)
+
+    votes: Ints
+    cast: Ints
+    alone: NDArray[np.bool_]
+    people: int
+    hit: float
+    far: float
+
+    @cached_property
+    def _held(self) -> Floats:
+        return np.clip(self.votes / self.hit, 0.0, self.people)
+
+    @cached_property
+    def _variance(self) -> Floats:
+        """Of the votes of each round."""
+        held, own = self._held, self.hit
+        strays = np.where(self.alone, self.people * self.far, np.maximum(self.cast - held * own, 0.0))
+        variance: Floats = held * own * (1.0 - own) + strays
+        return variance
+
+    @cached_property
+    def values(self) -> Floats:
+        return np.asarray((self.votes / self.hit).mean(axis=0))
+
+    @cached_property
+    def stderr(self) -> Floats:
+        return np.asarray(np.sqrt(self._variance.mean(axis=0) / self.rounds) / self.hit)
+
+    def limits(self, tail: float) -> Limits:
+        own, rounds = self.hit, self.rounds
+        third = self._held * own * (1.0 - 3.0 * (own + self.far) + 2.0 * own**2)
+        skew = _ratio(third, self._variance * own).mean(axis=0) / rounds
+        cast = self.cast.mean(axis=0)
+        base = np.where(self.alone, self.people * self.far, cast) / own**2 / rounds
+        slope = np.where(self.alone, (1.0 - own) / own, -1.0) / rounds
+        # Of the votes cast, one more is for it where one less is against: steps are of two.
+        low, high = _score(self.values, base, slope, skew, 2.0 / (own * rounds), -float(ndtri(tail)))
+        held = np.clip(self.values, 0.0, self.people)
+        there, nobody = (np.maximum(base + slope * at, 0.0) * (own * rounds) ** 2 for at in (held, 0.0))
+        if np.any(few := _few(there, nobody)):
+            votes, cast = (each.sum(axis=0)[few] for each in (self.votes, self.cast))
+            exact = signed_limits(votes, cast, self.people * rounds, own, tail)
+            low[few], high[few] = (end / rounds for end in exact)
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(Rows):
+    """Sums of one weight per report, around a true value c: variance ``base`` + ``slope`` c, third
+    moment over variance ``skew``. Of two neighboring estimates one is at most ``grain`` larger.
+
+    ``deviations`` bound what one report does, for where these are too few for a normal law;
+    ``always``, where what was seen does not even tell how much they vary. ``freedom`` counts the
+    reports that a variance was estimated from, less one.
+    """
+
+    seen, fixed = ("each", "error", "base", "slope", "skew"), ("grain",)
+
+    each: Floats
+    error: Floats
+    base: Floats
+    slope: Floats
+    skew: Floats
+    grain: Floats
+    freedom: float = math.inf
+    deviations: Deviations | None = None
+    always: bool = False
+
+    @classmethod
+    def normal(cls, values: Floats, variance: float) -> Weighted:
+        """Estimates with normal noise of a known variance."""
+        none, line = np.zeros(len(values)), np.full(len(values), variance)
+        return cls.once(values, np.sqrt(line), line, grain=none)
+
+    @classmethod
+    def once(
+        cls,
+        values: Floats,
+        error: Floats,
+        base: Floats,
+        slope: Floats | None = None,
+        skew: Floats | None = None,
+        **more: Any,
+    ) -> Self:
+        """The estimates of one round."""
+        none = np.zeros_like(values)
+        lines = (values, error, base, none if slope is None else slope, none if skew is None else skew)
+        each, errors, bases, slopes, skews = (line[None] for line in lines)
+        return cls(each, errors, bases, slopes, skews, **more)
+
+    @cached_property
+    def values(self) -> Floats:
+        return np.asarray(self.each.mean(axis=0))
+
+    @cached_property
+    def stderr(self) -> Floats:
+        return np.asarray(np.sqrt((self.error**2).mean(axis=0) / self.rounds))
+
+    def at(self, places: Any) -> Self:
+        some = super().at(places)
+        return some if some.deviations is None else replace(some, deviations=some.deviations.at(places))
+
+    def limits(self, tail: float) -> Limits:
+        freedom, rounds = self.freedom * self.rounds, self.rounds
+        z = -float(ndtri(tail) if math.isinf(freedom) else stdtrit(freedom, tail))
+        base, slope, skew = (line.mean(axis=0) / rounds for line in (self.base, self.slope, self.skew))
+        low, high = _score(self.values, base, slope, skew, self.grain / rounds, z)
+        if self.deviations is None:
+            return low, high
+        there, nobody = (
+            np.maximum(base + slope * held, 0.0) * (rounds / self.deviations.farthest) ** 2
+            for held in (np.clip(self.values, 0.0, self.deviations.people), 0.0)
+        )
+        if np.any(few := np.full_like(there, self.always, dtype=np.bool_) | _few(there, nobody)):
+            exact = self.deviations.at(few).limits(self.each.sum(axis=0)[few], rounds, tail)
+            low[few], high[few] = (end / rounds for end in exact)
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Rows):
+    """Sums whose noise has a law that is known, and is the same for all data: its ``second``,
+    ``third`` and ``fourth`` cumulants, and its largest ``step``.
+    """
+
+    seen, fixed = ("each",), ("second", "third", "fourth", "step")
+
+    each: Floats
+    second: Floats
+    third: Floats
+    fourth: Floats
+    step: Floats
+
+    @cached_property
+    def values(self) -> Floats:
+        return np.asarray(self.each.mean(axis=0))
+
+    @cached_property
+    def stderr(self) -> Floats:
+        return np.asarray(np.sqrt(self.second / self.rounds))
+
+    def limits(self, tail: float) -> Limits:
+        """By Cornish and Fisher's expansion to the fourth cumulant, never nearer than a normal law
+        would put the limits, and half a step farther: noise comes in steps.
+        """
+        z, many = -float(ndtri(tail)), self.rounds
+        skew, heavy = self.third / self.second / many, self.fourth / self.second**2 / many
+        third = _ratio(skew, self.stderr)
+        bent = (z**3 - 3.0 * z) / 24.0 * heavy - (2.0 * z**3 - 5.0 * z) / 36.0 * third**2
+        reach = self.stderr * (z + np.maximum(bent, 0.0)) + self.step / many / 2.0
+        shift = (z * z - 1.0) / 6.0 * skew
+        return self.values - shift - reach, self.values - shift + reach
+
+
+@dataclass(frozen=True, eq=False)
+class SharedNoise(Rows):
+    """The truth plus noise of this ``shape`` and ``ratio``, of which everybody adds a share, and
+    the rounding of ``rounded`` people's numbers to neighboring points of a grid.
+
+    Limits are exact where no number is rounded; elsewhere they cover at least as often as they say.
+    """
+
+    seen = ("each",)
+
+    each: Floats
+    shape: float
+    ratio: float
+    variance: float
+    rounded: int = 0
+
+    @cached_property
+    def values(self) -> Floats:
+        return np.asarray(self.each.mean(axis=0))
+
+    @cached_property
+    def stderr(self) -> Floats:
+        return np.full_like(self.values, math.sqrt(self.variance / self.rounds))
+
+    def limits(self, tail: float) -> Limits:
+        many = self.rounds
+        far = noise_reach(self.shape * many, self.ratio, self.rounded * many, tail) / many
+        return self.values - far, self.values + far
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Rows):
+    """Rows of several laws: where each law's rows are, and whether they count all ``people`` but
+    those who are meant.
+    """
+
+    parts: tuple[tuple[Ints, bool, Rows], ...]
+    size: int
+    people: int
+
+    @cached_property
+    def values(self) -> Floats:
+        found = np.zeros(self.size)
+        for places, turned, rows in self.parts:
+            found[places] = self.people - rows.values if turned else rows.values
+        return found
+
+    @cached_property
+    def stderr(self) -> Floats:
+        found = np.zeros(self.size)
+        for places, _, rows in self.parts:
+            found[places] = rows.stderr
+        return found
+
+    def limits(self, tail: float) -> Limits:
+        low, high = np.zeros((2, self.size))
+        for places, turned, rows in self.parts:
+            lower, upper = rows.limits(tail)
+            low[places], high[places] = (self.people - upper, self.people - lower) if turned else (lower, upper)
+        return low, high
+
+    def at(self, places: Any) -> Self:
+        kept = np.arange(self.size)[places]
+        parts = []
+        for mine, turned, rows in self.parts:
+            chosen = np.flatnonzero(np.isin(kept, mine))
+            if len(chosen):
+                parts.append((chosen, turned, rows.at(np.searchsorted(mine, kept[chosen]))))
+        return replace(self, parts=tuple(parts), size=len(kept))
+
+    def averaged(self, others: Sequence[Rows]) -> Self | None:
+        parts = []
+        for place, (mine, turned, rows) in enumerate(self.parts):
+            theirs = [each.parts[place] for each in others if isinstance(each, Parts) and len(each.parts) > place]
+            same = len(theirs) == len(others) and all(np.array_equal(mine, each[0]) for each in theirs)
+            mean = rows.averaged([each[2] for each in theirs]) if same else None
+            if mean is None:
+                return None
+            parts.append((mine, turned, mean))
+        return replace(self, parts=tuple(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled(Rows):
+    """The same times ``by``, which is positive, and moved by ``plus``: a mean from a sum."""
+
+    rows: Rows
+    by: float
+    plus: float = 0.0
+
+    @cached_property
+    def values(self) -> Floats:
+        return self.rows.values * self.by + self.plus
+
+    @cached_property
+    def stderr(self) -> Floats:
+        return self.rows.stderr * self.by
+
+    def limits(self, tail: float) -> Limits:
+        low, high = self.rows.limits(tail)
+        return low * self.by + self.plus, high * self.by + self.plus
+
+    def at(self, places: Any) -> Self:
+        return replace(self, rows=self.rows.at(places))
+
+    def averaged(self, others: Sequence[Rows]) -> Self | None:
+        inner = [each.rows for each in others if isinstance(each, Scaled) and _units(each) == _units(self)]
+        mean = self.rows.averaged(inner) if len(inner) == len(others) else None
+        return None if mean is None else replace(self, rows=mean)
+
+
+def _units(rows: Scaled) -> tuple[float, float]:
+    return rows.by, rows.plus
+
+
+def widest_gap(weights: Floats) -> Floats:
+    """How far apart two neighboring estimates are at most, each a sum of its row of reports'
+    ``weights``: the farthest from one weight to the next larger one.
+
+    >>> widest_gap(np.array([[3.0, 0.0, 1.0]])).tolist()
+    [2.0]
+    """
+    widest: Floats = np.diff(np.sort(weights, axis=1), axis=1).max(axis=1, initial=0.0)
+    return widest
