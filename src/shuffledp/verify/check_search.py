@@ -433,8 +433,10 @@ def check_second_law(record: Record, effort: Effort) -> Iterator[Check]:
     search = record.counted.search
     if search is None or search.counting_law is None:
         return
+    yield equal("randomizer of those who count", search.counting_law.randomizer, "krr", "the task")
+    if search.counting_law.randomizer != "krr":
+        return  # a law of another form cannot be read as this one
     law = CountedLaw.of(search.counting_law.as_json())
-    yield equal("randomizer of those who count", law.family, "krr", "the task")
     yield equal("values that those who count can name", law.k, 2 * search.candidates + 1, "what is followed")
     loud = law.family == "krr" and law.implied <= Decimal(law.epsilon0) and law.integers == law.least_integers
     yield holds("integers of those who count", law.integers, law.epsilon0, "the least noise that keeps epsilon0", loud)
