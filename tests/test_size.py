@@ -11,9 +11,9 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 421,
-    "lines": 84_880,
-    "lines of code": 57_840,
+    "files": 407,
+    "lines": 83_669,
+    "lines of code": 56_881,
     "types that model a question, outside questions/": 92,
     "comparisons with a question or family": 51,
     "isinstance of a question or family": 89,

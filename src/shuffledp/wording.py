@@ -52,7 +52,7 @@ SENTENCES: dict[str, str] = {
     "sums": ("two independent sums of bits, each over all datasets (docs/theory.md)"),
     "composed": ("; {rounds} rounds composed as privacy loss distributions"),
     "replace one": ("replace-one adjacency: neighboring datasets differ in one user's value"),
-    "shuffler": ("the shuffler releases only the multiset of the reports and does not collude with the analyst"),
+    "shuffler": ("the shuffler releases only the mixed reports and does not collude with the analyst"),
     "sums only": (
         "the shuffler releases only how often each bit was set, and no report, and does not collude with the analyst"
     ),
@@ -95,7 +95,7 @@ SENTENCES: dict[str, str] = {
     "counts": (
         "the number of people who report and the number of missing values may be known: both are published as they are"
     ),
-    "fakes": ("a true report among the fakes of all honest people, a needle in a haystack (docs/theory.md)"),
+    "fakes": ("a true report among the fakes of all honest people (docs/theory.md)"),
     "fakes and reports": ("privacy blanket of fakes and of randomized reports together (docs/theory.md)"),
     "dummies": ("two values with the shuffler's dummies, added up over their counts (docs/theory.md)"),
     "tree": (
@@ -104,14 +104,14 @@ SENTENCES: dict[str, str] = {
     ),
     "signed units": ("counts of +1 and -1 with noise in shares, added up (docs/theory.md)"),
     "split shares": ("the noise of the sum, and how far mixed shares are from it (docs/theory.md)"),
-    "messages mixed": ("the shuffler releases only the multiset of all messages and does not collude with the analyst"),
+    "messages mixed": ("the shuffler releases only the mixed messages and does not collude with the analyst"),
     "honest dummies": (
-        "the shuffler keeps messages and adds dummies at random exactly as described, tells nobody which, releases "
-        "only the multiset of them, and does not collude with the analyst"
+        "the shuffler keeps messages and adds dummies at random exactly as described, does not reveal which are "
+        "dummies, releases only the mixed messages, and does not collude with the analyst"
     ),
     "sealed": (
-        "nobody but the analyst can read a message, and nobody who can read it learns who sent it: a message is not "
-        "protected by itself"
+        "only the analyst can read a message, and the analyst does not learn who sent it: a message alone is not "
+        "protected"
     ),
 }
 
@@ -162,8 +162,8 @@ def meaning(factor: str, addition: str) -> str:
     ``factor`` is e to the epsilon, ``addition`` delta, as they are to be shown.
     """
     return (
-        "Whatever one person's value is, it changes the probability of any result by at most a factor of "
-        f"{factor}, plus {addition}."
+        f"Changing one person's answer changes the probability of any result by at most a factor of {factor}, plus "
+        f"{addition}."
     )
 
 

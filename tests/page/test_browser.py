@@ -89,7 +89,7 @@ def test_the_page_refuses_scripts_and_pictures_that_somebody_adds(browser: Brows
     added = "<script>document.title = 'changed'</script><img src=https://example.org/pixel.gif>"
     path.write_text(html(record("tiny")).replace("</main>", added + "</main>"), encoding="utf-8")
     page = browser.open(path)
-    assert page.run("document.title") == "letter: how many people hold each value · shuffledp"
+    assert page.run("document.title") == "letter: number of people per answer · shuffledp"
     refused = [event["entry"]["text"] for event in page.heard("Log.entryAdded")]
     assert len(refused) == 2
     assert all("Content Security Policy" in each for each in refused)
@@ -108,9 +108,7 @@ def test_light_is_light_dark_is_dark_and_all_text_stands_out(browser: Browser, t
 def test_the_figures_are_drawn_where_the_numbers_say(browser: Browser, tmp_path: Path) -> None:
     found = record("survey").estimates
     page = shown(browser, tmp_path, "survey", width=390)
-    widths = page.run(
-        "[...document.querySelectorAll('#estimates ~ figure .bar')].map(each => each.getBoundingClientRect().width)"
-    )
+    widths = page.run("[...document.querySelectorAll('.answer .bar')].map(each => each.getBoundingClientRect().width)")
     values, most = found.value, max(found.upper)
     full = page.run("document.querySelector('svg.bars').getBoundingClientRect().width")
     assert widths == pytest.approx([full * value / most for value in values], abs=0.5)
@@ -141,12 +139,16 @@ def test_the_reader_finds_the_words(browser: Browser, tmp_path: Path) -> None:
     text = page.run("document.body.innerText").replace("\u00a0", " ")
     for words in (
         "ε ≤ 0.9999",
-        "certified, at δ = 10⁻⁸",
-        "Whatever one person’s value is",
+        "at δ = 10⁻⁸",
+        "Changing one person’s answer changes",
         "Lisbon",
-        "We certify that",
+        "within 32",
         "shuffledp verify page.html",
     ):
         assert words in text
+    assert "shuffledp computed that" not in text  # one click away
+    page.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    text = page.run("document.body.innerText")
+    assert "shuffledp computed that" in text
     assert "Signature" not in text  # only on paper
     page.close()

@@ -9,7 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import page as pages
 from shuffledp.page.charts import curve
-from shuffledp.page.markup import element
+from shuffledp.page.svg import element
 from shuffledp.record import Record
 from tests.page.releases import HOSTILE, facts
 
@@ -107,12 +107,24 @@ def test_it_is_accessible_by_construction() -> None:
     tags = [tag for tag, _ in page.elements]
     assert next(each for tag, each in page.elements if tag == "html")["lang"] == "en"
     assert all(tags.count(landmark) == 1 for landmark in ("header", "main", "footer", "h1"))
-    names = [each["id"] for tag, each in page.elements if tag == "h2"]
-    assert names == [each["aria-labelledby"] for tag, each in page.elements if tag == "section"]
-    assert names == ["estimates", "poisoning", "certificate", "curve", "trust", "budget", "verify"]
+    parts = [each["id"] for tag, each in page.elements if tag == "details" and "id" in each]
+    assert parts == [
+        "estimates",
+        "protection",
+        "assumptions",
+        "influence",
+        "certificate",
+        "curve",
+        "trust",
+        "budget",
+        "question",
+        "verify",
+    ]
+    assert tags.count("h2") == len(parts)
     assert all("scope" in each for tag, each in page.elements if tag == "th")
     drawings = [place for place, (tag, each) in enumerate(page.elements) if tag == "svg" and each.get("role") == "img"]
     assert len(drawings) == 4
+    assert [each["aria-label"] for tag, each in page.elements if tag == "section"] == ["The answer"]
     assert all(page.elements[place + 1][0] == "title" for place in drawings)
 
 
@@ -137,11 +149,11 @@ def test_the_certificate_says_everything_that_is_signed() -> None:
 def test_every_epsilon_in_words_is_an_upper_bound(name: str) -> None:
     made = facts(name)
     upper = made["certificate"]["epsilon"]["upper"]
-    shown = [float(each) for each in re.findall(r"ε ≤ ([0-9.]+)(?! of)", text_of(made).partition("The budget")[0])]
-    assert len(shown) == 2  # at a glance, and at the curve
+    shown = [float(each) for each in re.findall(r"ε ≤ ([0-9.]+)(?! of)", text_of(made).partition("The privacy bud")[0])]
+    assert len(shown) == 3  # at a glance, beside the certificate's heading, and at the curve
     assert all(upper <= each <= 1.001 * upper for each in shown)
     low, high = (
-        float(each) for each in re.search(r"Certified ε\s*between ([0-9.]+) and ([0-9.]+),", text_of(made)).groups()
+        float(each) for each in re.search(r"Bound on ε\s*between ([0-9.]+) and ([0-9.]+),", text_of(made)).groups()
     )  # type: ignore[union-attr]
     assert low <= made["certificate"]["epsilon"]["lower"]
     assert high >= upper
@@ -150,12 +162,10 @@ def test_every_epsilon_in_words_is_an_upper_bound(name: str) -> None:
 def test_intervals_are_rounded_outwards() -> None:
     made = facts("rounds")
     found = made["estimates"]
-    rows = re.findall(r"<td><span>([−\d,.]+) to</span> <span>([−\d,.]+)</span></td>", html(made))
+    rows = re.findall(r"<td>([−\d,.]+) to ([−\d,.]+)</td>", html(made))
     ends = [tuple(float(end.replace(",", "").replace("−", "-")) for end in row) for row in rows]
-    wanted = [
-        *zip(found["lower"], found["upper"], strict=True),
-        *zip(found["all_lower"], found["all_upper"], strict=True),
-    ]
+    columns = zip(*(found[name] for name in ("lower", "upper", "all_lower", "all_upper")), strict=True)
+    wanted = [pair for each in columns for pair in (each[:2], each[2:])]
     assert len(ends) == len(wanted)
     assert all(low <= lower and upper <= high for (low, high), (lower, upper) in zip(ends, wanted, strict=True))
 
@@ -163,15 +173,12 @@ def test_intervals_are_rounded_outwards() -> None:
 def test_of_many_values_the_largest_are_shown_and_none_is_missing() -> None:
     made = facts("many")
     page, found = html(made), made["estimates"]
-    first, _, rest = page.partition("<summary>The other 270 values")
-    labels = [
-        re.findall(r'<th scope="row"><bdi class="given">(\d+)<', part.partition("<summary>")[0])
-        for part in (first, rest)
-    ]
+    first, _, rest = page.partition("<summary>The other 270 answers")
+    labels = [re.findall(r'<th scope="row"><bdi>(\d+)<', part) for part in (first, rest.partition("<summary>")[0])]
     assert sorted(map(int, labels[0] + labels[1])) == list(range(300))
     values = dict(zip(found["label"], found["value"], strict=True))
     assert min(values[each] for each in labels[0]) >= max(values[each] for each in labels[1])
-    assert "A count below 0 is not a mistake" in Reading(page).text
+    assert "A count below 0 is noise" in Reading(page).text
 
 
 def test_estimates_that_only_the_csv_has_are_mentioned() -> None:
@@ -192,17 +199,21 @@ def test_what_must_not_be_overlooked_stands_at_the_top(change: dict[str, Any], w
     assert "banner" not in html(made).partition("</style>")[2]
     for key, value in change.items():
         made[key] = made[key] | value if isinstance(value, dict) else value
-    assert words in text_of(made).partition("The estimates")[0]
+    assert words in text_of(made).partition("All numbers")[0]
 
 
 @pytest.mark.parametrize(
     "reported, rounds, words",
     [
-        (5000, 1, "Users5,000 peopleHonest usersat least 4,000: up to 1,000 may help the analyst, or their reports"),
+        (
+            5000,
+            1,
+            "People 5,000 people Honest people at least 4,000: up to 1,000 may help the analyst, or their reports",
+        ),
         (
             4100,
             1,
-            "Usersat most 5,000 people; 4,100 reportedHonest usersat least 4,000: of the 4,100 who reported, up to",
+            "People at most 5,000 people; 4,100 reported Honest people at least 4,000: of the 4,100 who reported, up",
         ),
         (4100, 4, "at least 4,000, and as many in each other round: of the 4,100 who reported, up to 100 may help the"),
         (4000, 4, "of the 4,000 who reported, none may help the analyst"),
@@ -220,19 +231,19 @@ def test_those_who_did_not_report_are_not_counted_among_those_who_may_help(
 
 def test_a_certificate_that_does_not_hold_says_so_on_its_own_sheet() -> None:
     made = facts("tiny")
-    sheet = text_of(made).partition("We certify")[0]
+    sheet = text_of(made).partition("shuffledp computed")[0]
     assert "Do not sign" not in sheet
-    assert "certified, at δ" in sheet
-    sheet = text_of(facts("hostile")).partition("We certify")[0].partition("The certificate")[2]
-    assert "Do not sign" in sheet
-    assert "certified, at δ" not in text_of(facts("hostile"))
+    assert "not for release" not in sheet
+    before = text_of(facts("hostile")).partition("shuffledp computed")[0]
+    assert "Do not sign" in before.partition("The certificate to sign")[2]
+    assert "not for release, at δ" in before
 
 
 def test_without_a_promise_or_a_ledger_nothing_is_said_of_them() -> None:
     text = text_of(facts("tiny"))
-    assert "Promised" not in text
-    assert "The budget" not in text
-    assert "of 3, at δ = 10⁻⁶: 70.8 % of the limit" in text_of(facts("survey"))
+    assert "Target" not in text
+    assert "The privacy budget" not in text
+    assert "of 3 together, at δ = 10⁻⁶: 70.8 % of the limit" in text_of(facts("survey"))
 
 
 def test_a_title_or_a_lost_column_name_makes_the_heading() -> None:

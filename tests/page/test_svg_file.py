@@ -7,8 +7,8 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.page.distribution import quantile_rows
-from shuffledp.page.shown_by_task import shown_by
+from shuffledp.page.facts import quantile_rows
+from shuffledp.page.page import Shown
 from shuffledp.page.svg_file import release_svg
 from tests.page.releases import record
 
@@ -28,7 +28,8 @@ def words(drawn: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_the_chart_of_the_page(name: str) -> None:
-    chart = shown_by(record(name)).drawn(record(name)).chart
+    chart = Shown(record(name)).chart
+    assert chart is not None
     assert chart in html(record(name))
     assert chart in release_svg(record(name))._repr_svg_()
 
@@ -56,8 +57,8 @@ def test_it_says_what_the_record_says() -> None:
     drawn = release_svg(made)._repr_svg_()
     said, found = words(drawn), made.estimates
     assert set(found.label) <= set(said)
-    assert "letter: how many people hold each value" in said
-    assert any(each.startswith("20,000 people; ε ≤ 0.9542 at δ = 10⁻⁶; ± 57 people, each with 95 %") for each in said)
+    assert "letter: number of people per answer" in said
+    assert any(each.startswith("20,000 people; ε ≤ 0.9542 at δ = 10⁻⁶; accuracy ± 57 (people for the") for each in said)
     scale = 100.0 / max(found.upper)
     errors = [each.attrib for each in elements(drawn) if each.get("class") == "error"]
     errors = [each for each in errors if each["x1"] != each["x2"]]
@@ -73,7 +74,8 @@ def test_a_long_list_has_intervals_for_all_at_once_and_a_mean_its_own() -> None:
     assert "The 30 largest of 300 estimates, the largest first." in long
     assert "intervals that hold for all 300 at once" in long
     mean = " ".join(words(release_svg(record("mean"))._repr_svg_()))
-    assert "The mean is estimated at 49.967, with a 95 % interval of 49.885 to 50.049, on a scale from 0" in mean
+    assert "49.967 (95 % interval: 49.885 to 50.049)" in mean
+    assert "The scale from 0 to 100, which is all that is possible" in mean
 
 
 def test_it_is_saved_whole_as_svg_only(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 from shuffledp.literature.fourier import Grid
 from shuffledp.papers import koskela_curves
 from shuffledp.papers.experiment import Line, find
+from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.koskela_clones import FA, FIG7, _verdict_closed, first_closed_form
 from shuffledp.papers.koskela_curves import parted, reaches
-from shuffledp.papers.koskela_figures import EXPERIMENTS
 from shuffledp.papers.koskela_krr import FIG4, FIRST_STRONG, ORDERS, STRONG, THM_8
 
 
@@ -20,7 +20,8 @@ def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_there_are_ten_figures() -> None:
-    assert [experiment.name for experiment in EXPERIMENTS] == [f"koskela-fig{i}" for i in range(1, 11)]
+    names = [experiment.name for experiment in EXPERIMENTS if experiment.name.startswith("koskela")]
+    assert names == [f"koskela-fig{i}" for i in range(1, 11)]
 
 
 def test_figure_4_has_the_exact_strong_view_between_the_two_versions_of_the_paper() -> None:

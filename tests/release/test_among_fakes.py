@@ -59,9 +59,9 @@ def test_from_values_to_a_page_that_verifies(mechanism: str, kind: str | None, t
     page = html(made.record)
     assert verify(page).verdict == "pass"
     said = " ".join(page.split())
-    assert "nobody but the analyst could read a message" in said
-    assert ("dummies, about 25 for each value" in said) == (mechanism == "dummies")
-    assert "randomized on its own" not in said
+    assert "on only the analyst reading messages" in said
+    assert ("dummies, about 25 for each possible answer" in said) == (mechanism == "dummies")
+    assert "with a fixed probability" not in said
     assert made.record.ledger is not None
     assert made.record.ledger.total.upper <= 1.0
 
@@ -208,7 +208,7 @@ def test_crosstabs_and_quantiles_to_pages_that_verify(mechanism: str) -> None:
         assert made.record.design.law.randomizer == law
         page = html(made.record)
         assert verify(page).verdict == "pass"
-        assert "nobody but the analyst could read a message" in " ".join(page.split())
+        assert "on only the analyst reading messages" in " ".join(page.split())
     assert ("one message for each of 2 levels" in " ".join(page.split())) == (mechanism == "dummies")
 
 

@@ -28,8 +28,8 @@ def test_a_count_verifies(tmp_path: Path) -> None:
     release.save(tmp_path / "count")
     page = (tmp_path / "count" / "page.html").read_text(encoding="utf-8")
     assert "+1 and −1 messages" in page
-    assert "Every value was randomized on its own" not in page
-    assert "only the noise of all people together hides a value" in page
+    assert "with a fixed probability" not in page
+    assert "only the noise of all people together hides an answer" in page
     assert (
         "the theorem’s δ was computed to within a relative error of" in page
     )  # both of its ends may lie further apart

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from shuffledp.judge.laws import CountedLaw
-from shuffledp.page.clipping import clipping
-from shuffledp.page.head import head
+from shuffledp.page import html
+from shuffledp.page.sentences import clipping
 from shuffledp.protocols import Mean
 from shuffledp.record import HASHED, Ends, Record
 from shuffledp.record.estimated import CLIPPED_MEAN
@@ -67,7 +67,7 @@ def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made)
         words = " ".join(text.split())
         assert "This is the mean of the clipped values, not of the values themselves." in words
         assert "a wider range, such as 0 to 80, would clip fewer" in words
-    assert made.page.index("not of the values themselves") < made.page.index("The estimate"), "at the top"
+    assert made.page.index("not of the values themselves") < made.page.index("The estimate in numbers"), "at the top"
     assert made.said.out.index("Warning") < made.said.out.index("95 % interval"), "at the top"
     assert "clipped" in made.facts["asked"]["what"]
 
@@ -99,8 +99,8 @@ def test_a_sum_is_drawn_on_the_scale_of_all_sums(table: Path, tmp_path: Path) ->
     record = Record.from_json(json.loads((tmp_path / "sum" / "estimates.json").read_text(encoding="utf-8")))
     everybody = 100.0 * record.counted.reports
     assert record.design.possible(record.counted.reports) == (0.0, everybody)
-    assert f"on a scale from 0 to {everybody:.0f}." in (tmp_path / "sum" / "page.html").read_text(encoding="utf-8")
-    assert f"on a scale from 0 to {everybody:.0f}." in (tmp_path / "sum" / "estimates.svg").read_text(encoding="utf-8")
+    for name in ("page.html", "estimates.svg"):
+        assert f"The scale from 0 to {everybody:.0f}, which" in (tmp_path / "sum" / name).read_text(encoding="utf-8")
 
 
 def test_a_plan_warns_before_anything_is_spent(table: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_page_of_an_earlier_version_is_shown_and_checked_as_before(made: Made)
     earlier = {name: value for name, value in made.facts["estimates"].items() if name != "ends"} | {"label": ["mean"]}
     facts = made.facts | {"estimates": earlier}
     assert verdicts(facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}) == set()
-    assert "not of the values themselves" not in head(Record.from_json(facts))
+    assert "not of the values themselves" not in html(Record.from_json(facts))
 
 
 def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:

@@ -13,7 +13,7 @@ import pytest
 from shuffledp.cli import answering as command
 from shuffledp.cli import show
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.page.shown_by_task import answer as section
+from shuffledp.page import html
 from shuffledp.page.svg_file import release_svg
 from shuffledp.protocols import Histogram
 from shuffledp.record import Record, embedded_json
@@ -125,17 +125,17 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
     assert "95 % for all at once" in said.out
     assert facts["estimates"]["together"] is True
     text = re.sub(r"<[^>]*>", "", page).replace("\u00a0", " ")
-    assert "95 % interval for all at once" in text
+    assert "For all at once" in text
     assert "intervals that hold for all 60 at once" in text
     drawn = release_svg(Record.from_json(facts))
     assert "intervals that hold for all 60 at once" in drawn.caption
-    assert "for all at once" in drawn.promise
+    assert "for all answers at once" in drawn.promise
 
 
 def test_a_page_of_an_earlier_version_is_shown_as_it_was(long: tuple[Said, dict[str, Any], str]) -> None:
     _, facts, _ = long
     estimates = {name: value for name, value in facts["estimates"].items() if name != "together"}
-    assert "hold for all 60 at once" not in section(Record.from_json(facts | {"estimates": estimates}))
+    assert "hold for all 60 at once" not in html(Record.from_json(facts | {"estimates": estimates}))
 
 
 def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str, Any], str]) -> None:
@@ -143,7 +143,7 @@ def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str
     told = sum(low > 0.0 for low in facts["estimates"]["all_lower"])
     assert told >= 3  # and more in 5 runs of 100, at most: the noise is fresh
     assert f"{told} of the 60 counts can be told from 0" in " ".join(said.out.split())
-    assert f"{told} of them can be distinguished from 0" in page
+    assert f"{told} of the 60 estimates can be distinguished from 0" in page
 
 
 def test_a_maximum_of_noise_is_not_presented_as_a_finding(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ import shuffledp as sdp
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.page.distribution import quantile_rows, range_rows
+from shuffledp.page.facts import quantile_rows, range_rows
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.record import Record
@@ -109,7 +109,7 @@ def test_a_quantile_among_clipped_values_is_at_or_beyond_the_end() -> None:
         ("0.1-quantile", "below 10", "below 10"),
         ("median", "90 or more", "90 or more"),
     ]
-    assert "at its end or beyond it" in str(made)
+    assert "at the end of the range or beyond it" in str(made)
 
 
 def test_ranges_are_counted() -> None:

@@ -12,6 +12,7 @@ import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.effort import Effort
 from shuffledp.ledger import Ledger
+from shuffledp.page import plain
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Record, read_record
 from shuffledp.release.top_release import TopRelease, drawn_levels
@@ -50,8 +51,8 @@ def test_what_was_found(kept: tuple[TopRelease, Path]) -> None:
         assert abs(rows[label].estimate - true) < 6 * rows[label].stderr
         assert rows[label].all_lower < rows[label].lower < rows[label].upper < rows[label].all_upper
     assert "20,000 people, asked at" in str(made)
-    page = (folder / "page.html").read_text()
-    assert "every listed word is held by at least 50 of the 20,000 people" in page
+    page = plain((folder / "page.html").read_text())
+    assert "each listed word belongs to at least 50 of the 20,000 people" in page
     assert made.certificate.epsilon.upper <= 1.0
     assert made.found is not None
     assert all(note in page for note in made.notes)
@@ -60,14 +61,14 @@ def test_what_was_found(kept: tuple[TopRelease, Path]) -> None:
 def test_the_certificate_is_of_the_whole_search(kept: tuple[TopRelease, Path]) -> None:
     """Not of the people that its first level may draw; and of what runs no lower end is known."""
     made, folder = kept
-    certified, page = made.certificate, (folder / "page.html").read_text()
+    certified, page = made.certificate, plain((folder / "page.html").read_text())
     assert (certified.users, certified.honest, certified.epsilon.delta) == (20_000, 20_000, 1e-6)
     assert certified.delta is not None
     assert certified.delta.upper <= 1e-6
     assert {certified.epsilon.lower, certified.delta.lower, *certified.curve.lower} == {0.0}
-    assert "all 20,000: nobody who reports helps the analyst" in page
+    assert "all 20,000: no person who reports helps the analyst" in page
     assert "the true ε is at most this" in page
-    assert "at this ε, the certified δ is at most" in page
+    assert "at this ε, the bound on δ is at most" in page
     assert not any(words in page for words in ("may help the analyst", "between the two", "Dashed", "both ends"))
     assert made.record.ledger is not None
     assert made.record.ledger.total.lower == 0.0 < made.record.ledger.total.upper
@@ -79,10 +80,10 @@ def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[TopRele
     are not all who reported.
     """
     made, folder = kept
-    page = (folder / "page.html").read_text()
+    page = plain((folder / "page.html").read_text())
     assert made.record.comparison == ()
-    assert "other kinds of trust" not in page
-    assert "this release" not in page
+    assert "Other kinds of trust" not in page
+    assert "A shuffler: this release" not in page
     assert "of those who were asked at the last level" in page
     assert "those who reported" not in page
     facts = made.record.as_json()
@@ -95,7 +96,7 @@ def test_whose_help_and_which_delta_are_of_the_whole_search(monkeypatch: pytest.
     """Of its first level at most 10,000 or so are asked."""
     given = TERMS | {"delta": 1e-4, "honest": 15_000, "rng": np.random.default_rng(9)}
     made = sdp.top(WORDS, **given)  # type: ignore[arg-type]
-    page = as_page(made.record.as_json())
+    page = plain(as_page(made.record.as_json()))
     assert "at least 15,000: up to 5,000 may help the analyst" in page
     assert "δ = 0.0001 is not below 1 in 20,000." in page
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])

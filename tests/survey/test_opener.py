@@ -18,6 +18,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
+from shuffledp.page import plain
 from shuffledp.record import read_record
 from shuffledp.release.write import FILES
 from shuffledp.survey.collection import Collection
@@ -58,7 +59,7 @@ def test_from_a_sealed_file_to_a_page_that_verifies(tmp_path: Path) -> None:
     assert {"valid reports of the collection", "round of the collection", "digest of the collection"} <= {
         each.what for each in found.checks if each.outcome == "pass"
     }
-    assert f"{len(TRUTH) + len(bad)} sealed reports, {len(bad)} of them invalid and left out" in page.replace(
+    assert f"{len(TRUTH) + len(bad)} encrypted reports, {len(bad)} of them invalid and left out" in page.replace(
         "\xa0", " "
     )
     assert collection.digest in page
@@ -116,7 +117,7 @@ def test_a_shuffler_that_puts_its_own_reports_in_place_of_others_reads_one_off_t
     page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
     left = np.subtract(read_record(page).tally.votes, collection.encoder.randomizer.tally(own))
     assert np.array_equal(left, collection.encoder.randomizer.tally(Envelopes(collection).opened([victim], STUDY_KEY)))
-    assert "drops the reports of others and puts its own in their place" in page.replace("\xa0", " ")
+    assert "drops the reports of others and puts its own in their place" in plain(page)
 
 
 def test_of_two_that_are_about_to_publish_the_first_is_remembered(tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_a_round_of_several_says_which(tmp_path: Path) -> None:
     made = open_collection(tmp_path / "study", sealed, out=tmp_path / "result", title="Again")
     page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
     assert read_record(page).counted.collected == made.record.counted.collected
-    assert "<dt>Round</dt><dd>2 of 3</dd>" in page
+    assert "<dt>Round</dt> <dd>2 of 3</dd>" in plain(page)
     assert "all of them valid" in page
     assert made.record.asked.title == "Again"
     assert str(made.record.asked.what).endswith(", round 2")

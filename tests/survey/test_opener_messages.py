@@ -74,7 +74,7 @@ def test_several_messages_of_each_person_become_a_page(tmp_path: Path) -> None:
     assert collected is not None
     assert (made.record.counted.reports, collected.arrived, collected.messages) == (PEOPLE, PEOPLE, each * PEOPLE)
     assert (collected.invalid, collected.people) == (2, PEOPLE)
-    assert f"{each * PEOPLE:,} sealed messages for 700 people, 2 of them invalid" in page_of(tmp_path / "result")
+    assert f"{each * PEOPLE:,} encrypted messages for 700 people, 2 of them invalid" in page_of(tmp_path / "result")
     assert f"2 of {each * PEOPLE:,} messages that arrived were invalid" in str(made)
 
 
@@ -121,7 +121,7 @@ def test_the_shufflers_dummies_become_a_page(kept: str, tmp_path: Path) -> None:
     collected = made.record.counted.collected
     assert collected is not None
     assert (made.record.counted.reports, collected.messages, collected.invalid) == (PEOPLE, len(handed), 0)
-    assert f"{len(handed):,} sealed messages for 700 people, all of them valid" in page_of(tmp_path / "result")
+    assert f"{len(handed):,} encrypted messages for 700 people, all of them valid" in page_of(tmp_path / "result")
 
 
 def test_a_shuffler_that_adds_no_dummies_is_found_out_and_nothing_is_spent(tmp_path: Path) -> None:

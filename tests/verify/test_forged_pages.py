@@ -16,7 +16,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.page import html
 from shuffledp.protocols.design import Design
-from shuffledp.record import Record, data_block
+from shuffledp.record import Record, data_block, read_record
 from shuffledp.release.certificate import certificate
 from shuffledp.verify import verify
 from shuffledp.verify.check_page import check_page
@@ -80,12 +80,21 @@ def test_every_number_on_a_page_and_in_its_drawings_is_bound_to_its_facts(
     [
         ("<main>", "<main><p>Audited and approved.</p>"),
         ("<main>", "<main><!-- a comment -->"),
+        ("<main>", "<main><!-->Audited: epsilon is 0.1.<!-->"),
+        ("<main>", "<main><![CDATA[Audited.]]>"),
+        ("<details id", "<details open id"),
+        ("</summary>", "</summary><style>.certificate{display:none}</style>"),
+        ("<bdi>", "<bdi dir=rtl>"),
         ("</style>", ".banner{display:none}</style>"),
         ("</style>", ".big::after{content:'9'}</style>"),
         ('class="banner"', 'class="banner" hidden'),
+        ('class="banner"', 'class="banner" style="display:none"'),
         ("</body>", '<script type="application/json" id="other">{}</script></body>'),
         ("</body>", "<script>document.title='x'</script></body>"),
         ('id="certificate"', 'id="estimates"'),
+        ("\u00a0≤\u00a0", " ≤ "),
+        (" answered", "\u2003answered"),
+        ("Other kinds of trust", "Otherkinds of trust"),
         ("<h1>", "<h1>\u202e"),
         ("<h1>", "<h1>\u200b"),
         ("default-src 'none'; ", ""),
@@ -107,6 +116,87 @@ def test_marks_that_hide_add_or_run_something_are_noticed(old: str, new: str) ->
     old = old if old in page else escaped
     assert old in page
     assert [check.what for check in verify(page.replace(old, new, 1)).failed] == ["the page"]
+
+
+def test_runs_of_white_space_are_one_space_and_no_other_change_is_forgiven() -> None:
+    page = as_page(told("tiny"))
+    spread = page.replace("\n<", "\n\n   <").replace("answers were protected", "answers\n   were\tprotected")
+    assert spread != page
+    assert not verify(spread).failed
+    for old, new in (("\n<details", "<details"), ("> <dd", "><dd"), ("were protected", "were\u00a0protected")):
+        assert old in page
+        assert [check.what for check in verify(page.replace(old, new, 1)).failed] == ["the page"]
+
+
+def of_another_version(name: str = "tiny", version: str = "9.0.0") -> str:
+    """A page whose record names another version, and whose words are those of that version."""
+    made = told(name)
+    made["made"]["shuffledp"] = version
+    return as_page(rehashed(made)).replace("How answers were protected", "How we hid them", 1)
+
+
+def test_a_page_of_another_version_is_not_checked_and_never_passes() -> None:
+    page = of_another_version()
+    found = verify(page)
+    assert (found.verdict, found.of_record, found.failed) == ("incomplete", "pass", ())
+    assert found.unread is not None
+    assert "shuffledp 9.0.0 wrote it" in found.unread.how
+    # The version is the forger's to choose: naming another one makes no changed page pass.
+    forged = page.replace("saw every answer", "saw no answer")
+    assert verify(forged).verdict == "incomplete"
+    assert [check.what for check in verify(of_another_version(version="0.1.0")).failed] == ["the page"]
+
+
+def test_the_ledger_knows_a_page_that_was_written_again(recorded: Recorded) -> None:
+    fresh, ledger = recorded
+    again = html(read_record(as_page(fresh())))
+    assert "digest in the ledger" in {check.what for check in verify(again, ledger=ledger).checks}
+    assert not verify(again, ledger=ledger).failed
+
+
+def test_a_page_of_another_version_that_is_the_same_passes() -> None:
+    made = told("tiny")
+    made["made"]["shuffledp"] = "9.0.0"
+    found = verify(as_page(rehashed(made)))
+    assert (found.verdict, found.unread) == ("pass", None)
+
+
+@pytest.mark.parametrize(
+    "old, new, what",
+    [
+        ("<main>", "<main><script>1</script>", "what the page runs or loads"),
+        ("<main>", "<main><!-->Audited<!-->", "what the page runs or loads"),
+        ("<main>", "<main><img src=x>", "what the page runs or loads"),
+        ("<main>", "<main><p title='>' onclick='x'>", "what the page runs or loads"),
+        ("<main>", '<main a"b onclick=x>', "what the page runs or loads"),
+        ("<main>", "<main/onclick=x>", "what the page runs or loads"),
+        ("<main>", '<main style="opacity:0">', "what the page runs or loads"),
+        ("<main>", "<main><a href=https://example.org>x</a>", "what the page runs or loads"),
+        ("</style>", "p{background:url(//example.org)}</style>", "what the page runs or loads"),
+        ("<style>", "<style>@import 'x';", "what the page runs or loads"),
+        ("<head>", '<head><meta http-equiv="refresh" content="0;url=x">', "what the page runs or loads"),
+        ("<h1>", "<h1>\u202e", "signs that turn text around"),
+        ("<h1>", "<h1>&#x202e;", "signs that turn text around"),
+        ("<main>", "<main><p>ε ≤ 0.01</p>", "epsilon and delta on the page"),
+        ("<main>", "<main><p>ε <b>≤</b> 0.01</p>", "epsilon and delta on the page"),
+        ("<main>", "<main><p>&epsilon; &le; 0.01</p>", "epsilon and delta on the page"),
+        ("<main>", "<main><p>δ = 10⁻⁹</p>", "epsilon and delta on the page"),
+    ],
+)
+def test_what_no_page_of_any_version_has_still_fails(old: str, new: str, what: str) -> None:
+    page = of_another_version()
+    assert old in page
+    found = verify(page.replace(old, new, 1))
+    assert found.verdict == "FAIL"
+    assert [check.what for check in found.failed] == [what]
+
+
+def test_honest_names_of_another_version_do_not_fail() -> None:
+    made = told("tiny")
+    made["made"]["shuffledp"] = "9.0.0"
+    made["asked"]["title"] = 'x onload="1" <script> src=2 ε'
+    page = as_page(rehashed(made)).replace("How answers were protected", "How we hid them", 1)
+    assert verify(page).failed == ()
 
 
 def test_a_second_block_of_facts_is_refused() -> None:
@@ -234,7 +324,7 @@ def test_what_protects_a_reader_cannot_be_left_out(task: str, change: Callable[[
 def test_reports_that_came_over_the_network_are_told() -> None:
     page = as_page(rehashed(collected(facts("tiny"))))
     assert not verify(page).failed
-    assert "How it was collected" in page
+    assert "Who saw what" in page
 
 
 @pytest.mark.parametrize(
@@ -272,9 +362,9 @@ def test_a_page_of_local_hashing_says_beside_the_number_what_it_rests_on() -> No
 
 def test_a_page_says_beside_epsilon0_how_often_a_report_is_true() -> None:
     said = {
-        "poll": "a report is the true answer with probability 88.6 %",
+        "poll": " report is the true answer with probability 88.6 %",
         "hadamard": "right with probability at most 51.4 %, where all 20 answers seemed equally likely",
-        "mean": "a report is the true number, rounded, with probability 93.0 %",
+        "mean": " report is the true number, rounded, with probability 93.0 %",
     }
     for name, words in said.items():
         assert as_page(rehashed(collected(facts(name)))).replace("\u00a0", " ").count(words) == 2

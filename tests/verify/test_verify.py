@@ -185,7 +185,7 @@ def test_a_page_that_shows_something_else_than_its_facts_fails() -> None:
     shown = page.replace("</h2>", "!</h2>", 1)
     (wrong,) = verify(shown).failed
     assert wrong.what == "the page"
-    assert (wrong.claimed, wrong.found) == ("The estimates!", "The estimates")
+    assert (wrong.claimed, wrong.found) == ("All numbers!", "All numbers")
 
 
 @pytest.mark.parametrize(

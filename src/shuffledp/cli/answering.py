@@ -117,7 +117,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
 def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None, remarks: Sequence[str]) -> None:
     """What would be done, what it would be worth, and what it would cost."""
     from shuffledp.client import sparse
-    from shuffledp.page.distribution import CLIPPED_ENDS
+    from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.write import holds_release
 
@@ -189,7 +189,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
     within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
     """
-    from shuffledp.page.poisoning import moved_quantiles, poisoned
+    from shuffledp.page.sentences import influence, moved_quantiles
     from shuffledp.release.sentences import certified, charged, headline, warned
     from shuffledp.release.write import FILES
 
@@ -211,8 +211,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         percent = f"{100.0 * record.estimates.level:g} % interval"
         show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
-    if (cheated := poisoned(record)) is not None:
-        show.sentences([cheated, *moved_quantiles(record)])
+    if (moved := influence(record)) is not None:
+        show.sentences([moved, *moved_quantiles(record)])
     if record.ledger is not None:
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)
@@ -224,7 +224,7 @@ def _show_quantiles(record: "Record") -> None:
     """The quantiles and ranges that were asked for; how many people are below each cut point is in
     the files.
     """
-    from shuffledp.page.distribution import quantile_rows, range_rows
+    from shuffledp.page.facts import quantile_rows, range_rows
 
     sure = f"{100.0 * record.estimates.level:g} % interval"
     if rows := quantile_rows(record):

@@ -13,6 +13,7 @@ from shuffledp.cli.waiting import counted
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from shuffledp.verify import Verification
     from shuffledp.verify.outcomes import Check
 
 __all__: list[str] = []
@@ -23,6 +24,7 @@ WORDS = {
     "FAIL": "FAIL: this page does not say what its own design and votes imply; do not rely on it",
     "incomplete": "incomplete: nothing disagrees, but something essential to a verification was not checked",
 }
+UNREAD = "THE PAGE WAS NOT CHECKED: {why}. Its words may say anything. To see what its record says: --rewrite NEW.html."
 CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
 
@@ -45,6 +47,10 @@ def verify(
     seconds: Annotated[
         float | None, number("seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.")
     ] = None,
+    rewrite: Annotated[
+        Path | None,
+        flag("rewrite", ANSWER, "Write a new page of the same record, if the record holds.", metavar="NEW.html"),
+    ] = None,
     details: Annotated[bool, flag("details", ANSWER, "Show what every check claimed and found.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -53,7 +59,8 @@ def verify(
 
     The page itself comes first, then the estimates.csv beside it. Exit code 0
     means that all agree, 1 that something does not, 2 that the file is not
-    a page, 3 that nothing disagrees, but not enough could be checked.
+    a page, 3 that nothing disagrees, but not enough could be checked, such
+    as the words of a page that another version wrote.
     """
     from shuffledp.verify import SECONDS
     from shuffledp.verify import verify as verified
@@ -78,6 +85,7 @@ def verify(
         book = Ledger(ledger)
     with counted("summing the certificate again") as tick:
         found = verified(text, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds, tick=tick)
+    written = None if rewrite is None else _rewrite(text, rewrite, found)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
         checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
@@ -90,7 +98,12 @@ def verify(
             }
         )
     else:
-        show.sentences([f"{WORDS[found.verdict]} ({len(found.checks)} checks)."])
+        if (unread := found.unread) is not None:
+            show.sentences([f"{UNREAD.format(why=unread.how)} The record inside it:"])
+        verdict = found.verdict if unread is None else found.of_record
+        show.sentences([f"{WORDS[verdict]} ({len(found.checks)} checks)."])
+        if written is not None:
+            show.sentences([f"Wrote {written}: the page of this record by this version of shuffledp."])
         show.bullets(
             [
                 f"{check.what}: the page says {check.claimed!r}; found {check.found!r} ({check.how})"
@@ -111,6 +124,23 @@ def verify(
             )
     if found.verdict != "pass":
         raise typer.Exit(code=CODES[found.verdict])
+
+
+def _rewrite(text: str, place: Path, found: "Verification") -> Path:
+    """The page of a record that holds, as this version writes it; when it was made stays."""
+    from shuffledp.page import html
+    from shuffledp.record import read_record
+    from shuffledp.storage.files import replace_file
+
+    if found.of_record != "pass":
+        raise InvalidInput(
+            f"a page is written only of a record that holds, got {found.of_record}. Run the same command without "
+            f"--rewrite to see why."
+        )
+    if place.exists():
+        raise InvalidInput(f"{str(place)!r} exists. Name a new file.")
+    replace_file(place, lambda new: new.write_text(html(read_record(text)), encoding="utf-8"))
+    return place
 
 
 def _show(checks: "Sequence[Check]") -> None:

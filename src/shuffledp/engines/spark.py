@@ -310,7 +310,7 @@ def release_search_column(
     with charged(spent):
         return finished_search(
             found,
-            asked,
+            replace(asked, engine="Spark"),
             folder,
             missing=surveyed.missing,
             repeated=surveyed.repeated,

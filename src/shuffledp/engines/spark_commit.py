@@ -392,7 +392,7 @@ def release_column(
             f"delete this one."
         )
     counted = _counted(column.frame.sparkSession, place, design)
-    return release_counts(counted, design, asked, folder, budget=budget, force=force)
+    return release_counts(counted, design, replace(asked, engine="Spark"), folder, budget=budget, force=force)
 
 
 def claimed_folder(column: SparkColumn, design: Design, out: object) -> tuple[WorkFolder, Claim]:

@@ -1,24 +1,4 @@
-"""Every known way to bound what a shuffled mechanism leaks: one file per paper, under one
-interface.
-
-published         ``Published``, a bound described, and ``Setting``, what it is asked about
-erlingsson        Erlingsson et al. 2019
-cheu              Cheu et al. 2019
-balle             Balle et al. 2019: the privacy blanket, with Hoeffding's and Bennett's
-                  inequalities
-checkins          Balle et al. 2020: random check-ins
-feldman           Feldman et al. 2020: closed forms and the numerical algorithm
-feldman_lemmas    the same: its lemmas, and Theorem 4.1
-gradient_descent  the same in closed form for noisy gradient descent, and its rival
-girgis            Girgis et al. 2021: Renyi divergences
-clones_renyi      Feldman et al. 2020, through Renyi divergences
-koskela           Koskela et al. 2021: the Fourier accountant
-koskela_pairs     its pairs of laws
-fourier           ``FourierAccountant``: both ends of a pair's epsilon and delta
-biswas            Biswas et al. 2023
-variation_ratio   Wang et al. 2023
-certified         what this package proves
-composing         from one round to many, knowing only (epsilon, delta)
+"""Every known way to bound what a shuffled mechanism leaks, under one interface.
 
 >>> from shuffledp import RR
 >>> round(

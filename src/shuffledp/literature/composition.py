@@ -74,8 +74,8 @@ def composed(bound: Published, theorem: Theorem) -> Published:
     """
     if bound.side == "lower" or bound.rounds == "any":
         raise InvalidInput(
-            f"only an upper bound on one round can be composed, got {bound.name}. Lower bounds on rounds are in "
-            f"bounds.certified."
+            f"only an upper bound on one round can be composed, got {bound.name}. A lower bound on rounds is "
+            f"shuffledp-lower."
         )
     evaluations = 1 if theorem == "basic" else 1 + len(SPLITS)
     return Published(

@@ -1,4 +1,4 @@
-"""The figures of a page. Colours come from the style sheet, so that they follow light, dark and
+"""The figures of a page. Colors come from the style sheet, so that they follow light, dark and
 print.
 """
 
@@ -8,14 +8,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shuffledp.page.markup import Markup, element, join
-from shuffledp.page.numerals import decimals_for, fixed, power, scientific, tied
+from shuffledp.page.numerals import decimals_for, exact, fixed, power, scientific, tied
 from shuffledp.page.svg import (
     Chart,
+    Markup,
     Scale,
     chart,
     decades,
     disc,
+    element,
+    join,
     line,
     linear_ticks,
     log_ticks,
@@ -26,7 +28,7 @@ from shuffledp.page.svg import (
     window,
 )
 
-__all__ = ["CURVE", "Bar", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow"]
+__all__ = ["Bar", "Dot", "MapRow", "bars", "cell_map", "curve", "fixed_ticks", "interval", "narrow", "steps"]
 
 ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
 FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
@@ -37,12 +39,14 @@ CLOSE = 6  # columns of a map whose numbers do not touch on a phone
 LOWEST = 1e-16  # deltas below are not drawn
 WIDE_ENOUGH = 0.04  # of the scale: a narrower interval is enlarged
 AROUND = 4.0  # half-widths shown on either side, enlarged
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # that are marked on the axis of a distribution
+MOST_TICKS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
     """One row: a bar from 0 to ``value``, an error bar from ``low`` to ``high``, and the value in
-    words.
+    words, and in ``brief`` for a phone.
     """
 
     label: str
@@ -51,6 +55,7 @@ class Bar:
     low: float | None = None
     high: float | None = None
     class_: str = "bar"
+    brief: str | None = None
 
 
 def bars(title: str, rows: Sequence[Bar], *, most: float | None = None) -> Chart:
@@ -72,13 +77,20 @@ def _row(row: Bar, scale: Scale, top: float) -> Markup:
     y, zero, value = top + TEXT + 7.0, scale(0.0), scale(row.value)
     parts = [
         element("svg", _label(row.label), y=top, width=LABEL, height=TEXT + 6.0),
-        text(1.0, top + TEXT, row.words, anchor="end", class_="value"),
+        *_value(row, top + TEXT),
         rect(0.0, y, 1.0, BAR, class_="track"),
         rect(min(zero, value), y, max(zero, value), BAR, class_=row.class_),
     ]
     if row.low is not None and row.high is not None:
         parts.append(_error(scale(row.low), scale(row.high), y + BAR / 2.0, BAR / 2.0 + 2.0))
     return join(parts)
+
+
+def _value(row: Bar, y: float) -> list[Markup]:
+    if row.brief is None:
+        return [text(1.0, y, row.words, anchor="end", class_="value")]
+    both = ((row.words, "value full"), (row.brief, "value brief"))
+    return [text(1.0, y, words, anchor="end", class_=kind) for words, kind in both]
 
 
 def _label(words: str) -> Markup:
@@ -194,6 +206,47 @@ def _estimate(scale: Scale, value: float, low: float, high: float, y: float) -> 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A quantile: the number, and the share of people below it."""
+
+    value: float
+    share: float
+
+
+def steps(
+    title: str,
+    cuts: Sequence[float],
+    value: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    dots: Sequence[Dot],
+) -> Chart:
+    """The share of people below each inner cut point, with its band; all bins are equally wide."""
+    bins = len(cuts) - 1
+
+    def through(shares: Sequence[float]) -> list[tuple[float, float]]:
+        return [(at / bins, CURVE * (1.0 - min(max(each, 0.0), 1.0))) for at, each in enumerate([0.0, *shares, 1.0])]
+
+    shapes = window(CURVE, ribbon(through(high), through(low), class_="band"), ribbon(through(value), class_="upper"))
+    grid, names, marks = [], [], []
+    for share in SHARES:
+        height = CURVE * (1.0 - share)
+        grid.append(line(0.0, height, 1.0, height, class_="grid"))
+        names.append(text(0.0, height + 4.0, f"{100.0 * share:g}%", anchor="end", class_="tick", dx=-8.0))
+    for at in range(0, bins + 1, -(-bins // MOST_TICKS)):
+        grid.append(line(at / bins, CURVE, at / bins, CURVE + 5.0, class_="axis"))
+        anchor = {0: "start", bins: "end"}.get(at, "middle")
+        names.append(text(at / bins, CURVE + 21.0, exact(cuts[at]), anchor=anchor, class_="tick"))
+    for dot in dots:
+        bin = next((at for at in range(bins) if dot.value < cuts[at + 1]), bins - 1)
+        x = (bin + min((dot.value - cuts[bin]) / (cuts[bin + 1] - cuts[bin]), 1.0)) / bins
+        height = CURVE * (1.0 - dot.share)
+        marks += [line(0.0, height, x, height, class_="guide"), line(x, height, x, CURVE, class_="guide")]
+        marks.append(disc(x, height, 5.0, class_="dot"))
+    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
+
+
 def curve(
     title: str,
     epsilons: Sequence[float],
@@ -202,10 +255,9 @@ def curve(
     *,
     promise: tuple[float, float],
     alone: float | None,
-    alone_label: str = "one report alone",
 ) -> Chart:
     """Delta against epsilon, on a logarithmic axis: the band that encloses it, or its upper end
-    alone, a point that is certified, and what a report guarantees alone.
+    alone, the point that is claimed, and what a report guarantees alone.
     """
     x = Scale(0.0, epsilons[-1] if epsilons[-1] > 0.0 else 1.0)
     lowest, highest = decades([*upper, promise[1]], LOWEST)
@@ -235,7 +287,7 @@ def curve(
         text(0.0, -14.0, "δ", anchor="end", class_="axis-name", dx=-8.0),
         text(1.0, CURVE + 40.0, "ε", anchor="end", class_="axis-name"),
     ]
-    marks = [_alone(x, alone, alone_label), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
+    marks = [_alone(x, alone, "one report alone"), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
     return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
 
 

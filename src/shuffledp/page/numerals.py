@@ -154,7 +154,7 @@ def level(chance: float) -> str:
 
 def factor_of(epsilon: float) -> str:
     """e to the epsilon, rounded up."""
-    return scientific(math.exp(epsilon), up=True) if epsilon < LARGEST_EXPONENT else "more than 10³⁰⁰"
+    return scientific(math.exp(epsilon), up=True, digits=3) if epsilon < LARGEST_EXPONENT else "more than 10³⁰⁰"
 
 
 def meaning(epsilon: float, delta: float) -> str:

@@ -13,13 +13,10 @@ from pathlib import Path
 from textwrap import wrap
 
 from shuffledp.errors import InvalidInput
-from shuffledp.page.answers import draw_values
-from shuffledp.page.document import sheet
-from shuffledp.page.head import name_of
-from shuffledp.page.markup import Markup, element
+from shuffledp.page.drawings import bars_of
 from shuffledp.page.numerals import count, exact, scientific, tied
-from shuffledp.page.shown_by_task import shown_by
-from shuffledp.page.svg import Chart, shortened
+from shuffledp.page.page import Shown, caption_of, sheet
+from shuffledp.page.svg import Chart, Markup, element, shortened
 from shuffledp.record import Estimates, Record
 from shuffledp.storage.files import replace_file
 
@@ -104,20 +101,20 @@ class SvgFigure:
 
 def release_svg(record: Record) -> SvgFigure:
     """The answer of a release."""
-    shown, bound = shown_by(record), record.certificate.epsilon
-    chart, caption, beside = shown.drawn(record)
+    shown, bound = Shown(record), record.certificate.epsilon
     words = [
         f"{count(record.counted.people)} people",
         f"ε ≤ {scientific(bound.upper, up=True)} at δ = {exact(bound.delta)}{'' if record.secure else SEEDED}",
-        *([f"± {shown.accuracy(record)} {shown.confidence(record)}"] if record.estimates.value else ()),
+        *([f"accuracy {shown.said('accuracy')} ({shown.said('accuracy_of')})"] if record.estimates.value else ()),
     ]
-    return SvgFigure(name_of(record), tied("; ".join(words)), [(beside, chart)], caption)
+    charts = [(shown.said("in_words"), chart)] if (chart := shown.chart) is not None else []
+    return SvgFigure(shown.name, tied("; ".join(words)), charts, shown.said("caption"))
 
 
 def estimates_svg(found: Estimates, reports: int, *, secure: bool) -> SvgFigure:
     """Estimates of which no more is known."""
-    chart, caption, _ = draw_values(found)
-    return SvgFigure("Estimates", f"{count(reports)} reports{'' if secure else SEEDED}", [("", chart)], caption)
+    promise = f"{count(reports)} reports{'' if secure else SEEDED}"
+    return SvgFigure("Estimates", promise, [("", bars_of(found))], caption_of(found))
 
 
 @cache

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from shuffledp.page.charts import fixed_ticks
-from shuffledp.page.markup import Markup, join
-from shuffledp.page.svg import Chart, Scale, chart, disc, line, ribbon, text, window
+from shuffledp.page.svg import Chart, Markup, Scale, chart, disc, join, line, ribbon, text, window
 
 __all__ = ["Mark", "trend_chart"]
 

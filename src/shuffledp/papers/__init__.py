@@ -12,9 +12,8 @@ boxes            box plots of runs
 files            the files of one experiment, and of many, one after the other
 balle            Balle et al. 2019
 feldman          Feldman et al. 2020
-koskela_figures  Koskela et al. 2021: koskela_krr, koskela_clones, and what both need
-koskela_krr      k-ary randomized response
-koskela_clones   any randomizer
+koskela_krr      Koskela et al. 2021: figures 1, 3, 4 and 10, on k-ary randomized response
+koskela_clones   figures 2 and 5 to 9, on any randomizer
 koskela_curves   curves of pairs
 biswas_tables    Biswas et al. 2023
 biswas_utility   the same for utility

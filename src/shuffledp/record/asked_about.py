@@ -45,7 +45,8 @@ class InSeries(Part):
 @part
 class Asked(Part):
     """The question in the words of whoever asked, and what happened to values that answer it in no
-    usual way; and of which series it is a week, if it is of one.
+    usual way; and of which series it is a week, if it is of one. ``engine`` is where the table was,
+    if it was not on one computer.
     """
 
     task: Text
@@ -58,6 +59,7 @@ class Asked(Part):
     outside: Annotated[Text | None, NULL] = None
     missing: Annotated[Text | None, NULL] = None
     by: Annotated[Text | None, Mark(tasks=CROSSTABS)] = None
+    engine: Text | None = None
     series: InSeries | None = None
 
     @property

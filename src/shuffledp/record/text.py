@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.record.whole import REMEDY, Record
 from shuffledp.storage.canonical import strict_json
 
-__all__ = ["data_block", "embedded_json", "read_record"]
+__all__ = ["CLOSE", "OPEN", "data_block", "embedded_json", "read_record"]
 
 ID = "shuffledp-facts"
 OPEN, CLOSE = f'<script type="application/json" id="{ID}">', "</script>"

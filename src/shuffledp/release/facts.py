@@ -21,7 +21,7 @@ from shuffledp import __version__
 from shuffledp.client import cautions
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.page.clipping import perhaps_clipped
+from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.record import Asked, Collected, Counted, Designed, Estimates, LedgerEntry, Made, Record, Tally

@@ -4,8 +4,7 @@ sheet, nothing loaded, and no word of the data that is not escaped.
 
 from __future__ import annotations
 
-from shuffledp.page.markup import Markup, element, label
-from shuffledp.page.svg import Scale
+from shuffledp.page.svg import Markup, Scale, element, label
 from shuffledp.record import Record
 from shuffledp.release.rows import EstimateTable
 from shuffledp.release.sentences import certified, charged, headline, quantile_sentences, warned

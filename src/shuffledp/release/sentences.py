@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shuffledp.page.clipping import clipping, not_the_values
-from shuffledp.page.distribution import CLIPPED_ENDS, quantile_rows, range_rows
+from shuffledp.page.facts import quantile_rows, range_rows
 from shuffledp.page.numerals import many
+from shuffledp.page.sentences import CLIPPED_ENDS, clipping, not_the_values
 from shuffledp.record import LedgerEntry, Record
 from shuffledp.wording import exactly, rounded
 

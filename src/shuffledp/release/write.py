@@ -18,11 +18,11 @@ from shuffledp.storage.files import check_new_folder, new_folder, write_table
 __all__ = ["FILES", "check_folder", "holds_release", "write_release"]
 
 FILES = {
-    "page.html": "the whole story, to read, sign and verify",
+    "page.html": "the result page, to read, sign and verify",
     "estimates.csv": "every estimate with its error bars",
-    "estimates.json": "the same and all that is known about it, for programs",
+    "estimates.json": "estimates and all that is known about them, for programs",
     "estimates.svg": "the figure",
-    "design.json": "the question and its noise, to ask again",
+    "design.json": "the design, to repeat the question",
 }
 COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
 

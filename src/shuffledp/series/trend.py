@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.page.distribution import quantile_name
+from shuffledp.page.facts import quantile_name
 from shuffledp.protocols.crosstab import Crossing
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.quantiles import Distribution

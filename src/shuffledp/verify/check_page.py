@@ -1,33 +1,64 @@
-"""What a page shows, against the facts inside it: letter by letter."""
+"""What a page shows, against its own record: it is written again and compared, as source text. A
+page of another version cannot be compared; it is at least searched for what no page has.
+"""
 
 from __future__ import annotations
 
 import html as entities
+import math
 import re
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from importlib.metadata import version
 
 from shuffledp.page import html, plain
 from shuffledp.record import Record
-from shuffledp.verify.outcomes import Check, holds, unchecked
+from shuffledp.record.text import CLOSE, OPEN
+from shuffledp.verify.outcomes import Check, holds, unchecked, vital
 
-__all__ = ["check_page"]
+__all__ = ["PAGE", "check_page"]
 
+PAGE = "the page"
 PIECES = re.compile(r"<[^>]*>|[^<]+")
 AROUND = 60  # letters shown of a difference
+# Searched for in the source, without parsing it: a browser and a parser may see different elements.
+TAG = re.compile(r"""<[a-z/](?:"[^"]*"|'[^']*'|[^>"'])*>|<[a-z/][^>]*>""", re.IGNORECASE)
+RUNNING = re.compile(
+    r"</?(?:script|iframe|frame|object|embed|applet|link|base|form|input|button|img|image|use|a|area|video|audio|source"
+    r"|track|foreignobject|template|portal|math|animate|set|noscript|plaintext|xmp|textarea)(?=[\s/>])"
+    r"|<!(?!doctype html>)|<\?|<meta[^>]*refresh",
+    re.IGNORECASE,
+)
+LOADING = re.compile(
+    r"""[\s/"'](?:on\w+|src|srcset|srcdoc|href|xlink:href|action|formaction|style|data|poster|background|ping)\s*=""",
+    re.IGNORECASE,
+)
+FETCHING = re.compile(r"url\s*\(|@import|image-set|javascript:", re.IGNORECASE)
+BLOCK = re.compile(
+    r"</?(?:p|div|li|ul|td|th|tr|dt|dd|h[1-6]|text|title|summary|figcaption|section)\b[^>]*>", re.IGNORECASE
+)
+TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−\u00a0", "-0123456789- ")
+NUMBER = r"(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−?[\d,]*\.?\d+(?:\s?×\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?)"
+CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER)  # also of e to the ε
 
 
 def check_page(text: str, record: Record) -> list[Check]:
-    """First of all: does the page show what its own facts say?"""
+    """First of all: does the page show what its own record says?"""
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return [unchecked("the page", "none", "this is the JSON; page.html shows it")]
-    shown, written = plain(text), html(record)
+        return [unchecked(PAGE, "none", "this is the JSON; page.html shows it")]
+    shown, written = plain(text), plain(html(record))
     if shown == written:
-        how = "written again from the facts, letter by letter"
-        return [holds("the page", "what its facts say", "the same", how, True)]
-    return [_difference(shown, written)]
+        return [holds(PAGE, "what its record says", "the same", "written again from its record and compared", True)]
+    # Only now the version, which a forger chooses: no name of a version makes a page pass.
+    if record.made.shuffledp == (here := version("shuffledp")):
+        return [_difference(shown, written)]
+    why = f"shuffledp {record.made.shuffledp} wrote it, says its record, and this is shuffledp {here}"
+    return [*_suspicious(text, record), vital(unchecked(PAGE, "of another version", why))]
 
 
 def _difference(shown: str, written: str) -> Check:
-    """The first place where a page and its facts differ, as a reader sees it."""
+    """The first place where a page and its record differ, as a reader sees it."""
     theirs, ours = PIECES.findall(shown), PIECES.findall(written)
     place = next(
         (at for at, (one, other) in enumerate(zip(theirs, ours, strict=False)) if one != other),
@@ -41,7 +72,7 @@ def _difference(shown: str, written: str) -> Check:
         if words
         else f"the page is marked up in another way than shuffledp writes it{where}"
     )
-    return Check("the page", *_apart(entities.unescape(here), entities.unescape(there)), how, "FAIL")
+    return Check(PAGE, *_apart(entities.unescape(here), entities.unescape(there)), how, "FAIL")
 
 
 def _before(pieces: list[str]) -> str:
@@ -62,3 +93,70 @@ def _apart(one: str, other: str) -> tuple[str, str]:
     same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     start = max(0, same - AROUND // 3)
     return one[start : start + AROUND], other[start : start + AROUND]
+
+
+def _suspicious(text: str, record: Record) -> list[Check]:
+    """What no page of any version has: its words may say anything, but it runs nothing, loads
+    nothing, turns no text around, and states no epsilon or delta that is not in its record.
+    """
+    before, _, rest = text.partition(OPEN)
+    data, _, after = rest.partition(CLOSE)
+    source = before + after
+    shown = BLOCK.sub(" ", re.sub(r"(?s)<style>.*?</style>", "", source, count=1))
+    words = entities.unescape(re.sub(r"<[^>]*>", "", shown))
+    turned, wrong = TURNING.search(entities.unescape(source)), next(_unfounded(words, record), None)
+    known = "something in the record" if wrong is None else f"nothing in the record is {wrong}"
+    active = next(_active(source, data), None)
+    return [
+        holds("what the page runs or loads", active or "nothing", "nothing", "its source text", active is None),
+        holds("signs that turn text around", "some" if turned else "none", "none", "its letters", turned is None),
+        holds(
+            "epsilon and delta on the page", wrong or "all of them", known, "each number after a sign", wrong is None
+        ),
+    ]
+
+
+def _active(source: str, data: str) -> Iterator[str]:
+    """What in the source could run or load something, or hide text from those who search it."""
+    for found in (RUNNING.search(source), FETCHING.search(source)):
+        if found is not None:
+            yield found[0]
+    for tag in TAG.findall(source):
+        if found := LOADING.search(tag):
+            yield found[0].strip()
+    if "<" in data:
+        yield "an element inside the record"
+
+
+def _unfounded(words: str, record: Record) -> Iterator[str]:
+    """Each claim about epsilon or delta that no number of the record bears out."""
+    certificate, ledger = record.certificate, record.ledger
+    bound, curve = certificate.epsilon, certificate.curve
+    upper, deltas = [bound.upper, *curve.epsilon[-1:]], [bound.delta, *curve.upper[:1], *curve.upper[-1:]]
+    if ledger is not None:
+        upper += [ledger.total.upper, ledger.limit.epsilon]
+        deltas.append(ledger.limit.delta)
+    epsilons = [0.0, bound.lower, math.exp(bound.upper), *upper]
+    if certificate.delta is not None:
+        epsilons.append(certificate.delta.epsilon)
+        deltas += [certificate.delta.lower, certificate.delta.upper]
+    perhaps = (certificate.alone, *(row.epsilon0 for row in record.comparison))
+    alone = [each for each in perhaps if each is not None]
+    for sign, relation, number in CLAIM.findall(words):
+        value, step = _number(number)
+        known = {"ε₀": alone, "ε": epsilons if relation == "=" else upper, "δ": deltas}[sign]
+        if not any(abs(value - Decimal(each)) <= step for each in known):
+            yield f"{sign} {relation} {number}"
+
+
+def _number(text: str) -> tuple[Decimal, Decimal]:
+    """A number as it is shown, and one unit of its last digit."""
+    plainly = text.translate(SUPERSCRIPTS).replace(",", "").replace(" ", "")
+    if plainly.startswith("10") and text[2:3] in tuple("⁻⁰¹²³⁴⁵⁶⁷⁸⁹"):
+        plainly = f"1.000×10{plainly[2:]}"  # a power of ten alone is shown where nothing was rounded
+    digits, _, power = plainly.partition("×10")
+    try:
+        value = Decimal(digits).scaleb(int(power or 0))
+    except (InvalidOperation, ValueError):
+        return Decimal("NaN"), Decimal(0)
+    return value, Decimal(1).scaleb(int(value.as_tuple().exponent))

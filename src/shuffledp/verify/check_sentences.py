@@ -30,7 +30,7 @@ def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
         unchecked(
             "where the categories came from",
             asked.categories or "none",
-            "a page cannot show it, nor what counted as another value; `verify --ledger` knows the recorded design",
+            "a page cannot show it; `verify --ledger FILE` compares them with the recorded design",
         ),
         unchecked("the question", asked.title or asked.what or "", "these are the words of the person who asked"),
         unchecked("the notes", "; ".join(record.notes) or "none", "a page cannot prove that none was left out"),

@@ -18,7 +18,7 @@ from shuffledp.verify.check_certificate import check_certificate
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_consistency import check_consistency, check_design
 from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
-from shuffledp.verify.check_page import check_page
+from shuffledp.verify.check_page import PAGE, check_page
 from shuffledp.verify.check_search import check_second_law, of_first_level
 from shuffledp.verify.check_sentences import check_sentences
 from shuffledp.verify.check_table import check_table
@@ -62,6 +62,16 @@ class Verification:
             return "FAIL"
         return "incomplete" if any(check.vital and check.outcome == "not checked" for check in self.checks) else "pass"
 
+    @property
+    def unread(self) -> Check | None:
+        """The page, if another version wrote it, so that its words were not compared."""
+        return next((check for check in self.checks if check.what == PAGE and check.vital), None)
+
+    @property
+    def of_record(self) -> str:
+        """The verdict on the record inside the page, no matter what the page shows."""
+        return Verification(tuple(check for check in self.checks if check is not self.unread)).verdict
+
 
 def verify(
     text: str,
@@ -75,7 +85,7 @@ def verify(
     not a page is refused.
 
     What needs no oracle comes first, the page itself before all: a page that shows something other
-    than its facts is found out at once, and then nothing else is computed. ``table`` is the
+    than its record is found out at once, and then nothing else is computed. ``table`` is the
     estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
     """
@@ -83,7 +93,7 @@ def verify(
     record = read_record(text)
     design, law = record.design, counted(record.design.law.as_json())
     quick: dict[str, Part] = {
-        "the page": lambda: check_page(text, record),
+        PAGE: lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),
         "the consistency": lambda: check_consistency(record, law),
         "the words": lambda: check_sentences(record, law),
@@ -104,8 +114,8 @@ def verify(
     checks = list[Check]()
     for part, check in quick.items():
         checks += _run(part, check)
-        if part == "the page" and _wrong(checks):
-            why = "the oracle is not run for a page that shows something other than its facts"
+        if part == PAGE and _wrong(checks):
+            why = "the oracle is not run for a page that shows something other than its record"
             return Verification((*checks, unchecked("everything else", "", why)))
     for part, check in slow.items():
         why = "not computed again, since something is wrong already"

@@ -29,7 +29,7 @@ def _figure(number: int, says: str, printed: str, ours: str, *, erratum: int = 0
         f"Figure {number} / Figure {number}" if number <= 2 else f"Figure {number}",
         version=REVISION if number <= 2 else FIRST,
         says=f"{says} {ORDERS}" if erratum else says,
-        where=f"shuffledp.papers.koskela_figures.FIG{number}",
+        where=f"shuffledp.papers.koskela_{'krr' if number in (1, 3, 4, 10) else 'clones'}.FIG{number}",
         run=f"shuffledp papers reproduce koskela-fig{number}",
         printed=printed,
         ours=ours,

@@ -1,0 +1,169 @@
+"""The page of a release: templates over its record. The same record gives the same page, so that a
+changed page betrays itself.
+
+A page loads nothing and runs nothing. ``page.html`` is its frame, ``questions/<name>/section.html``
+says what is particular to a question, ``mechanisms/<family>.html`` how reports hide answers.
+"""
+
+from __future__ import annotations
+
+import html as entities
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shuffledp import wording
+from shuffledp.page import facts, numerals, sentences
+from shuffledp.page.drawings import Drawings
+from shuffledp.page.svg import Chart, Markup, printable
+from shuffledp.record import Estimates, Record, data_block, read_record
+from shuffledp.schema import unusual
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from jinja2.environment import TemplateModule
+
+__all__ = ["Shown", "caption_of", "html", "plain", "rendered", "sheet", "unchanged"]
+
+HERE = Path(__file__).parent
+BLANK = re.compile(r"[ \t]*\n(?:[ \t]*\n)+|\n[ \t]+(?=<)")  # what templates leave between lines
+MARKED = re.compile(r"<[^>]*>")
+
+
+class Parts:
+    """What a template says in its macros; what it leaves out, the templates that it is like say."""
+
+    def __init__(self, *modules: TemplateModule) -> None:
+        self._modules = modules
+
+    def __getattr__(self, name: str) -> Any:
+        for module in self._modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        raise AttributeError(name)
+
+
+class Shown:
+    """A release on its page: what its question's section says, and what it draws."""
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.draw = record, Drawings(record)
+        self.context: dict[str, Any] = {
+            "record": record,
+            "asked": record.asked,
+            "design": record.design,
+            "law": record.design.law,
+            "counted": record.counted,
+            "certified": record.certificate,
+            "found": record.estimates,
+            "ledger": record.ledger,
+            "draw": self.draw,
+        }
+        self.section = self._parts(f"questions/{record.design.task}/section.html", "values.html")
+
+    def said(self, part: str) -> str:
+        """What the section says in one of its macros, as plain text."""
+        return _text(getattr(self.section, part)())
+
+    @property
+    def chart(self) -> Chart | None:
+        """The chart of the answer, if there is one."""
+        self.section.chart()
+        return self.draw.answer
+
+    @property
+    def name(self) -> str:
+        """The title of the page: what the user called it, or what it is."""
+        asked = self.record.asked
+        if asked.title:
+            return asked.title
+        if asked.column:
+            return f"{asked.column}: {self.said('kind')}"
+        return numerals.sentence(asked.what or f"{asked.task} of one column").removesuffix(".")
+
+    def html(self) -> str:
+        """The whole page."""
+        family = self.record.design.law.randomizer.replace(" ", "_")
+        hiding = self._parts(f"mechanisms/{family}.html", "mechanisms/other.html")
+        whole = self.record.as_json()
+        own = {"section": self.section, "hiding": hiding, "name": self.name, "whole": whole}
+        return rendered("page.html", **self.context, **own, data=Markup(data_block(whole)))
+
+    def _parts(self, own: str, usual: str) -> Parts:
+        """A template of its own, if there is one, on top of the usual one."""
+        first = environment().select_template([own, usual]).make_module(self.context)
+        names = [first.like, usual] if hasattr(first, "like") else [usual]
+        return Parts(first, *(environment().get_template(name).make_module(self.context) for name in names))
+
+
+def html(record: Record) -> str:
+    """One HTML file that shows a release and holds its record: no network, no script that runs,
+    nothing beside it.
+    """
+    from jinja2 import TemplateError
+
+    try:
+        return Shown(record).html()
+    except TemplateError as error:  # as only a record that shuffledp did not write lets it happen
+        raise unusual("page", error.message) from None
+
+
+def caption_of(found: Estimates) -> str:
+    """What is said below a chart of estimates of which no more is known."""
+    usual = Parts(environment().get_template("values.html").make_module({"found": found}))
+    return _text(usual.caption())
+
+
+def _text(written: str) -> str:
+    return plain(entities.unescape(MARKED.sub("", written)))
+
+
+def unchanged(text: str) -> bool:
+    """Whether a page shows exactly what the record inside it says."""
+    return plain(html(read_record(text))) == plain(text)
+
+
+def plain(text: str) -> str:
+    """The source of a page, each run of white space as one space: mail, editors and other versions
+    of Jinja write other ends of lines.
+    """
+    return re.sub(r"[ \t\r\n\f]+", " ", text.removeprefix("\ufeff")).strip(" ")
+
+
+def rendered(template: str, **context: Any) -> str:
+    """A template, filled in."""
+    style = Markup(sheet("charts") + sheet("style"))
+    return BLANK.sub("\n", environment().get_template(template).render(style=style, **context)).strip() + "\n"
+
+
+def sheet(name: str) -> str:
+    """A style sheet of the page: ``charts``, or ``style`` for all else and the colors."""
+    return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
+
+
+@cache
+def environment() -> Environment:
+    """All templates: what they show is escaped, and a name that does not exist is an error."""
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+
+    others = PrefixLoader({name: FileSystemLoader(HERE.parent / name) for name in ("questions", "series")})
+    found = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        lstrip_blocks=True,
+        loader=ChoiceLoader([others, FileSystemLoader(HERE)]),
+    )
+    for module in (facts, numerals, sentences):
+        found.globals |= {name: getattr(module, name) for name in module.__all__}
+    found.globals |= {"reserved": wording.reserved, "algorithm": wording.algorithm, "one_answer": wording.one_answer}
+    return found
+
+
+def _shown(value: object) -> object:
+    """What stands for a value: nothing for None, and no letter that cannot be shown."""
+    if value is None:
+        return ""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

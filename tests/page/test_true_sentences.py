@@ -1,0 +1,164 @@
+"""What a page says is true of this run and this mechanism, and in plain words."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+
+import shuffledp as sdp
+from shuffledp.page import html
+from shuffledp.record import Record
+from tests.page.test_page import Reading
+from tests.verify import releases
+
+BANNED = re.compile(
+    r"\b(whoever|whatever|nobody|everybody|somebody|anew|errs?|told|multiset|bag|needle|haystack|laws?|beside|whom"
+    r"|promised?|certified|collection|study|malicious|sway|settled?|drown|wing|room|of its own|by itself|such a|so many"
+    r"|as many as|of which|gives away|all the same|for ever|we certify)\b",
+    re.IGNORECASE,
+)
+ONE_REPORT = [
+    "tiny",
+    "poll",
+    "binary",
+    "promise",
+    "mean",
+    "hadamard",
+    "hash",
+    "subset",
+    "oue",
+    "rounds",
+    "crosstab",
+    "quantile",
+]
+AMONG_OTHERS = ["fakes", "light fakes", "dummies", "light dummies", "dummies in rounds", "count", "split"]
+BARE = ["fakes", "dummies", "dummies in rounds", "count", "split"]
+EVERY = [*ONE_REPORT, *AMONG_OTHERS, "search"]
+
+
+@cache
+def text(name: str, *, network: bool = False) -> str:
+    """The words of a page, without names of the record's parts and the design as JSON."""
+    made = releases.facts(name)
+    if network:
+        made = releases.rehashed(releases.collected(made))
+    return words_of(made)
+
+
+def words_of(made: dict[str, Any]) -> str:
+    page = re.sub(
+        r"<pre>.*?</pre>|collection\.json|<dl class=\"facts hashes\">.*?</dl>",
+        " ",
+        html(Record.from_json(made)),
+        flags=re.S,
+    )
+    return Reading(page).text
+
+
+@pytest.mark.parametrize("name, network", list(product(EVERY, [False, True])))
+def test_no_page_uses_a_banned_word(name: str, network: bool) -> None:
+    said = text(name, network=network)
+    assert BANNED.findall(said) == []
+
+
+@pytest.mark.parametrize("name, network", list(product(EVERY, [False, True])))
+def test_a_page_says_who_had_the_answers(name: str, network: bool) -> None:
+    said = text(name, network=network)
+    operator = "The operator of this computer saw every answer. This release protects people from those who read the"
+    assert (operator in said) is not network
+    assert ("The shuffler sees which devices connect." in said) is network
+    assert ("Each device was to protect its own answer" in said) is network
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_page_contradicts_itself(name: str) -> None:
+    said = text(name)
+    among = name in AMONG_OTHERS
+    bare = name in BARE
+    drawn = ("was randomized", "with a fixed probability", "sometimes a wrong", "more often than any other")
+    shown = said.partition("The certificate to sign")[0]
+    assert ("randomized report" in shown) is not among
+    assert any(each in shown for each in drawn) is not among
+    assert ("the noise gives no guarantee" in said) is bare
+    assert ("only the noise in the report protects" in said) is not bare
+    assert ("ε₀ =" in said) is not bare
+    assert ("dummies" in said.partition("Other kinds of trust")[0]) is ("dummies" in name)
+    assert ("fakes" in said) is ("fakes" in name)
+    assert ("no lower end is claimed" in said) is ("true ε lies between" not in said)
+    assert ("not for release" in said) is ("Not for release." in said) is ("Do not sign." in said)
+    assert ("on only the analyst reading messages" in said) is (bare or "Only the analyst can read a message" in said)
+
+
+@pytest.mark.parametrize("name", ["tiny", "mean", "quantile", "crosstab"])
+@pytest.mark.parametrize("network", [False, True])
+def test_only_a_survey_shows_that_its_list_was_there_before_the_answers(name: str, network: bool) -> None:
+    made = releases.facts(name)
+    if name != "mean" and name != "quantile":
+        made["asked"]["categories"] = "cities.txt"
+    said = words_of(releases.collected(made) if network else made)
+    assert "declared beforehand" not in said
+    assert ("was fixed in the design before people answered" in said) is network
+    assert ("This page cannot show whether the" in said) is not network
+
+
+def test_a_table_on_an_engine_is_the_operators_of_the_cluster() -> None:
+    made = releases.facts("tiny")
+    made["asked"]["engine"] = "Spark"
+    said = words_of(made)
+    assert "made from a table in Spark. The operators of that cluster saw every answer." in said
+    assert "one computer" not in said
+
+
+def test_reports_in_a_file_do_not_show_who_had_the_answers() -> None:
+    made = releases.facts("tiny")
+    made["asked"] |= {"column": None, "missing": None}
+    said = words_of(made)
+    assert "This page cannot show who saw the answers before they became reports" in said
+    assert "saw every answer" not in said
+
+
+def test_the_best_baselines_are_named() -> None:
+    made = releases.facts("tiny")
+    said = words_of(made)
+    for row in made["comparison"]:
+        if row["trust"] != "shuffler":
+            assert row["mechanism"] in said
+
+
+def test_an_interval_that_is_not_symmetric_is_no_plus_minus() -> None:
+    made = releases.facts("promise")
+    found = made["estimates"]
+    for even in (True, False):
+        for name, sign in (("lower", -1.0), ("upper", 1.0 if even else 2.0)):
+            found[name] = [value + 20.0 * sign for value in found["value"]]
+        said = words_of(made)
+        assert ("±" in said) is even
+        assert ("within 40" in said) is not even
+
+
+def test_each_question_is_led_by_its_answer() -> None:
+    ages = [float(age) for age in range(20, 80)] * 20
+    asked = {"lower": 0, "upper": 100, "epsilon": 2.0, "delta": 1e-4}
+    titles = {
+        "mean": sdp.mean(ages, **asked),
+        "sum": sdp.sum(ages, **asked),
+        "median": sdp.quantile(ages, bins=20, **asked),
+    }
+    for title, made in titles.items():
+        record = made.record.as_json()
+        record["asked"]["column"] = "age"
+        page = html(Record.from_json(record))
+        assert f"<h1><bdi>age: {title}</bdi></h1>" in page
+        first = re.sub(r"<[^>]*>", " ", page.partition('<div class="answer">')[2])[:200]
+        assert first.split()[0].removeprefix("Median")[:1].isdigit() or first.split()[1][0].isdigit()
+    made = releases.facts("count")
+    assert "<h1><bdi>x: number of people who answered yes</bdi></h1>" in html(Record.from_json(made))
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("hash",)])
+def test_an_ordinary_page_is_small(name: str) -> None:
+    assert len(html(Record.from_json(releases.facts(name))).encode()) < 100_000
