@@ -20,7 +20,7 @@ import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, number_by_curator
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.survey.envelopes import OVERHEAD
 
 PEOPLE = tuple(10**power for power in range(3, 8))
@@ -42,13 +42,13 @@ class Way:
 
     name: str
     trust: str
-    make: Callable[[int], ReportingProtocol]
+    make: Callable[[int], Protocol]
     look: dict[str, Any]
     worst: bool = False
 
     def error(self, people: int) -> float:
         """The standard error with so many people: for even counts, or for the worst data."""
-        asked = self.make(people).settle()
+        asked = self.make(people)
         return asked.worst_stderr() if self.worst else asked.predicted_stderr()
 
 
@@ -105,7 +105,7 @@ def table(question: Question) -> list[str]:
         f"|---|{len(PEOPLE) * '--:|'}--:|--:|--:|--:|---|",
     ]
     for way in question.ways:
-        asked = [way.make(people).settle() for people in PEOPLE]
+        asked = [way.make(people) for people in PEOPLE]
         laws = [each.randomizer for each in asked]
         errors = [way.error(people) for people in PEOPLE]
         sealed = [law.report_bytes + OVERHEAD * law.messages for law in laws]
@@ -141,7 +141,7 @@ def confirmed(runs: int, asked: Iterable[Question]) -> list[str]:
 
 def _errors(way: Way, runs: int) -> Floats:
     """How far estimates are from the truth: of all values, or of the one that everybody holds."""
-    asked, rng = way.make(SIMULATED).settle(), np.random.default_rng(15)
+    asked, rng = way.make(SIMULATED), np.random.default_rng(15)
     held, truth = _people(way, asked)
     law = asked.randomizer
     tallies = (asked.tally(asked.encode(held, rng=rng).rows) for _ in range(runs))
@@ -150,7 +150,7 @@ def _errors(way: Way, runs: int) -> Floats:
     return errors
 
 
-def _people(way: Way, asked: ReportingProtocol) -> tuple[NDArray[Any], Floats]:
+def _people(way: Way, asked: Protocol) -> tuple[NDArray[Any], Floats]:
     """What people hold, and the true answer."""
     if isinstance(asked, (sdp.Sum, sdp.SplitSum)):
         numbers: Floats = np.linspace(0.0, 1.0, SIMULATED)

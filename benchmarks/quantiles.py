@@ -28,7 +28,7 @@ from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.mechanisms.noise_search import fewest_dummies
 from shuffledp.mechanisms.tree import Tree
 from shuffledp.protocols.binning import cut_points, in_bins
-from shuffledp.protocols.faked_tables import DummyQuantiles
+from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.workload import Ranges
 
 RUNS = 200
@@ -78,10 +78,10 @@ def shapes() -> list[str]:
     ]
     for n, bins in SHAPES:
         cuts = tuple(float(each) for each in range(bins + 1))
-        flat = Quantiles(cuts=cuts, n=n, levels=(), **PROMISE).settle()
-        trees = [Quantiles(cuts=cuts, n=n, levels=sizes, **PROMISE).settle() for sizes in level_sizes(bins)]
+        flat = Quantiles(cuts=cuts, n=n, levels=(), **PROMISE)
+        trees = [Quantiles(cuts=cuts, n=n, levels=sizes, **PROMISE) for sizes in level_sizes(bins)]
         tree = min(trees, key=lambda each: each.predicted_stderr())
-        chosen = Quantiles(cuts=cuts, n=n, **PROMISE).settle().levels
+        chosen = Quantiles(cuts=cuts, n=n, **PROMISE).levels
         sizes = ", ".join(map(str, tree.levels or ()))
         rows.append(
             f"| {n:,} | {bins:,} | {flat.predicted_stderr():.1f} | {flat.worst_stderr():.1f} | {sizes} | "
@@ -134,9 +134,9 @@ def _measured(people: Population, runs: int) -> str:
     n, cuts = len(people.numbers), np.array(people.cuts)
     asked: Quantiles | DummyQuantiles
     if people.dummies:
-        asked = DummyQuantiles(cuts=people.cuts, at=AT, n=n, **PROMISE).settle()
+        asked = DummyQuantiles(cuts=people.cuts, at=AT, n=n, **PROMISE)
     else:
-        asked = Quantiles(cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE).settle()
+        asked = Quantiles(cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE)
     held = np.bincount(in_bins(people.numbers, people.cuts), minlength=len(cuts) - 1)
     below = np.cumsum(held)[:-1]
     places = [int(np.argmax(np.append(below, n) >= share * n)) for share in AT]
@@ -182,7 +182,7 @@ def cost() -> list[str]:
 def one(n: int, levels: Sequence[int]) -> None:
     """Encode, count and analyze n people's numbers; say what it took."""
     numbers = np.random.default_rng(1).random(n) * 256.0
-    asked = Quantiles(cuts=range(257), at=AT, n=n, levels=levels, **PROMISE).settle()
+    asked = Quantiles(cuts=range(257), at=AT, n=n, levels=levels, **PROMISE)
     before = time.process_time()
     step = 1 << 20
     tally = sum(asked.tally(asked.encode(numbers[at : at + step]).rows) for at in range(0, n, step))

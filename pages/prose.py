@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from shuffledp.protocols import Histogram, Mean
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 
 __all__ = ["PAGES", "page"]
 
@@ -21,7 +21,7 @@ PROMISE = {"n": 100_000, "epsilon": 1.0, "delta": 1e-8}
 
 
 @cache
-def _error(protocol: Callable[..., ReportingProtocol], **asked: int) -> float:
+def _error(protocol: Callable[..., Protocol], **asked: int) -> float:
     return protocol(**asked, **PROMISE).predicted_stderr()
 
 

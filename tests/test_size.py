@@ -11,14 +11,14 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 407,
-    "lines": 83_669,
-    "lines of code": 56_881,
-    "types that model a question, outside questions/": 92,
-    "comparisons with a question or family": 51,
-    "isinstance of a question or family": 89,
-    "registries of questions or families": 9,
-    "options": 669,
+    "files": 415,
+    "lines": 84_336,
+    "lines of code": 57_700,
+    "types that model a question, outside questions/": 82,
+    "comparisons with a question or family": 49,
+    "isinstance of a question or family": 66,
+    "registries of questions or families": 7,
+    "options": 684,
     "visible options in one help": 36,
     "files that a histogram runs": 105,
     "its crossings between packages, without accounting <-> randomizers": 505,

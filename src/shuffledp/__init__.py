@@ -51,16 +51,11 @@ if TYPE_CHECKING:
     from shuffledp.literature.comparison import Comparison, compare
     from shuffledp.protocols import (
         BallsAndBins,
-        CentralHistogram,
-        CentralMean,
-        CentralSum,
         Crosstab,
         DummyHistogram,
         Estimate,
         FakesHistogram,
         Histogram,
-        LocalHistogram,
-        LocalMean,
         Mean,
         Quantiles,
         ShuffledSGD,
@@ -124,9 +119,6 @@ __all__ = [
     "BallsAndBins",
     "Bound",
     "Calibration",
-    "CentralHistogram",
-    "CentralMean",
-    "CentralSum",
     "CheckIn",
     "Comparison",
     "Crosstab",
@@ -142,8 +134,6 @@ __all__ = [
     "InvalidInput",
     "Laplace",
     "LocalHash",
-    "LocalHistogram",
-    "LocalMean",
     "Mean",
     "OneOf",
     "Quantiles",
@@ -208,8 +198,8 @@ __getattr__, __dir__ = lazy(
         "training.calibration": "calibrate_training",
         "accounting.curves": "Bound",
         "protocols": (
-            "BallsAndBins CentralHistogram CentralMean CentralSum Crosstab DummyHistogram Estimate "
-            "FakesHistogram Histogram LocalHistogram LocalMean Mean Quantiles ShuffledSGD "
+            "BallsAndBins Crosstab DummyHistogram Estimate "
+            "FakesHistogram Histogram Mean Quantiles ShuffledSGD "
             "SignedCount SplitMean SplitSum StatisticalQuery Sum plan"
         ),
         "randomizers": (

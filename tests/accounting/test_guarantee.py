@@ -11,7 +11,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.mechanisms.central import CentralGaussian
+from shuffledp.training.allocation import RandomAllocation
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 VOTE = sdp.shuffle(sdp.RR(epsilon0=1.0), n=1000, honest=900)
@@ -19,7 +19,6 @@ GUARANTEES: dict[str, Callable[[], Guarantee]] = {
     "once": lambda: SURVEY,
     "rounds": lambda: SURVEY.compose(3),
     "several": lambda: both().total,
-    "curator": lambda: CentralGaussian(2.0, 1.0),
 }
 
 
@@ -50,7 +49,6 @@ def test_many_deltas_are_asked_beyond_where_a_promise_ends_but_not_below_zero() 
 def test_parts_and_words() -> None:
     assert SURVEY.parts == ((SURVEY, 1),)
     assert both().total.parts == ((SURVEY, 30), (VOTE, 1))
-    assert GUARANTEES["curator"]().parts == ()
     assert str(SURVEY) == "krr, k = 16, epsilon0 = 4; 10,000 users"
     assert str(both().total) == (
         "krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds + rr, k = 2, epsilon0 = 1; 1,000 users, 900 of them honest"
@@ -91,5 +89,5 @@ def test_a_guarantee_plots_itself(tmp_path: Path) -> None:
     assert (tmp_path / "curve.svg").stat().st_size > 10_000
     with pytest.raises(sdp.InvalidInput, match="a figure must end in"):
         SURVEY.plot(tmp_path / "curve.gif")
-    with pytest.raises(sdp.InvalidInput, match="guarantee must come from shuffle"):
-        GUARANTEES["curator"]().plot()
+    with pytest.raises(sdp.InvalidInput, match="guarantee must be made of shuffled rounds only"):
+        RandomAllocation(sigma=1.0, steps=10, epochs=1).plot()

@@ -15,11 +15,11 @@ from shuffledp.audits import audit, subject_of
 from shuffledp.audits.messaged import Polled
 from shuffledp.audits.messages_seen import dummies_law, view_of
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crosstab import Crossing
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.faked_protocol import FakesOfUsers
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.split_and_mix import SplitMean
+from shuffledp.protocols.crosstab import Crossing, DummyCrosstab, FakesCrosstab
+from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.message_protocol import FakesOfUsers
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
+from shuffledp.protocols.sums import SplitMean
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.search.level import TopLevel
 

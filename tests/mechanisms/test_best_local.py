@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from shuffledp.mechanisms.best_local import _below_errors, _hybrid, counts_alone, number_alone
 from shuffledp.mechanisms.one_message import strongest
-from shuffledp.protocols import Histogram, LocalMean
+from shuffledp.protocols import Histogram, Mean
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 
 PROMISE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -91,5 +91,5 @@ def test_numbers_are_reported_alone_in_the_best_of_three_ways() -> None:
     grid = "randomized response on a grid"
     assert names == {0.3: grid, 1.0: "hybrid mechanism", 3.0: grid, 12.0: grid}
     for epsilon in names:
-        weak = LocalMean(n=100, epsilon=epsilon, delta=1e-6).predicted_stderr()
+        weak = Mean(n=100, honest=1, epsilon=epsilon, delta=1e-6).predicted_stderr()
         assert number_alone(0.01, n=100, epsilon=epsilon, delta=1e-6).error <= weak * (1.0 + 1e-12)

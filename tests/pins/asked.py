@@ -20,8 +20,9 @@ from numpy.typing import DTypeLike, NDArray
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.client import Encoder
+from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
@@ -181,7 +182,7 @@ def calibrated(design: Plain) -> dict[str, Any]:
             "counting": None if found.counting is None else told(found.counting.as_json()),
             "groups": [list(found.group(0)[1:3]), list(found.group(len(found.spans), counting=True)[1:3])],
         }
-    asked = protocol(design).settle()
+    asked = protocol(design)
     steps = {"steps": asked.k} if design["question"]["ask"] in ("mean", "sum") and asked.k is not None else {}
     return {"law": told(law_of(asked.randomizer)), "messages": asked.messages, **steps}
 

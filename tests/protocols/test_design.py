@@ -101,7 +101,7 @@ def test_labels_that_json_cannot_hold_are_refused() -> None:
 
 def test_a_baseline_has_no_design() -> None:
     with pytest.raises(InvalidInput, match="must be a Histogram or Count or "):
-        Design.of(sdp.LocalHistogram(categories=["a", "b"], n=10, epsilon0=1.0))
+        Design.of(sdp.StatisticalQuery(query=float, n=10, epsilon0=1.0, k=1))
 
 
 def test_a_design_needs_a_delta() -> None:

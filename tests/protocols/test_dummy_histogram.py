@@ -31,19 +31,19 @@ KINDS: dict[str, Any] = {
 
 def test_goldens() -> None:
     """Of the published searches and closed forms, what is certified (frontier, section 4)."""
-    poisson = KINDS["dummies, poisson"]().settle().randomizer
+    poisson = KINDS["dummies, poisson"]().randomizer
     assert poisson.rate == pytest.approx(42.7, rel=2e-3)
-    assert KINDS["dummies, poisson"](delta=1e-10).settle().randomizer.rate == pytest.approx(82.1, rel=2e-3)
-    fakes = KINDS["fakes, poisson"]().settle().randomizer
+    assert KINDS["dummies, poisson"](delta=1e-10).randomizer.rate == pytest.approx(82.1, rel=2e-3)
+    fakes = KINDS["fakes, poisson"]().randomizer
     assert fakes.slots * fakes.chance * 10_000 / 16 == pytest.approx(42.7, rel=2e-3)
     assert KINDS["dummies"]().predicted_stderr() == pytest.approx(2.80, abs=0.005)
-    assert KINDS["dummies"]().settle().randomizer.center == 25
+    assert KINDS["dummies"]().randomizer.center == 25
 
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_the_promise_is_kept_and_nearly_spent(name: str, rounds: int) -> None:
-    poll = KINDS[name](rounds=rounds).settle()
+    poll = KINDS[name](rounds=rounds)
     bound = poll.guarantee.epsilon(delta=1e-6)
     assert bound.upper <= 1.0
     assert bound.upper > 0.99
@@ -65,7 +65,7 @@ def test_the_kind_of_dummies_that_errs_less_is_taken() -> None:
         assert poll.predicted_stderr() == errors[kind]
         assert poll.guarantee.delta_at_most(epsilon=4.0) <= 1e-6
     with pytest.raises(InvalidInput, match="at most 8,192 counts"):
-        KINDS["dummies"](rounds=365, kind="geometric").settle()
+        KINDS["dummies"](rounds=365, kind="geometric")
     assert KINDS["dummies"](rounds=365).randomizer.kind == "poisson"
 
 
@@ -77,7 +77,7 @@ def test_a_plan_says_which_dummies() -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_estimates_are_as_far_off_as_predicted(name: str) -> None:
-    poll, rng = KINDS[name](n=4000).settle(), np.random.default_rng(3)
+    poll, rng = KINDS[name](n=4000), np.random.default_rng(3)
     values = rng.permutation(np.repeat(np.arange(16), [2000, 1000, *[72] * 13, 64]))
     found = [poll.analyse(poll.shuffle(poll.encode(values, rng=rng), rng=rng)) for _ in range(60)]
     errors = np.array([each.unbiased for each in found]) - np.bincount(values, minlength=16)
@@ -89,22 +89,22 @@ def test_estimates_are_as_far_off_as_predicted(name: str) -> None:
 
 
 def test_least_people_are_enough_and_colluders_add_nothing() -> None:
-    poll = KINDS["fakes"](n=10_000, honest=5_000).settle()
+    poll = KINDS["fakes"](n=10_000, honest=5_000)
     assert poll.guarantee.epsilon(delta=1e-6).upper <= 1.0
-    assert poll.randomizer.chance == pytest.approx(2 * KINDS["fakes"]().settle().randomizer.chance, rel=0.01)
+    assert poll.randomizer.chance == pytest.approx(2 * KINDS["fakes"]().randomizer.chance, rel=0.01)
     assert poll.guarantee_for(4_000).epsilon(delta=1e-6).upper > 1.0
     with pytest.raises(InvalidInput, match="honest reports must number at least 5000"):
         poll.shuffle(poll.encode([0] * 4_000))
 
 
 def test_several_messages_where_values_are_many() -> None:
-    poll = KINDS["fakes"](categories=1000, n=5_000).settle()
+    poll = KINDS["fakes"](categories=1000, n=5_000)
     assert poll.messages == 1 + math.ceil(42.7 * 1000 / 5000)
-    assert KINDS["fakes"](slots=3).settle().messages == 4
+    assert KINDS["fakes"](slots=3).messages == 4
 
 
 def test_rounds_are_combined_by_their_exact_law() -> None:
-    poll, rng = KINDS["dummies"](rounds=2).settle(), np.random.default_rng(8)
+    poll, rng = KINDS["dummies"](rounds=2), np.random.default_rng(8)
     values = np.arange(10_000) % 16
     rounds = [poll.analyse(poll.shuffle(poll.encode(values, rng=rng), rng=rng)) for _ in range(2)]
     both = poll.combine(rounds)
@@ -156,18 +156,18 @@ def test_bad_terms_are_refused(name: str) -> None:
         ({"epsilon": None, "randomizer": sdp.KRR(k=16, epsilon0=1.0)}, "must be the law of a"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            make(**wrong).settle()
+            make(**wrong)
     with pytest.raises(InvalidInput, match="counts must be the 17 whole numbers"):
         make().analyse_counts([1, 2, 3])
 
 
 def test_too_few_people_for_so_many_fakes_are_refused() -> None:
     with pytest.raises(InvalidInput, match="Ask more people, or about fewer values, or have the shuffler add dummies"):
-        KINDS["fakes"](categories=2000, n=20).settle()
+        KINDS["fakes"](categories=2000, n=20)
     with pytest.raises(InvalidInput, match="in 1 slots"):
-        KINDS["fakes"](categories=1000, n=5_000, slots=1).settle()
+        KINDS["fakes"](categories=1000, n=5_000, slots=1)
     with pytest.raises(InvalidInput, match="Allow a larger epsilon"):
-        KINDS["dummies"](epsilon=1e-3).settle()
+        KINDS["dummies"](epsilon=1e-3)
     with pytest.raises(InvalidInput, match="keep must"):
         KINDS["dummies"](keep=0.0)
     with pytest.raises(InvalidInput, match="slots must be"):
@@ -176,7 +176,7 @@ def test_too_few_people_for_so_many_fakes_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["fakes", "dummies"])
 def test_a_shuffler_or_people_who_add_nothing_are_noticed(name: str) -> None:
-    poll = KINDS[name]().settle()
+    poll = KINDS[name]()
     values = np.arange(10_000) % 16
     bare = np.array([10_000 * poll.messages, *np.bincount(values, minlength=16)])
     with pytest.raises(InvalidInput, match="got too few: 10,000 that name a value"):

@@ -11,10 +11,11 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
 from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, SEALED
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
 
 PEOPLE = 600
 HELD = np.array([310, 0, 25, 200, 64, 1])  # of six cells, or bins
@@ -42,7 +43,7 @@ SUMS = [
 BELOW = [tuple(range(end)) for end in range(1, 6)]
 
 
-def asked(name: str, question: str) -> ReportingProtocol:
+def asked(name: str, question: str) -> Protocol:
     kinds = (FakesCrosstab, FakesQuantiles) if name.startswith("fakes") else (DummyCrosstab, DummyQuantiles)
     own, kind = (TABLE, kinds[0]) if question == "crosstab" else (BINS, kinds[1])
     return kind(**own, n=PEOPLE, randomizer=LAWS[name], delta=1e-6)

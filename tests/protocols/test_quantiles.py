@@ -153,7 +153,7 @@ def test_quantiles_follow_from_the_limits() -> None:
 def test_the_shape_is_chosen_by_the_error_to_expect() -> None:
     """All bins at once, unless bins are many for so few people."""
     shapes = {
-        (n, bins): Quantiles(cuts=cut_points(0, bins, bins=bins), n=n, epsilon=1.0, delta=1e-6).settle()
+        (n, bins): Quantiles(cuts=cut_points(0, bins, bins=bins), n=n, epsilon=1.0, delta=1e-6)
         for n, bins in ((10_000, 64), (100_000, 64), (10_000, 256))
     }
     assert shapes[10_000, 64].levels == ()

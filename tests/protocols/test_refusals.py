@@ -11,8 +11,6 @@ from shuffledp import InvalidInput
 from shuffledp.mechanisms.estimate import combine
 from shuffledp.protocols import (
     Bag,
-    CentralHistogram,
-    CentralSum,
     Histogram,
     Mean,
     Protocol,
@@ -84,7 +82,6 @@ def test_values_outside_a_numbered_domain(values: object) -> None:
 )
 def test_values_that_are_not_numbers_in_range(values: object, rule: str) -> None:
     refused(lambda: TALLY.encode(values), rule)
-    refused(lambda: CentralSum(n=10, epsilon=1.0, delta=1e-6).encode(values), rule)
 
 
 @pytest.mark.parametrize("protocol", [POLL, WORDS, TALLY, UNARY, HASHED])
@@ -214,16 +211,15 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Histogram(categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
         (lambda: Histogram(categories=["a", "b"], n=10, honest=11, epsilon0=1.0), "at most n = 10"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
-        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12).settle(), "Use more users"),
+        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more users"),
         (lambda: Mean(n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
-        (lambda: Mean(n=10, epsilon=1e-200, delta=1e-12).settle(), "Use more users"),
+        (lambda: Mean(n=10, epsilon=1e-200, delta=1e-12), "Use more users"),
         (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
         (lambda: Histogram(categories=1, mechanism="hadamard", n=10, epsilon0=1.0), "k must be at least 2"),
         (lambda: Histogram(categories=10, mechanism="hadamard", other=3, n=10, epsilon0=1.0), "other must be left out"),
         (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=1.0, upper=1.0), "lower must be below upper"),
         (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
         (lambda: Mean(n=10, epsilon0=1.0, k=0), "k must be at least 1"),
-        (lambda: CentralHistogram(categories=["a", "b"], n=10, epsilon0=1.0), "Users do not randomize here"),
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
         (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
         (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
@@ -250,7 +246,6 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: StatisticalQuery(query=5, n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
         (lambda: StatisticalQuery(query=float, name="", n=10, epsilon0=1.0, k=1), "name must be a string"),
         (lambda: Sum(n=10, epsilon0=1.0, k=2, lower=-8e307, upper=8e307), "at most 1e"),
-        (lambda: CentralSum(n=10, epsilon=1.0, delta=1e-6).guarantee_for(50), "arrived must be at most n = 10"),
         (lambda: POLL.guarantee_for(11), "arrived must be at most n = 10"),
         (lambda: POLL.guarantee_for(0), "arrived must be at least 1"),
         (lambda: POLL.guarantee_for(5, colluding=5), "colluding must be below"),

@@ -23,10 +23,6 @@ def test_a_protocol_says_what_was_asked_for(poll: sdp.Histogram) -> None:
     assert repr(sdp.Histogram(categories=500, n=1000, epsilon0=3.0, mechanism="oue")) == (
         "Histogram(n=1000, categories=range(0, 500), epsilon0=3, mechanism='oue')"
     )
-    assert repr(sdp.CentralMean(n=10, epsilon=1.0, delta=1e-3)) == "CentralMean(n=10, epsilon=1, delta=0.001)"
-    assert repr(sdp.LocalHistogram(categories=["x", "y"], n=5, epsilon0=1.0)) == (
-        "LocalHistogram(n=5, categories=('x', 'y'), epsilon0=1)"
-    )
 
 
 def test_another_randomizer_is_named() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp import KRR, DoesNotApply, InvalidInput, shuffle
 from shuffledp.mechanisms.one_message import strongest
-from shuffledp.protocols import LocalMean, Mean, StatisticalQuery, Sum
+from shuffledp.protocols import Mean, StatisticalQuery, Sum
 from shuffledp.protocols.rounding import worst_variance
 from shuffledp.protocols.sums import lower_bound
 from tests.protocols.simulation import REPETITIONS, grid_counts
@@ -191,7 +191,7 @@ def test_the_guarantee_is_the_accountants_on_the_law_that_runs(certified: Sum) -
 
 
 def test_without_a_shuffler_a_mean_needs_local_noise() -> None:
-    alone = LocalMean(n=10_000, epsilon=1.0, delta=1e-6)
+    alone = Mean(n=10_000, honest=1, epsilon=1.0, delta=1e-6)
     assert alone.epsilon0 == pytest.approx(1.0, abs=1e-3)
     assert alone.guarantee.delta(epsilon=1.0).upper <= 1e-6
 

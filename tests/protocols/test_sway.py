@@ -13,8 +13,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.audits import poison
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.dummy_histogram import FakesHistogram
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.histogram import FakesHistogram
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.fakes import UserFakes
 from shuffledp.search.level import TopLevel
@@ -22,7 +22,7 @@ from shuffledp.search.level import TopLevel
 PEOPLE = 60
 
 
-def reports_of(protocol: ReportingProtocol) -> np.ndarray:
+def reports_of(protocol: Protocol) -> np.ndarray:
     """Everything that passes for a report."""
     law = protocol.randomizer
     dtype, width, outputs = law.form
@@ -39,7 +39,7 @@ def reports_of(protocol: ReportingProtocol) -> np.ndarray:
     return np.array([(seed, place) for seed in seeds for place in range(law.g)], dtype=dtype)  # type: ignore[attr-defined]
 
 
-PROTOCOLS: dict[str, Callable[[], ReportingProtocol]] = {
+PROTOCOLS: dict[str, Callable[[], Protocol]] = {
     "histogram": lambda: sdp.Histogram(categories=4, n=PEOPLE, epsilon0=1.5),
     "hadamard": lambda: sdp.Histogram(categories=9, mechanism="hadamard", n=PEOPLE, epsilon0=1.5),
     "hash": lambda: sdp.Histogram(categories=5, mechanism="hash", n=PEOPLE, epsilon0=1.5),
@@ -74,7 +74,7 @@ def test_the_worst_of_all_reports_moves_an_estimate_as_far_as_is_said(name: str)
     np.testing.assert_allclose(np.ptp(moved, axis=0), said, rtol=1e-9)
 
 
-MORE: dict[str, Callable[[], ReportingProtocol]] = {
+MORE: dict[str, Callable[[], Protocol]] = {
     "dummies": lambda: sdp.DummyHistogram(
         categories=3, n=PEOPLE, randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
     ),

@@ -14,8 +14,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.rows import Known
 from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.faked_tables import DummyQuantiles
 from shuffledp.protocols.planning import DUMMIES
+from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import below
 from tests.protocols.simulation import ends
@@ -117,7 +117,7 @@ def test_a_design_settles_to_the_same_protocol() -> None:
         with pytest.raises(InvalidInput, match="levels and branches must be given together"):
             DummyQuantiles(cuts=range(11), n=400, **PROMISE, **wrong)
     with pytest.raises(InvalidInput, match="two nodes or more"):
-        DummyQuantiles(cuts=range(11), n=400, **PROMISE, levels=3, branches=4).settle()
+        DummyQuantiles(cuts=range(11), n=400, **PROMISE, levels=3, branches=4)
 
 
 def test_a_shuffler_without_dummies_is_noticed() -> None:

@@ -13,12 +13,12 @@ import shuffledp as sdp
 from pages import schemas
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers import KRR, CheckIn
 from tests.record.published import FILES, FOLDER, faults
 
 FEW: dict[str, Any] = {"n": 500, "delta": 1e-6}
-DESIGNS: dict[str, Callable[[], ReportingProtocol]] = {
+DESIGNS: dict[str, Callable[[], Protocol]] = {
     "histogram": lambda: sdp.Histogram(categories=["a", 2], other=2, epsilon0=3.0, **FEW),
     "check-in": lambda: sdp.Histogram(
         categories=4, randomizer=CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25), **FEW

@@ -24,9 +24,10 @@ from shuffledp import (
     Sum,
 )
 from shuffledp.errors import InvalidInput
+from shuffledp.protocols.crosstab import DummyCrosstab
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.release.budget import Budget
 from shuffledp.series.series_file import SeriesFile, read_series
@@ -45,7 +46,7 @@ WITHIN = {label.replace(" × ", ": ") for label in CELLS}
 DRUNK, BINNED = {"tea", "coffee"}, {"lower quartile", "median", "from 15 to 60"}
 
 
-def asked(kind: type[ReportingProtocol], data: object, drawn: set[str], **own: Any) -> Any:
+def asked(kind: type[Protocol], data: object, drawn: set[str], **own: Any) -> Any:
     return pytest.param(kind, own, data, drawn, id=kind.__name__)
 
 
@@ -66,7 +67,7 @@ def asked(kind: type[ReportingProtocol], data: object, drawn: set[str], **own: A
     ],
 )
 def test_two_weeks_of_every_question(
-    kind: Callable[..., ReportingProtocol], own: dict[str, Any], data: object, drawn: set[str], tmp_path: Path
+    kind: Callable[..., Protocol], own: dict[str, Any], data: object, drawn: set[str], tmp_path: Path
 ) -> None:
     by = "region" if drawn == WITHIN else None
     ledger: dict[str, Any] = {"population": "p", "limit_epsilon": 4.0, "limit_delta": 1e-3}

@@ -45,7 +45,7 @@ def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None
     ],
 )
 def test_weeks_of_messages_cost_what_plain_sums_say(made: Any) -> None:
-    design = Design.of(made().settle())
+    design = Design.of(made())
     once = MessageSums.of(design.law.as_json(), design.honest)
     there, back = (np.array([curve(float(eps)) for eps in KNOTS]).T for curve in (once.there, once.back))
     for weeks in (1, 3, 5):

@@ -13,7 +13,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import compare
 from shuffledp.protocols.planning import plan
-from shuffledp.protocols.sums import LocalMean, Mean
+from shuffledp.protocols.sums import Mean
 from shuffledp.studio import answer as answers
 from shuffledp.studio.answer import PARTS, answer, settled
 from shuffledp.studio.request import PlanRequest
@@ -56,7 +56,7 @@ def test_a_mean_is_in_its_own_unit() -> None:
     found = answer(asked(task="mean", lower=-10, upper=30))
     terms: dict[str, Any] = {"n": 5000, "epsilon": 1.0, "delta": 1e-7, "lower": -10.0, "upper": 30.0}
     assert errors(found)["shuffled"] == Mean(**terms).predicted_stderr()
-    assert errors(found)["local"] < LocalMean(**terms).predicted_stderr()
+    assert errors(found)["local"] < Mean(**terms, honest=1).predicted_stderr()
     assert [each["mechanism"] for each in found["errors"]] == ["hybrid mechanism", "", "staircase noise"]
     assert {each["scale"] for each in found["errors"]} == {40.0}
 

@@ -15,10 +15,11 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.protocols.count import SignedCount
+from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab
-from shuffledp.protocols.split_and_mix import SplitMean
+from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.quantiles import DummyQuantiles
+from shuffledp.protocols.sums import SplitMean
 from shuffledp.survey import read_collection
 from tests.survey.shufflers import process
 from tests.survey.test_end_to_end import TAKE_PART, free_port

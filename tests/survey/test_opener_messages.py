@@ -15,8 +15,8 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.split_and_mix import SplitMean
+from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
+from shuffledp.protocols.sums import SplitMean
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader, open_sealed
 from shuffledp.survey.opener import open_collection

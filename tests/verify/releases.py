@@ -15,8 +15,8 @@ from shuffledp.client import Encoder
 from shuffledp.page import html
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.split_and_mix import SplitSum
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.sums import SplitSum
 from shuffledp.record import HASHED, Asked, Record
 from shuffledp.release.facts import estimate_of, record_of
 from shuffledp.release.released import Release
@@ -128,7 +128,7 @@ def _made(name: str) -> dict[str, Any]:
     return made_by(*_asked(name))
 
 
-def made_by(protocol: ReportingProtocol, values: Any = None) -> dict[str, Any]:
+def made_by(protocol: Protocol, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     rng = np.random.default_rng(7)
@@ -139,7 +139,7 @@ def made_by(protocol: ReportingProtocol, values: Any = None) -> dict[str, Any]:
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 
 
-def _asked(name: str) -> tuple[ReportingProtocol, Any]:
+def _asked(name: str) -> tuple[Protocol, Any]:
     rng = np.random.default_rng(1)
     letters: dict[str, Any] = {"categories": ["a", "b", "c"], "delta": 1e-3}
     if name == "tiny":

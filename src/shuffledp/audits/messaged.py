@@ -19,7 +19,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.quantiles import Distribution
-from shuffledp.protocols.split_and_mix import SplitMean, SplitSummation
+from shuffledp.protocols.sums import SplitMean, SplitSummation
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.sampling import Source, source_of

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers import OUE, LocalHash, SubsetSelection, Unary
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.message import MessageLaw
@@ -45,7 +45,7 @@ class Poisoned:
         return self.moved <= self.most * (1.0 + ROUNDING)
 
 
-def poison(protocol: ReportingProtocol, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
+def poison(protocol: Protocol, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
     """Let ``people`` of the n cheat together, all others being honest, and say how far each
     estimate moves.
 

@@ -1,5 +1,5 @@
-"""What is attacked: the protocols of this package, with reports of one message, with a trusted
-curator, and in gradient descent.
+"""What is attacked: the protocols of this package, with reports of one message, and in gradient
+descent.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from shuffledp.audits.messaged import Messaged, Polled
 from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.curator import CentralHistogram, CentralMean, CentralSum
 from shuffledp.protocols.bag import Bag, Reports
 from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.histogram import Histogram, LocalHistogram
+from shuffledp.protocols.histogram import Histogram
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
 from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sums import LocalMean, StatisticalQuery, Sum, Summation
+from shuffledp.protocols.sums import StatisticalQuery, Sum, Summation
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
@@ -42,7 +41,6 @@ __all__ = ["Finite", "Surveyed", "subject_of"]
 
 TINY = 1e-300
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
-MOST_SLOW = 1 << 14  # answers of a curator
 MOST_DECODED = 1 << 12  # values whose votes are counted one by one
 ENDLESS = 400.0  # an epsilon this large protects nobody
 
@@ -140,9 +138,7 @@ class Behind(Finite):
 
 
 class Surveyed(Finite):
-    """A protocol of this package: encode, shuffle, and the bag that comes out; without a shuffler,
-    the reports as they come.
-    """
+    """A protocol of this package: encode, shuffle, and the bag that comes out."""
 
     def __init__(self, protocol: ShuffledProtocol, *, name: str | None = None) -> None:
         if protocol.rounds != 1:
@@ -151,17 +147,12 @@ class Surveyed(Finite):
                 f"about any such round."
             )
         self.protocol, self.description = protocol, protocol.describe()
-        self.shuffled = not isinstance(protocol, LocalHistogram | LocalMean)
         super().__init__(
             name or f"{type(protocol).__name__}, {protocol.n} users", protocol.n, reading_of(protocol.randomizer)
         )
 
     def certified(self, delta: float) -> float:
         return self.protocol.guarantee.epsilon_at_most(delta=delta)
-
-    def choose(self, delta: float) -> float | None:
-        found = super().choose(delta)
-        return found if self.shuffled else None
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
@@ -174,7 +165,7 @@ class Surveyed(Finite):
 
     def shuffle(self, reports: Reports) -> NDArray[Any]:
         """What the analyst sees."""
-        return self.protocol.shuffle(reports).rows if self.shuffled else reports.rows
+        return self.protocol.shuffle(reports).rows
 
     def analyse(self, bag: Bag) -> Floats:
         """What the analyst says: the unbiased estimates."""
@@ -187,7 +178,7 @@ class Surveyed(Finite):
             joint_of(randomizer, halves=halves),
             lambda inputs, source: self.encode(self._values(inputs), source).rows,
             randomizer,
-            self._shuffled if self.shuffled else None,
+            self._shuffled,
             self._decoded if self._decodable else None,
         )
 
@@ -259,51 +250,6 @@ def _objects(labels: Any) -> NDArray[Any]:
     for place, label in enumerate(labels):
         table[place] = label
     return table
-
-
-class Curated(Subject):
-    """A trusted curator with Gaussian noise: the answer is a vector, and the likelihood ratio is
-    that of two Gaussians.
-    """
-
-    def __init__(self, protocol: CentralHistogram | CentralMean | CentralSum) -> None:
-        self.protocol, self.n, self.name = protocol, protocol.n, f"{type(protocol).__name__}, {protocol.n} users"
-        low, high = (
-            protocol.categories[:2] if isinstance(protocol, CentralHistogram) else (protocol.lower, protocol.upper)  # type: ignore[index]
-        )
-        self.data = [[low] * (self.n - 1) + [each] for each in (low, high)]
-        self.divisor = float(self.n) if isinstance(protocol, CentralMean) else 1.0
-
-    def certified(self, delta: float) -> float:
-        return self.protocol.guarantee.epsilon_at_most(delta=delta)
-
-    def choose(self, delta: float) -> float | None:
-        return self.protocol.guarantee.epsilon_at_least(delta=delta)
-
-    def play(self, which: int, runs: int, source: Source) -> Play:
-        bag = self.protocol.shuffle(self.protocol.encode(self.data[which], rng=source))
-        answers = np.array([self.protocol.analyse(bag, rng=source).values for _ in range(runs)]) * self.divisor
-        zero, one = self._exact(0), self._exact(1)
-        loss = ((answers - one) ** 2 - (answers - zero) ** 2).sum(axis=1) / (2.0 * self.protocol.sigma**2)
-        return Play(np.exp(np.clip(loss, -600.0, 600.0))[:, None], np.ones((runs, 1)))
-
-    def bench(self) -> Bench:
-        """The curator's noise, in units of sigma: one number for every one released."""
-        exact, bag = self._exact(0), self.protocol.shuffle(self.protocol.encode(self.data[0]))
-
-        def noise(drawn: NDArray[Any], source: Source) -> NDArray[Any]:
-            runs = len(drawn) // len(exact)
-            answers = np.array([self.protocol.analyse(bag, rng=source).values for _ in range(runs)]) * self.divisor
-            return np.asarray((answers - exact) / self.protocol.sigma).ravel()
-
-        return Bench(len(exact), gaussian_noise(), noise, most=MOST_SLOW * len(exact))
-
-    def _exact(self, which: int) -> Floats:
-        values = self.data[which]
-        if isinstance(self.protocol, CentralHistogram):
-            labels: Any = self.protocol.categories
-            return np.array([values.count(label) for label in labels], dtype=np.float64)
-        return np.array([sum(values)], dtype=np.float64)
 
 
 class Descended(Subject):
@@ -398,10 +344,9 @@ def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | Non
             StatisticalQuery,
             lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
         ),
-        (Histogram | LocalHistogram | Summation | Crosstab | Quantiles, Surveyed),
+        (Histogram | Summation | Crosstab | Quantiles, Surveyed),
         (TopLevel, Searched),
         (MessageProtocol, Polled),
-        (CentralHistogram | CentralMean | CentralSum, Curated),
         (ShuffledSGD, Descended),
     ]
     for kind, maker in makers:

@@ -14,8 +14,6 @@ rows             the law of estimated rows
 exact_limits     limits where a normal law will not do
 shares           of those in a group, which share is in one of its cells
 estimate         ``Estimate``: values, standard errors, intervals
-central          what a trusted curator's Gaussian noise gives away
-curator          a trusted curator with Gaussian noise
 best_curator     the best that a trusted curator does, by name
 best_local       the best that lone reports do, by name
 """

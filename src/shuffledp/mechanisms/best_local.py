@@ -79,7 +79,7 @@ def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: 
     ('hybrid mechanism', 104)
     """
     # The best grid is the same for any number of people; a protocol for few tries coarse ones.
-    grid = Sum(n=MANY, honest=1, epsilon=epsilon, delta=delta, rounds=rounds).settle()
+    grid = Sum(n=MANY, honest=1, epsilon=epsilon, delta=delta, rounds=rounds)
     pure = strongest(KRR, (("k", 2),), 1, epsilon, delta, rounds)  # composed, no pure epsilon loses more
     return number_named(width, n, pure, (grid.predicted_stderr() * math.sqrt(n / MANY), grid.bits, grid.epsilon0))
 

@@ -121,6 +121,8 @@ class OneMessage(Voting):
     def worst(self, workload: Workload, people: int) -> float:
         if isinstance(workload, Weights):
             return math.sqrt(people * self._worst_of_one(workload)) / self.law.contrast
+        if isinstance(self.law, Unmixed):
+            return math.sqrt(people * float(self.law.variances.max()))
         return super().worst(workload, people) if self.law.single else Mechanism.worst(self, workload, people)
 
 

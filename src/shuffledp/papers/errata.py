@@ -324,8 +324,8 @@ ERRATA: tuple[Erratum, ...] = (
             "paper's conclusion (a small gap) holds."
         ),
         instead=(
-            "`sdp.CentralHistogram` at the epsilon that `sdp.shuffle` certifies; figures biswas-table4 and "
-            "biswas-table5"
+            "`shuffledp.accounting.analytic_gaussian` at the epsilon that `sdp.shuffle` certifies; figures biswas-table4 "
+            "and biswas-table5"
         ),
         snippet="""\
 >>> survey = sdp.shuffle(sdp.KRR(k=15, epsilon0=4.0), n=1000)

@@ -8,16 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from numpy.typing import NDArray
+
 from shuffledp.errors import check_count, check_positive
 from shuffledp.mechanisms.signed_units import Signed
-from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.tasks import CountTask
 from shuffledp.protocols.tasks.task import Label
-from shuffledp.randomizers.messages import MessageLaw, SignedUnits
-from shuffledp.sampling import Rng, source_of
+from shuffledp.randomizers.messages import SignedUnits
+from shuffledp.sampling import Source
 from shuffledp.workload import Ranges
 
 __all__ = ["SignedCount", "check_most_error", "check_most_messages"]
@@ -40,39 +40,38 @@ class SignedCount(MessageProtocol):
 
     value: Label
     other: Label | None = "anything else"
-    randomizer: SignedUnits = settled()
     most_messages: int | None = None
     most_error: float | None = None
     _known: Categories = field(init=False, repr=False)
 
-    def _prepare(self) -> None:
+    makes = SignedUnits
+
+    def _ask(self) -> None:
         values = CountTask(self.value, self.other).checked().values
         self._set(_known=Categories.of(values, values[0]))
         self._set(most_messages=check_most_messages(self.most_messages), most_error=check_most_error(self.most_error))
-        super()._prepare()
+
+    @property
+    def _size(self) -> int:
+        return 2
 
     @property
     def task(self) -> CountTask:
         """The question, for a design."""
         return CountTask(self.value, self.other)
 
-    def _answers(self, law: MessageLaw) -> bool:
-        return isinstance(law, SignedUnits)
-
-    def _calibrated(self) -> SignedUnits:
-        own = Signed.calibrated(self._target, most_messages=self.most_messages, most_error=self.most_error)
-        return own.law
+    def _calibrated(self) -> Signed:
+        return Signed.calibrated(self._target, most_messages=self.most_messages, most_error=self.most_error)
 
     def workload(self) -> Ranges:
         return Ranges((self.value,), ((1, 2),))
 
-    def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "value": self.value, "other": self.other}
+    def _asked(self) -> dict[str, object]:
+        return {"value": self.value, "other": self.other}
 
-    def encode(self, values: Iterable[Any], *, rng: Rng = None) -> Reports:
-        """The messages of each person; what is not the value counts as ``other``."""
-        source, places = source_of(rng), self._known.indices(values)
-        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
+    def _places(self, values: Iterable[Any], source: Source) -> NDArray[Any]:
+        """What is not the value counts as ``other``."""
+        return self._known.indices(values)
 
 
 def check_most_messages(value: object) -> int | None:

@@ -15,26 +15,26 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shares import Shares, shares
-from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.categories import Categories, as_list
-from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
+from shuffledp.protocols.protocol import Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.sampling import Rng, source_of
+from shuffledp.sampling import Source
 from shuffledp.workload import Each, Margins
 
-__all__ = ["Crossing", "Crosstab"]
+__all__ = ["Crossing", "Crosstab", "DummyCrosstab", "FakesCrosstab"]
 
 LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Crossing(ReportingProtocol):
+class Crossing(Protocol):
     """The question of a crosstab, whatever hides the answers."""
 
     columns: Sequence[str]
@@ -69,12 +69,11 @@ class Crossing(ReportingProtocol):
         """Every combination of categories, in the order of the cells."""
         return list(product(*(part.labels for part in self._parts)))
 
-    def describe(self) -> dict[str, object]:
-        asked = {"categories": self.categories, "columns": self.columns}
-        return {"protocol": type(self).__name__, "n": self.n, **asked, **self.randomizer.describe()}
+    def _asked(self) -> dict[str, object]:
+        return {"categories": self.categories, "columns": self.columns}
 
-    def encode(self, values: Iterable[Any], *, rng: Rng = None) -> Reports:
-        """One report per user, whose values are one for each column, in their order."""
+    def _places(self, values: Iterable[Any], source: Source) -> NDArray[Any]:
+        """Of each user a value for each column, in their order."""
         rows: list[Any] = as_list("values", values, remedy='Pass one row per user, such as ("north", "yes").')
         if wrong := [row for row in rows if not isinstance(row, (tuple, list)) or len(row) != len(self.columns)]:
             raise InvalidInput(
@@ -83,9 +82,7 @@ class Crossing(ReportingProtocol):
             )
         columns = list(zip(*rows, strict=True)) or [()] * len(self._parts)
         places = [part.indices(list(column)) for part, column in zip(self._parts, columns, strict=True)]
-        cells = np.ravel_multi_index(tuple(places), self.task.sizes)
-        source = source_of(rng)
-        return Reports(self.describe(), self.randomizer.randomize(cells, rng=source), source.secure)
+        return np.asarray(np.ravel_multi_index(tuple(places), self.task.sizes))
 
     def workload(self) -> Margins:
         return Margins(self.task.rows, self.task.sizes)
@@ -127,10 +124,6 @@ class Crosstab(Crossing, ShuffledProtocol):
     True
     """
 
-    def _prepare(self) -> None:
-        self._ask()
-        super()._prepare()
-
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": self._size}
 
@@ -139,6 +132,32 @@ class Crosstab(Crossing, ShuffledProtocol):
         law = super()._check_randomizer(given)
         law.group_law(1, 1)
         return law
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FakesCrosstab(Crossing, FakesOfUsers):
+    """``Crosstab`` where users send their true cell, and some of them fakes beside it; see
+    ``FakesOfUsers`` for the trust that this takes.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DummyCrosstab(Crossing, DummiesOfShuffler):
+    """``Crosstab`` where the shuffler adds dummies to every cell; see ``DummyHistogram`` for the
+    trust that this takes.
+
+    >>> table = DummyCrosstab(
+    ...     columns=["region", "smoker"],
+    ...     categories=[["north", "south"], ["yes", "no"]],
+    ...     n=1000,
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ... )
+    >>> people = [("north", "yes")] * 300 + [("south", "no")] * 700
+    >>> estimate = table.analyse(table.shuffle(table.encode(people)))
+    >>> bool(abs(estimate["north × (all)"] - 300) < 8 * estimate.stderr[4] < 40)
+    True
+    """
 
 
 def _written(listed: object) -> tuple[Any, ...] | int:

@@ -17,7 +17,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
+from typing import Protocol as Structure
 
 from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
 from shuffledp.protocols.tasks import REMEDY, TASKS, Task, task_named
@@ -26,7 +27,7 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import exactly, short
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.protocol import ReportingProtocol
+    from shuffledp.protocols.protocol import Protocol
 
 __all__ = ["Design", "Law"]
 
@@ -142,7 +143,7 @@ class Law:
         return math.inf if written is None else float(written)
 
 
-class Written(Protocol):
+class Written(Structure):
     """What a protocol must say of itself to be written down; ``task`` is None where it has no
     design.
     """
@@ -278,7 +279,7 @@ class Design:
         return digest_of(self.as_json())
 
     @cached_property
-    def protocol(self) -> ReportingProtocol:
+    def protocol(self) -> Protocol:
         """The protocol that it describes: the one that was written down, or, of a design that was
         read, one that is built again.
         """

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import View
 from shuffledp.accounting.views import VIEWS
@@ -17,24 +17,25 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate, likelihood, simplex
 from shuffledp.protocols.bag import Bag, Reports, SummedBag, notes_of
 from shuffledp.protocols.categories import Categories
-from shuffledp.protocols.lazily import settled
-from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
+from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.tasks import HistogramTask
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.randomizers.wrappers.check_in import answering
-from shuffledp.sampling import Rng, source_of
+from shuffledp.sampling import Source
 from shuffledp.workload import Each
 
 __all__ = [
     "ENCODERS",
     "ESTIMATORS",
     "Categorized",
+    "DummyHistogram",
     "Estimator",
+    "FakesHistogram",
     "Histogram",
-    "LocalHistogram",
     "Mechanism",
     "RandomizedResponse",
     "check_estimator",
@@ -53,7 +54,7 @@ ENCODERS: dict[Mechanism, Family] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Categorized(ReportingProtocol):
+class Categorized(Protocol):
     """The question of a histogram, whatever hides the answers."""
 
     categories: int | Iterable[Hashable]
@@ -72,10 +73,17 @@ class Categorized(ReportingProtocol):
     def workload(self) -> Each:
         return Each(tuple(self._known.labels))
 
-    def encode(self, values: Iterable[Hashable], *, rng: Rng = None) -> Reports:
-        """One report per value; unknown values count as ``other``, or are refused."""
-        source, places = source_of(rng), self._known.indices(values)
-        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
+    def _asked(self) -> dict[str, object]:
+        return {"categories": self.categories}
+
+    def _places(self, values: Iterable[Hashable], source: Source) -> NDArray[Any]:
+        """Unknown values count as ``other``, or are refused."""
+        return self._known.indices(values)
+
+    @property
+    def task(self) -> Any:
+        """The question, for a design."""
+        return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,22 +94,10 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
     randomized response; its noise is then given, and neither epsilon nor epsilon0 is.
     """
 
-    randomizer: VotingRandomizer = settled()
-
-    def _prepare(self) -> None:
-        self._ask()
-        super()._prepare()
+    randomizer: VotingRandomizer = FOUND
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": len(self._known)}
-
-    def describe(self) -> dict[str, object]:
-        return {
-            "protocol": type(self).__name__,
-            "n": self.n,
-            "categories": self.categories,
-            **self.randomizer.describe(),
-        }
 
     def analyse(
         self, bag: Bag, *, values: Iterable[Hashable] | None = None, estimator: Estimator = "inversion"
@@ -113,13 +109,8 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
         under which the reports are most probable. Both of these are biased where a category is
         rare, and carry the standard errors of the unbiased estimate.
         """
-        return self.analyse_counts(
-            self._counts(bag),
-            values=values,
-            estimator=estimator,
-            secure=bag.secure,
-            notes=notes_of(bag, self.n),
-        )
+        how: dict[str, Any] = {"values": values, "estimator": estimator}
+        return self.analyse_counts(self._counts(bag), secure=bag.secure, notes=notes_of(bag, self.n), **how)
 
     def _counts(self, bag: Bag) -> ArrayLike:
         """What is known of the votes."""
@@ -178,7 +169,8 @@ class Histogram(RandomizedResponse):
     mechanism: Mechanism | None = None
     view: View = "reports"
 
-    def _prepare(self) -> None:
+    def _ask(self) -> None:
+        super()._ask()
         if self.view not in VIEWS:
             raise InvalidInput(
                 f'view must be one of {", ".join(VIEWS)}, got {self.view!r}. "reports" are whole reports, shuffled.'
@@ -188,7 +180,7 @@ class Histogram(RandomizedResponse):
                 f'mechanism must be one of {", ".join(ENCODERS)}, got {self.mechanism!r}. "krr" is the usual one, '
                 f'"hadamard" has short reports about many categories.'
             )
-        given = vars(self)["randomizer"] is not None
+        given = "randomizer" not in self._found
         if given and self.mechanism is not None:
             raise InvalidInput(
                 f"mechanism must be left out with a randomizer, got {self.mechanism!r}. The randomizer says how a "
@@ -199,7 +191,6 @@ class Histogram(RandomizedResponse):
                 f'the view "sums" must be of the mechanism oue, got {self.mechanism or "krr"}. Its reports are bits, '
                 f"one for each category; others are not added up."
             )
-        super()._prepare()
 
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """One whose reports add up, where only sums are handed on."""
@@ -230,7 +221,8 @@ class Histogram(RandomizedResponse):
                 f"the randomizer must be that of a mechanism to be written down, got {self.randomizer!r}. Name its "
                 f"mechanism instead, if it is one of {', '.join(ENCODERS)}."
             )
-        return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
+        task: HistogramTask = super().task
+        return task
 
     def describe(self) -> dict[str, object]:
         return super().describe() | ({} if self.view == "reports" else {"view": self.view})
@@ -260,18 +252,34 @@ class Histogram(RandomizedResponse):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LocalHistogram(RandomizedResponse):
-    """The same reports without a shuffler, for comparison: every report must hide its sender by
-    itself.
+class FakesHistogram(Categorized, FakesOfUsers):
+    """Users send their true category, and some of them a uniformly random one beside it; see
+    ``FakesOfUsers`` for the trust that this takes.
 
-    >>> alone = LocalHistogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
-    >>> round(alone.epsilon0, 2)
-    1.0
+    >>> from shuffledp import UserFakes
+    >>> law = UserFakes(k=3, slots=1, chance=0.25)
+    >>> poll = FakesHistogram(categories=["tea", "coffee", "water"], n=1000, randomizer=law)
+    >>> sent = poll.encode(["tea"] * 600 + ["coffee"] * 400, rng=np.random.default_rng(7))
+    >>> sent.rows.shape
+    (1000, 2)
+    >>> estimate = poll.analyse(poll.shuffle(sent))
+    >>> bool(abs(estimate["tea"] - 600) < 6 * estimate.stderr[0])
+    True
     """
 
-    def _crowd(self, honest: int | None) -> int:
-        """Whoever sees the reports sees who sent which."""
-        return 1
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DummyHistogram(Categorized, DummiesOfShuffler):
+    """Users send their true category, and the shuffler adds dummies; see ``DummiesOfShuffler``.
+
+    >>> from shuffledp import ShufflerDummies
+    >>> law = ShufflerDummies(k=3, center=28, left=0.6, right=0.6)
+    >>> poll = DummyHistogram(categories=["tea", "coffee", "water"], n=1000, randomizer=law)
+    >>> sent = poll.encode(["tea"] * 600 + ["coffee"] * 400)
+    >>> estimate = poll.analyse(poll.shuffle(sent, rng=np.random.default_rng(7)))
+    >>> estimate.values.round(1).tolist(), float(estimate.stderr.round(2)[0])
+    ([599.0, 404.0, -1.0], 2.74)
+    """
 
 
 def check_estimator(estimator: str, known: tuple[str, ...]) -> None:

@@ -2,72 +2,70 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.fakes import Fakes
+from shuffledp.mechanisms.mechanism import Mechanism
 from shuffledp.protocols.bag import Bag, Reports, notes_of
-from shuffledp.protocols.lazily import settled
-from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.protocols.protocol import FOUND, Protocol
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.dummies import DummiesKind, check_dummies_kind, check_keep
+from shuffledp.randomizers.messages.fakes import FakesKind, check_fakes_kind, check_slots
+from shuffledp.randomizers.messages.message import check_light
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.sampling import Rng
 
-__all__ = ["MessageProtocol"]
+__all__ = ["DummiesOfShuffler", "FakesOfUsers", "MessageProtocol"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MessageProtocol(ReportingProtocol):
+class MessageProtocol(Protocol):
     """A protocol with reports of several messages. It is described by a promise, which chooses the
     least noise that is certified to keep it, or by its law, ``randomizer``.
 
     A bag holds messages, not reports: those of one person do not lie together.
     """
 
-    randomizer: MessageLaw = settled()
+    makes: ClassVar[type[MessageLaw]]
+
+    randomizer: MessageLaw = FOUND
 
     @abstractmethod
-    def _calibrated(self) -> MessageLaw:
-        """The law with the least noise that keeps the promise with ``least`` honest people."""
+    def _calibrated(self) -> Mechanism:
+        """The least noise that keeps the promise with ``honest`` people."""
 
-    @abstractmethod
     def _answers(self, law: MessageLaw) -> bool:
         """Whether a law that is given answers the question."""
+        return isinstance(law, self.makes) and law.k == self._size
 
     def _check_given(self) -> None:
-        given = vars(self)["randomizer"]
-        if vars(self)["epsilon0"] is not None or (given is None) == (self.epsilon is None):
+        if "epsilon0" not in self._found or ("randomizer" in self._found) == (self.epsilon is None):
             raise InvalidInput(
                 f"exactly one of epsilon and randomizer must be given to a {type(self).__name__}, got others. epsilon "
                 f"is a promise, a randomizer is the law that runs."
             )
-        self._set(_worked_out=("epsilon0",) if given is not None else ("epsilon0", "randomizer"))
 
-    def _prepare(self) -> None:
-        if (given := vars(self)["randomizer"]) is None:
-            return
+    def _drawn_by(self) -> MessageLaw:
+        law: MessageLaw = self._calibrated().law
+        return law
+
+    def _check_randomizer(self, given: Any) -> MessageLaw:
         if not isinstance(given, MessageLaw) or not self._answers(given):
             raise InvalidInput(
                 f"the randomizer must be the law of a {type(self).__name__}, got {given!r}. Leave it out, and promise "
                 f"an epsilon."
             )
-        self._set(epsilon0=given.epsilon0)
-
-    def settle(self) -> Self:
-        if vars(self)["randomizer"] is not None:
-            return self
-        law = self._calibrated()
-        guarantee = self._guarantee_of(law, self._crowd(self.honest))
-        self._check_promise(guarantee)
-        # The law last: whoever sees it, in another thread, takes everything to be settled.
-        self._set(guarantee=guarantee, epsilon0=law.epsilon0, randomizer=law)
-        return self
+        return given
 
     def shuffle(self, reports: Reports | Iterable[Reports] | ArrayLike, *, colluding: int = 0, rng: Rng = None) -> Bag:
         """Forget who sent what, message by message; a law that gives the shuffler something to do
@@ -100,5 +98,57 @@ class MessageProtocol(ReportingProtocol):
         self.check_noise(tally)
         return opened
 
-    def describe(self) -> dict[str, Any]:
-        return {"protocol": type(self).__name__, "n": self.n, **self.randomizer.describe()}
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FakedProtocol(MessageProtocol):
+    """A question about values that messages name, true ones and fakes alike."""
+
+    light_epsilon0: float | None = None
+
+    @property
+    @abstractmethod
+    def _size(self) -> int:
+        """How many values there are."""
+
+    @property
+    def _light(self) -> float:
+        return math.inf if self.light_epsilon0 is None else check_light(self.light_epsilon0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FakesOfUsers(FakedProtocol):
+    """Users send their true value, and some of them random ones beside it.
+
+    It needs more trust than one noisy message: messages must be sealed to the analyst, since a true
+    one says what its sender holds. ``light_epsilon0`` has the true value randomized a little before
+    it is sent, so that even whoever links a message to its sender learns no more than that allows.
+    """
+
+    makes = UserFakes
+
+    slots: int | None = None
+    kind: FakesKind | None = None
+
+    def _calibrated(self) -> Fakes:
+        slots = None if self.slots is None else check_slots(self.slots)
+        kind = None if self.kind is None else check_fakes_kind(self.kind)
+        return Fakes.calibrated(self._target, self._size, slots=slots, kind=kind, epsilon0=self._light)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DummiesOfShuffler(FakedProtocol):
+    """Users send their true value, and the shuffler adds dummies before it hands messages on.
+
+    It needs the most trust: messages must be sealed to the analyst, and the shuffler must add its
+    dummies, which nobody else can do. In return the noise is as small as a curator's.
+    """
+
+    makes = ShufflerDummies
+
+    keep: float | None = None
+    kind: DummiesKind | None = None
+
+    def _calibrated(self) -> Dummies:
+        keep = None if self.keep is None else check_keep(self.keep)
+        kind = None if self.kind is None else check_dummies_kind(self.kind)
+        return Dummies.calibrated(self._target, self._size, keep=keep, kind=kind, epsilon0=self._light)

@@ -15,14 +15,11 @@ from shuffledp.mechanisms.best_local import counts_alone, cuts_alone, number_alo
 from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.histogram import ENCODERS, Histogram, Mechanism
-from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
-from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
+from shuffledp.protocols.histogram import ENCODERS, DummyHistogram, FakesHistogram, Histogram, Mechanism
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
+from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
@@ -52,7 +49,7 @@ WORST_BELOW = "largest standard error that the count below any cut point can hav
 
 Promised = dict[str, Any]
 # By an option's name: whom it trusts, how it is made.
-Builders = dict[str, tuple[str, Callable[[], ReportingProtocol | Baseline]]]
+Builders = dict[str, tuple[str, Callable[[], Protocol | Baseline]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +72,7 @@ def _values(domain: Any, promise: Promised) -> tuple[int, Builders]:
     known = Categories.of(domain)
     size, labels = len(known), known.labels
 
-    def noisy(name: Mechanism | None) -> Callable[[], ReportingProtocol]:
+    def noisy(name: Mechanism | None) -> Callable[[], Protocol]:
         return lambda: Histogram(categories=labels, mechanism=name, **promise)
 
     return size, {
@@ -131,7 +128,7 @@ def _one_value(_: None, promise: Promised) -> tuple[int, Builders]:
 
 
 def _number(
-    one: type[ReportingProtocol], split: type[ReportingProtocol], *, mean: bool
+    one: type[Protocol], split: type[Protocol], *, mean: bool
 ) -> Callable[[None, Promised], tuple[int, Builders]]:
     """A mean or a sum."""
 

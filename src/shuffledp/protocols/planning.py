@@ -13,7 +13,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
 from shuffledp.mechanisms.best_curator import Baseline
 from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, POISSON, SEALED
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.wording import reserved, right
 
@@ -53,7 +53,7 @@ class Option:
     error: float
     worst: float
     bits: int
-    protocol: ReportingProtocol | None
+    protocol: Protocol | None
     messages: int = 1
 
     @property
@@ -98,7 +98,7 @@ class Plan:
     honest: int | None = None
 
     @property
-    def best(self) -> ReportingProtocol:
+    def best(self) -> Protocol:
         """The shuffled protocol with the smallest predicted error."""
         return next(each.protocol for each in self.options if each.trust == "shuffler" and each.protocol is not None)
 
@@ -177,8 +177,7 @@ def plan(
     first: InvalidInput | None = None
     for name, (trust, build) in builders.items():
         try:
-            built = build()
-            protocol = built if isinstance(built, Baseline) else built.settle()
+            protocol = build()
         except InvalidInput as error:
             refused.append((name, str(error)))
             first = first or error
@@ -208,7 +207,7 @@ def plan(
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), honest)
 
 
-def named(name: str, protocol: ReportingProtocol) -> str:
+def named(name: str, protocol: Protocol) -> str:
     """The name of an option, with the kind of dummies that its protocol chose."""
     law = protocol.randomizer
     chose_poisson = isinstance(law, ShufflerDummies) and law.kind == "poisson"

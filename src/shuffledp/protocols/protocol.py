@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +33,6 @@ from shuffledp.mechanisms.mechanism import Mechanism, Target
 from shuffledp.mechanisms.one_message import Family, OneMessage
 from shuffledp.protocols.bag import Bag, Reports, check_batches, check_tally, notes_of
 from shuffledp.protocols.design import Law
-from shuffledp.protocols.lazily import settled
 from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.matrix import Unmixed
@@ -42,11 +41,14 @@ from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import Opened, Randomizer
 from shuffledp.randomizers.support import VotingRandomizer, bits_for
 from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
-from shuffledp.sampling import Rng
+from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.wording import brief
 from shuffledp.workload import Workload
 
-__all__ = ["Family", "Protocol", "ReportingProtocol", "ShuffledProtocol", "bits_for", "check_held"]
+__all__ = ["FOUND", "Family", "Protocol", "ShuffledProtocol", "bits_for", "check_held"]
+
+
+FOUND: Any = None  # in a field that is left out: what belongs there is worked out when a protocol is built
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +57,7 @@ class Protocol(ABC):
     them and the analyst, ``analyse`` at the analyst.
 
     With ``epsilon`` and ``delta`` the protocol promises that much for all rounds together, as long
-    as at least ``least`` of the n users (by default all; ``--honest`` on the command line) send
+    as at least ``honest`` of the n users (by default all; ``--honest`` on the command line) send
     honest reports; it chooses its own noise. With ``epsilon0`` the noise is given, and
     ``guarantee`` says what that is worth.
     """
@@ -63,34 +65,31 @@ class Protocol(ABC):
     n: int
     epsilon: float | None = None
     delta: float | None = None
-    epsilon0: float | None = None
+    epsilon0: float = FOUND
     rounds: int = 1
     honest: int | None = None
+    randomizer: VotingRandomizer | MessageLaw = FOUND
+    _found: tuple[str, ...] = field(init=False, repr=False, default=())  # fields that were left out
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.__repr__ = Protocol.__repr__  # type: ignore[method-assign]  # else every dataclass makes its own
 
     def __repr__(self) -> str:
-        """What was asked for. What that amounts to, such as the noise, may not be computed yet."""
+        """What was asked for, without what follows from it, such as the noise."""
         return f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in self._given())})"
 
     def _given(self) -> Iterator[tuple[str, object]]:
         """The arguments that say something."""
-        own = [each for each in fields(self) if each.init]
+        own = [each for each in fields(self) if each.init and each.name not in self._found]
         own.sort(key=lambda each: each.default is not MISSING)
         for each in own:
-            value = vars(self).get(each.name)
-            idle = {"honest": self.n}.get(each.name, each.default)
-            if value is not None and value != idle and each.name not in self._found:
+            value = getattr(self, each.name)
+            if value != {"honest": self.n}.get(each.name, each.default):
                 yield each.name, value
 
-    @property
-    def _found(self) -> tuple[str, ...]:
-        """The fields that were not given, but worked out of the others."""
-        return () if self.epsilon is None else ("epsilon0",)
-
     def __post_init__(self) -> None:
+        self._set(_found=tuple(each.name for each in fields(self) if each.init and getattr(self, each.name) is None))
         n, honest = check_users(self.n, self.n if self.honest is None else self.honest, name=Argument("honest"))
         self._set(n=n, honest=honest, rounds=check_rounds(self.rounds))
         self._check_given()
@@ -111,7 +110,7 @@ class Protocol(ABC):
         self._prepare()
 
     def _check_given(self) -> None:
-        if (self.epsilon is None) == (vars(self)["epsilon0"] is None):
+        if (self.epsilon is None) == ("epsilon0" in self._found):
             given = "neither" if self.epsilon is None else "both"
             raise InvalidInput(
                 f"exactly one of epsilon and epsilon0 must be given, got {given}. epsilon is a promise, epsilon0 is "
@@ -119,55 +118,14 @@ class Protocol(ABC):
             )
 
     @abstractmethod
-    def _prepare(self) -> None:
-        """Check the rest."""
-
-    def settle(self) -> Self:
-        """Choose the noise, if that was not done yet. What depends on it has this done, once."""
-        return self
-
-    @abstractmethod
-    def describe(self) -> dict[str, object]:
-        """What makes two protocols' reports comparable, for bags and for JSON."""
-
-    @abstractmethod
-    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
-        """One report per value, for one round; ``rng`` left out is cryptographic. Any number of
-        users may be encoded at once, one included.
-        """
-
-    @abstractmethod
     def analyse(self, bag: Bag) -> Estimate:
         """Estimates from the reports in ``bag``, about the users who sent them."""
-
-    @property
-    @abstractmethod
-    def bits(self) -> int:
-        """The size of one report."""
-
-    @abstractmethod
-    def predicted_stderr(self) -> float:
-        """The standard error to expect of one round with all n users, in closed form."""
-
-    @abstractmethod
-    def guarantee_for(self, arrived: int, *, colluding: int = 0) -> Guarantee:
-        """What is certified, for all rounds, if only ``arrived`` reports come and ``colluding`` of
-        those hide nobody.
-        """
-
-    @abstractmethod
-    def _check_reports(self, reports: ArrayLike) -> NDArray[Any]:
-        """Rows that ``encode`` could have made, or refused."""
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """What is certified of the code that runs, for all rounds, with the fewest reports that are
         promised (``honest``).
         """
-        self.settle()
-        if (settled := vars(self).get("guarantee")) is not None:
-            known: Guarantee = settled
-            return known
         assert self.honest is not None
         return self.guarantee_for(self.honest)
 
@@ -296,20 +254,49 @@ class Protocol(ABC):
         for name, value in settled.items():
             object.__setattr__(self, name, value)
 
+    def _prepare(self) -> None:
+        """Check the question, and choose the noise: what is built is whole, and never changes."""
+        self._ask()
+        law: Any = self._drawn_by() if "randomizer" in self._found else self._check_randomizer(self.randomizer)
+        self._set(randomizer=law, epsilon0=law.epsilon0)
+        if self.epsilon is not None:
+            self._check_promise(self.guarantee)
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReportingProtocol(Protocol):
-    """A protocol whose reports are drawn by ``randomizer``: the law that runs, which is the law
-    that is accounted.
-    """
+    @abstractmethod
+    def _ask(self) -> None:
+        """Check the question."""
 
-    epsilon0: float = settled()
-    randomizer: VotingRandomizer | MessageLaw = settled()
+    @abstractmethod
+    def _drawn_by(self) -> VotingRandomizer | MessageLaw:
+        """The law with the least noise that keeps the promise, or the one of ``epsilon0``."""
+
+    @abstractmethod
+    def _check_randomizer(self, given: Any) -> VotingRandomizer | MessageLaw:
+        """The law that is given as it runs, or refused if it does not answer the question."""
+
+    @abstractmethod
+    def _places(self, values: Any, source: Source) -> NDArray[Any]:
+        """What people hold, as places of the law."""
+
+    @abstractmethod
+    def _asked(self) -> dict[str, object]:
+        """The question, as far as it makes two protocols' reports comparable."""
 
     @property
-    def _found(self) -> tuple[str, ...]:
-        found: tuple[str, ...] = vars(self).get("_worked_out", ())
-        return found
+    def _size(self) -> int | None:
+        """How many values the law must tell apart, if the question says so."""
+        return None
+
+    def describe(self) -> dict[str, object]:
+        return {"protocol": type(self).__name__, "n": self.n, **self._asked(), **self.randomizer.describe()}
+
+    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
+        """One report per value, for one round; ``rng`` left out is cryptographic. Any number of
+        users may be encoded at once, one included.
+        """
+        source = source_of(rng)
+        places = self._places(values, source)
+        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
     @property
     def task(self) -> Task | None:
@@ -402,11 +389,7 @@ class ReportingProtocol(Protocol):
         those hide nobody.
         """
         crowd = self._crowd(self._honest(arrived, colluding))
-        return self._guarantee_of(self.randomizer, crowd, colluding)
-
-    def _guarantee_of(self, randomizer: Randomizer, crowd: int, colluding: int = 0) -> Guarantee:
-        mechanism = mechanism_of(randomizer)
-        return mechanism.guarantee(crowd, rounds=self.rounds, colluding=colluding, view=self._released)
+        return self.hiding.guarantee(crowd, rounds=self.rounds, colluding=colluding, view=self._released)
 
     @property
     def _released(self) -> View:
@@ -418,57 +401,36 @@ class ReportingProtocol(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ShuffledProtocol(ReportingProtocol):
+class ShuffledProtocol(Protocol):
     """A protocol with reports of one message, each of which votes.
 
     It is described by a promise, by ``epsilon0``, or by the ``randomizer`` itself, which may be
-    anybody's. A promise is calibrated when the noise is first asked for, or by ``settle``.
+    anybody's.
     """
 
-    randomizer: VotingRandomizer = settled()
+    randomizer: VotingRandomizer = FOUND
 
     @abstractmethod
     def _family(self) -> tuple[Family, dict[str, int]]:
         """The randomizers to choose from, and their parameters other than epsilon0."""
 
     def _check_given(self) -> None:
-        if (given := vars(self)["randomizer"]) is None:
-            self._set(_worked_out=("randomizer",) if self.epsilon is None else ("epsilon0", "randomizer"))
+        if "randomizer" in self._found:
             return super()._check_given()
-        if self.epsilon is not None or vars(self)["epsilon0"] is not None:
+        if self.epsilon is not None or "epsilon0" not in self._found:
             raise InvalidInput(
-                f"neither epsilon nor epsilon0 must be given with a randomizer, got {given!r} beside one. Its noise is "
-                f"settled; leave them out."
+                f"neither epsilon nor epsilon0 must be given with a randomizer, got {self.randomizer!r} beside one. "
+                f"Its noise is settled; leave them out."
             )
-        return self._set(_worked_out=("epsilon0",))
+        return None
 
-    def _prepare(self) -> None:
-        """Noise that is given needs no calibration, and is looked at here."""
-        if (given := vars(self)["randomizer"]) is not None:
-            randomizer = self._check_randomizer(given).realised
-        elif self.epsilon is None:
-            family, parameters = self._family()
-            randomizer = family(**parameters, epsilon0=check_epsilon0(vars(self)["epsilon0"])).realised
-        else:
-            return
-        self._set(randomizer=randomizer, epsilon0=randomizer.epsilon0)
-
-    def settle(self) -> Self:
-        """Choose the noise, if that was not done yet: the largest epsilon0 that is certified to
-        keep the promise. Whatever depends on the noise has this done, once.
-        """
-        if vars(self)["randomizer"] is not None:
-            return self
+    def _drawn_by(self) -> VotingRandomizer:
         family, parameters = self._family()
-        randomizer = OneMessage.calibrated(self._target, family, view=self._released, **parameters).law
-        guarantee = self._guarantee_of(randomizer, self._crowd(self.honest))
-        self._check_promise(guarantee)
-        # The randomizer last: whoever sees it, in another thread, takes everything to be settled.
-        self._set(guarantee=guarantee, epsilon0=randomizer.epsilon0, randomizer=randomizer)
-        return self
+        if self.epsilon is not None:
+            return OneMessage.calibrated(self._target, family, view=self._released, **parameters).law
+        return family(**parameters, epsilon0=check_epsilon0(self.epsilon0)).realised  # type: ignore[return-value]
 
     def _check_randomizer(self, given: object) -> VotingRandomizer:
-        """Refuse a randomizer that does not answer the question."""
         if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
             given = VotingCheckIn.of(given) or Unmixed.of(given) or given
         if not isinstance(given, VotingRandomizer):
@@ -481,7 +443,7 @@ class ShuffledProtocol(ReportingProtocol):
                 f"the randomizer must have k = {size}, as many as there are categories, got k = {given.k}. Build it "
                 f"for these categories."
             )
-        return given
+        return given.realised  # type: ignore[return-value]
 
     def _opened(self, counts: ArrayLike) -> Opened:
         law = self.randomizer
@@ -500,11 +462,6 @@ class ShuffledProtocol(ReportingProtocol):
                 f"blocks. Add up the tallies of a bag."
             )
         return law.opened(seen)
-
-    @property
-    def _size(self) -> int | None:
-        """How many values a randomizer must tell apart, if the question says so."""
-        return None
 
     def analyse(self, bag: Bag) -> Estimate:
         return self.analyse_counts(self.tally(self._open(bag)), secure=bag.secure, notes=notes_of(bag, self.n))

@@ -13,33 +13,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.estimate import Estimate, Interval
 from shuffledp.mechanisms.levels import best_levels
-from shuffledp.protocols.bag import Reports
+from shuffledp.mechanisms.tree import Tree
 from shuffledp.protocols.binning import in_bins, plainly
 from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.protocol import Family, ReportingProtocol, ShuffledProtocol
+from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
+from shuffledp.protocols.protocol import Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.tasks import QuantileTask
 from shuffledp.randomizers import KRR
+from shuffledp.randomizers.messages import MessageLaw, TreeDummies
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
-from shuffledp.sampling import Rng, source_of
+from shuffledp.sampling import Source
 from shuffledp.workload import Ranges, below
 
-__all__ = ["Distribution", "QuantileRow", "Quantiles", "quantile_rows"]
+__all__ = [
+    "Distribution",
+    "DummyQuantiles",
+    "FakesQuantiles",
+    "QuantileRow",
+    "Quantiles",
+    "quantile_rows",
+]
 
 MEDIAN = (0.5,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Distribution(ReportingProtocol):
+class Distribution(Protocol):
     """The question of quantiles, whatever hides the answers."""
 
     cuts: Iterable[float]
@@ -69,13 +79,12 @@ class Distribution(ReportingProtocol):
     def _size(self) -> int:
         return self.task.size
 
-    def describe(self) -> dict[str, object]:
-        return {"protocol": type(self).__name__, "n": self.n, "cuts": self.cuts, **self.randomizer.describe()}
+    def _asked(self) -> dict[str, object]:
+        return {"cuts": self.cuts}
 
-    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
-        """One report per number, about the bin that it falls into."""
-        source, places = source_of(rng), in_bins(values, self.task.cuts)
-        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
+    def _places(self, values: Any, source: Source) -> NDArray[Any]:
+        """The bins that numbers fall into."""
+        return in_bins(values, self.task.cuts)
 
     def workload(self) -> Ranges:
         """How many people are below each inner cut point."""
@@ -132,15 +141,16 @@ class Quantiles(Distribution, ShuffledProtocol):
 
     levels: Iterable[int] | None = None
 
-    def _prepare(self) -> None:
-        self._ask()
-        given = self.levels if self.levels is None else tuple(as_list("levels", self.levels, remedy="Pass sizes."))
+    def _ask(self) -> None:
+        """Check the question, and choose the shape, if it was left out."""
+        super()._ask()
+        given: Any = self.levels
+        given = given if given is None else tuple(as_list("levels", given, remedy="Pass sizes."))
+        if given:
+            self._check_levels(given)
+        if given is None:
+            given = () if self.epsilon is None else best_levels(self._target, self.workload(), self._size)
         self._set(levels=given)
-        if self.epsilon is None and vars(self)["randomizer"] is None and given is None:
-            self._set(levels=())
-        if self.levels:
-            self._check_levels(tuple(self.levels))
-        super()._prepare()
 
     def _check_levels(self, levels: tuple[int, ...]) -> None:
         if levels[-1:] != (self._size,):
@@ -155,12 +165,6 @@ class Quantiles(Distribution, ShuffledProtocol):
         sizes = tuple(self.levels)
         return (OneLevel.of_sizes, {"sizes": sizes}) if sizes else (KRR, {"k": self._size})
 
-    def settle(self) -> Self:
-        """Choose the shape, if it was left out, and then the noise."""
-        if vars(self)["randomizer"] is None and self.levels is None:
-            self._set(levels=best_levels(self._target, self.workload(), self._size))
-        return super().settle()
-
     def _check_randomizer(self, given: object) -> Any:
         """Levels of bins, or a law whose reports say something of every group of bins."""
         levels = OneLevel.of(given) if isinstance(given, Randomizer) else None
@@ -169,6 +173,65 @@ class Quantiles(Distribution, ShuffledProtocol):
         if levels is None:
             law.group_law(1, 1)
         return law
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FakesQuantiles(Distribution, FakesOfUsers):
+    """``Quantiles`` of all bins at once, where users send their true bin, and some of them fakes
+    beside it; see ``FakesOfUsers`` for the trust that this takes.
+    """
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DummyQuantiles(Distribution, DummiesOfShuffler):
+    """``Quantiles`` where the shuffler adds dummies: to all bins at once, or to every node of a
+    tree of coarse and fine bins, of which each person names one on each of ``levels`` levels; see
+    ``DummiesOfShuffler`` for the trust that this takes.
+
+    A node of the tree holds ``branches`` of the next level. If these are left out, the shape with
+    the smallest error is taken: that is the same for all data, and known beforehand. Messages that
+    the shuffler drops (``keep``), or that are randomized lightly, are about all bins at once.
+
+    >>> ages = DummyQuantiles(cuts=range(0, 121), at=[0.5], n=1000, epsilon=1.0, delta=1e-6)
+    >>> people = np.random.default_rng(8).normal(40.0, 10.0, 1000).clip(0.0, 120.0)
+    >>> estimate = ages.analyse(ages.shuffle(ages.encode(people)))
+    >>> (
+    ...     ages.messages,
+    ...     bool(
+    ...         abs(estimate["below 40"] - (people < 40.0).sum())
+    ...         < 8 * estimate.stderr[39]
+    ...         < 110
+    ...     ),
+    ... )
+    (2, True)
+    """
+
+    levels: int | None = None
+    branches: int | None = None
+
+    def _ask(self) -> None:
+        super()._ask()
+        given = self.levels is not None or self.branches is not None
+        if given and (self._flat or self.levels is None or self.branches is None):
+            raise InvalidInput(
+                f"levels and branches must be given together, and without keep or light_epsilon0, got levels = "
+                f"{self.levels} and branches = {self.branches}. Leave them out to have a shape chosen."
+            )
+
+    @property
+    def _flat(self) -> bool:
+        """Whether what the shuffler or people do beside the dummies leaves one shape only."""
+        return self.keep not in (None, 1.0) or self.light_epsilon0 is not None
+
+    def _answers(self, law: MessageLaw) -> bool:
+        return super()._answers(law) or (isinstance(law, TreeDummies) and law.k == self._size)
+
+    def _calibrated(self) -> Dummies:
+        if self._flat:
+            return super()._calibrated()
+        if self.levels is not None and self.branches is not None:
+            return Tree.of_shape(self._target, self._size, (self.levels, self.branches), kind=self.kind)
+        return Tree.best(self._target, self._size, self.workload(), kind=self.kind)
 
 
 def _number(name: str, value: object) -> float:

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.dummy_histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.faked_tables import DummyCrosstab, DummyQuantiles, FakesCrosstab, FakesQuantiles
-from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.protocol import ReportingProtocol
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.split_and_mix import SplitMean, SplitSum
-from shuffledp.protocols.sums import Mean, Sum
+from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
+from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histogram
+from shuffledp.protocols.protocol import Protocol
+from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
+from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
 from shuffledp.protocols.tasks import REMEDY, Task
 from shuffledp.randomizers.law_file import from_law
 from shuffledp.search.level import TopLevel
@@ -25,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Certified", "answering", "certify", "protocol_of", "register"]
 
-PROTOCOLS: dict[tuple[str, str | None], type[ReportingProtocol]] = {}
-Registered = TypeVar("Registered", bound=type[ReportingProtocol])
+PROTOCOLS: dict[tuple[str, str | None], type[Protocol]] = {}
+Registered = TypeVar("Registered", bound=type[Protocol])
 
 
 def register(task: str, protocol: Registered, *, families: tuple[str, ...] | None = None) -> Registered:
@@ -58,7 +55,7 @@ register("quantile", DummyQuantiles, families=("dummies", "tree"))
 register("top", TopLevel)
 
 
-def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingProtocol:
+def answering(task: Task, family: str | None = None, **terms: Any) -> Protocol:
     """The protocol that answers a task by a family of laws, or by the usual one; ``terms`` are what
     all protocols take, such as n and epsilon.
     """
@@ -67,7 +64,7 @@ def answering(task: Task, family: str | None = None, **terms: Any) -> ReportingP
     return make(**own, **terms)
 
 
-def protocol_of(design: Design) -> ReportingProtocol:
+def protocol_of(design: Design) -> Protocol:
     """The protocol, with the very randomizer that was written down: hashing and subsets choose a
     size by epsilon0, and that one is in use. Nothing is calibrated.
     """
@@ -81,7 +78,7 @@ class Certified:
     """A design whose promise was found to hold, with the protocol that runs it."""
 
     design: Design
-    protocol: ReportingProtocol
+    protocol: Protocol
 
     @property
     def guarantee(self) -> Guarantee:

@@ -13,64 +13,142 @@ import math
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.one_message import strongest
 from shuffledp.mechanisms.rows import Scaled
-from shuffledp.protocols.bag import Bag, Reports, notes_of
+from shuffledp.mechanisms.split_and_mix import Split
+from shuffledp.protocols.bag import Bag, notes_of
 from shuffledp.protocols.categories import LARGEST, as_list, check_size
-from shuffledp.protocols.lazily import settled
-from shuffledp.protocols.protocol import Family, ShuffledProtocol
+from shuffledp.protocols.message_protocol import MessageProtocol
+from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
 from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_variance
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
+from shuffledp.randomizers.messages import MessageLaw, SplitShares
+from shuffledp.randomizers.messages.split_shares import bits_to_hold
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.sampling import Rng, source_of
+from shuffledp.sampling import Source
+from shuffledp.wording import rounded
 from shuffledp.workload import Ranges, Weights
 
 __all__ = [
-    "LocalMean",
     "Mean",
+    "Numbers",
     "Rounding",
+    "SplitMean",
+    "SplitSum",
     "StatisticalQuery",
     "Sum",
+    "Summation",
     "guessed_grid",
     "lower_bound",
+    "reachable",
 ]
 
 Rounding = Literal["worst", "even", "none"]
 ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
 COARSE = 4
 TINY = 1e-12
-HARDLY_ONE = 2.0 - 1e-9  # random reports on average: with fewer, most collections hold none, or one
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Summation(ShuffledProtocol):
-    """Numbers from ``lower`` to ``upper``, rounded at random to a grid of ``k`` steps; k left out
-    is the best for the worst data.
+class Numbers(Protocol):
+    """Numbers from ``lower`` to ``upper``, rounded at random to a grid of ``k`` steps, whatever
+    hides them.
     """
 
-    k: int = settled()
+    assumed: ClassVar[tuple[Rounding, ...]] = ("worst",)
+    mean: ClassVar[bool] = True  # the sum is divided by the number of people
+
+    k: int = FOUND
     lower: float = 0.0
     upper: float = 1.0
 
-    def _prepare(self) -> None:
+    def _ask(self) -> None:
         low, high = check_bounds(self.lower, self.upper)
-        k, randomizer = vars(self)["k"], vars(self)["randomizer"]
-        if randomizer is not None:
-            steps = self._check_randomizer(randomizer).k - 1
-            if k not in (None, steps):
+        self._set(lower=low, upper=high)
+
+    @property
+    def task(self) -> MeanTask | None:
+        return (MeanTask if self.mean else SumTask)(self.lower, self.upper)
+
+    def _unit(self, people: int) -> float:
+        """What a sum of numbers in [0, 1] is multiplied by."""
+        return (self.upper - self.lower) / (people if self.mean else 1)
+
+    def _asked(self) -> dict[str, object]:
+        return {"lower": self.lower, "upper": self.upper}
+
+    def _numbers(self, values: Any) -> Floats:
+        return check_numbers(values, self.lower, self.upper)
+
+    def _places(self, values: Any, source: Source) -> NDArray[Any]:
+        """Each number is rounded at random to one of its two neighbors on the grid, preserving its
+        mean.
+        """
+        return on_grid(self._numbers(values), self.lower, self.upper, self.randomizer.k - 1, source)
+
+    def workload(self, rounding: Rounding = "worst") -> Weights:
+        return Weights.grid(
+            type(self).__name__.lower().removeprefix("split"), self.randomizer.k - 1, drawn=ROUNDING[rounding]
+        )
+
+    def analyse_counts(
+        self, counts: ArrayLike, *, rounding: Rounding = "worst", secure: bool = True, notes: tuple[str, ...] = ()
+    ) -> Estimate:
+        """The same from how often each grid point was reported: all that the bag says."""
+        if rounding not in self.assumed:
+            raise InvalidInput(
+                f'rounding must be one of {", ".join(self.assumed)}, got {rounding!r}. "worst" assumes nothing.'
+            )
+        tally = self._opened(counts)
+        found = self.hiding.estimate(tally, self.workload(rounding), secure=secure, notes=notes)
+        base = self.lower * (1 if self.mean else tally.people)
+        return replace(found, rows=Scaled(found.rows, self._unit(tally.people), base))
+
+    def sway(self, estimate: Estimate) -> Floats:
+        """A report is one point of the grid."""
+        return super().sway(estimate) * self._unit(estimate.n)
+
+    def worst_stderr(self) -> float:
+        return super().worst_stderr() * self._unit(self.n)
+
+    def predicted_stderr(self) -> float:
+        """The standard error with all n users, for the worst data."""
+        return self.worst_stderr()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Summation(Numbers, ShuffledProtocol):
+    """Numbers by one noisy message of each user; k left out is the best for the worst data."""
+
+    randomizer: VotingRandomizer = FOUND
+
+    assumed = ("worst", "even", "none")
+
+    def _ask(self) -> None:
+        super()._ask()
+        k = self.k
+        if "randomizer" not in self._found:
+            steps = self._check_randomizer(self.randomizer).k - 1
+            if "k" not in self._found and k != steps:
                 raise InvalidInput(f"k must be one less than the randomizer's, {steps}, got {k!r}. Leave it out.")
             k = steps
-        if k is not None:
-            k = check_count(
+        elif "k" in self._found and self.epsilon is None:
+            raise InvalidInput(
+                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
+            )
+        elif "k" in self._found:
+            k = check_size("k", self._best_k())
+        self._set(
+            k=check_count(
                 "k",
                 k,
                 least=1,
@@ -78,18 +156,7 @@ class Summation(ShuffledProtocol):
                 remedy="It counts the steps of the grid; leave it out for the best.",
                 beyond="It counts the steps of the grid; a coarser one rounds the numbers without bias, too.",
             )
-        elif self.epsilon is None:
-            raise InvalidInput(
-                "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
-            )
-        self._set(lower=low, upper=high, k=k)
-        super()._prepare()
-
-    def settle(self) -> Self:
-        """Choose the grid, if it was left out, and then the noise."""
-        if vars(self)["k"] is None:
-            self._set(k=check_size("k", self._best_k()))
-        return super().settle()
+        )
 
     def _check_randomizer(self, given: object) -> VotingRandomizer:
         """A report must name one point of the grid: how often each was named gives the mean."""
@@ -135,25 +202,6 @@ class Summation(ShuffledProtocol):
         """The probability that a report is uniformly random, and says nothing."""
         return (self.k + 1) * self.randomizer.miss
 
-    @property
-    def _width(self) -> float:
-        return self.upper - self.lower
-
-    def describe(self) -> dict[str, object]:
-        bounds = {"lower": self.lower, "upper": self.upper}
-        return {"protocol": type(self).__name__, "n": self.n, **bounds, **self.randomizer.describe()}
-
-    def encode(self, values: Any, *, rng: Rng = None) -> Reports:
-        """One report per number; each is first rounded at random to one of its two neighbors on
-        the grid, preserving its mean.
-        """
-        numbers, source = self._numbers(values), source_of(rng)
-        places = on_grid(numbers, self.lower, self.upper, self.k, source)
-        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
-
-    def _numbers(self, values: Any) -> Floats:
-        return check_numbers(values, self.lower, self.upper)
-
     def analyse(self, bag: Bag, *, rounding: Rounding = "worst") -> Estimate:
         """The estimate and its standard error.
 
@@ -166,26 +214,6 @@ class Summation(ShuffledProtocol):
         return self.analyse_counts(
             self.tally(self._open(bag)), rounding=rounding, secure=bag.secure, notes=notes_of(bag, self.n)
         )
-
-    def analyse_counts(
-        self, counts: ArrayLike, *, rounding: Rounding = "worst", secure: bool = True, notes: tuple[str, ...] = ()
-    ) -> Estimate:
-        """The same from how often each grid point was reported: all that the bag says."""
-        if rounding not in ROUNDING:
-            raise InvalidInput(
-                f'rounding must be one of {", ".join(ROUNDING)}, got {rounding!r}. "worst" assumes nothing.'
-            )
-        estimate = self.hiding.estimate(self._opened(counts), self.workload(rounding), secure=secure, notes=notes)
-        m = estimate.n
-        rows = Scaled(estimate.rows, self._width / self._divisor(m), m * self.lower / self._divisor(m))
-        return replace(estimate, rows=rows)
-
-    def workload(self, rounding: Rounding = "worst") -> Weights:
-        return Weights.grid(type(self).__name__.lower(), self.k, drawn=ROUNDING[rounding])
-
-    def sway(self, estimate: Estimate) -> Floats:
-        """A report is one point of the grid."""
-        return super().sway(estimate) * self._width / self._divisor(estimate.n)
 
     def at_ends(self, counts: ArrayLike) -> Estimate:
         """How many users' numbers were rounded to ``lower`` and to ``upper``, from the counts that
@@ -212,25 +240,18 @@ class Summation(ShuffledProtocol):
         """What random reports add to the variance of one report: gamma (k + 2) / (12 k)."""
         return self.gamma * (self.k + 2) / (12.0 * self.k)
 
-    def _divisor(self, reports: int) -> int:
-        """1 for a sum, the number of reports for a mean."""
-        return reports
-
-    def worst_stderr(self) -> float:
-        return super().worst_stderr() * self._width / self._divisor(self.n)
-
     def predicted_stderr(self, values: Any = None) -> float:
         """The standard error with all n users: exact for given ``values``, and without them exact
         for the worst data.
         """
         if values is None:
             return self.worst_stderr()
-        x = (self._numbers(values) - self.lower) / self._width
+        x = (self._numbers(values) - self.lower) / (self.upper - self.lower)
         part = x * self.k - np.floor(x * self.k)
         each = (1.0 - self.gamma) * (
             part * (1.0 - part) / self.k**2 + self.gamma * (x - 0.5) ** 2
         ) + self._noise_variance
-        return math.sqrt(float(each.sum())) / self.randomizer.contrast * self._width / self._divisor(len(x))
+        return math.sqrt(float(each.sum())) / self.randomizer.contrast * self._unit(len(x))
 
     @classmethod
     def printed(cls, *, n: int, epsilon: float, delta: float, **more: Any) -> Self:
@@ -255,7 +276,7 @@ class Summation(ShuffledProtocol):
         gamma / 2)) / (1 - gamma), whatever the data.
         """
         variance = self.n * ((1.0 - self.gamma) / (4.0 * self.k**2) + self.gamma / 2.0)
-        return math.sqrt(variance) / self.randomizer.contrast * self._width / self._divisor(self.n)
+        return math.sqrt(variance) / self.randomizer.contrast * self._unit(self.n)
 
     def theorem_3(self) -> float:
         """The least error of any protocol with one message per user, for the worst data, at the
@@ -263,7 +284,7 @@ class Summation(ShuffledProtocol):
         """
         if self.epsilon is None or self.delta is None:
             raise DoesNotApply("does not apply here: epsilon and delta must be promised, got only epsilon0.")
-        return lower_bound(self.n, self.epsilon, self.delta) * self._width / self._divisor(self.n)
+        return lower_bound(self.n, self.epsilon, self.delta) * self._unit(self.n)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -280,13 +301,7 @@ class Sum(Summation):
     True
     """
 
-    @property
-    def task(self) -> SumTask:
-        """The question, for a design."""
-        return SumTask(self.lower, self.upper)
-
-    def _divisor(self, reports: int) -> int:
-        return 1
+    mean = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -296,25 +311,6 @@ class Mean(Summation):
     >>> Mean(n=1000, epsilon0=4.0, k=5, lower=-1.0, upper=1.0).bits
     3
     """
-
-    @property
-    def task(self) -> MeanTask:
-        """The question, for a design."""
-        return MeanTask(self.lower, self.upper)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LocalMean(Summation):
-    """The same reports without a shuffler, for comparison: every report must hide its sender by
-    itself.
-
-    >>> LocalMean(n=1000, epsilon=1.0, delta=1e-6).k
-    1
-    """
-
-    def _crowd(self, honest: int | None) -> int:
-        """Whoever sees the reports sees who sent which."""
-        return 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -336,14 +332,18 @@ class StatisticalQuery(Summation):
     query: Callable[[Any], float]
     name: str | None = None
 
-    def _prepare(self) -> None:
+    def _ask(self) -> None:
         if not callable(self.query):
             raise InvalidInput(f"query must be a function of one record, got {self.query!r}. Pass a def or a lambda.")
         self._set(name=_name_of(self.query) if self.name is None else _check_name(self.name))
-        super()._prepare()
+        super()._ask()
 
-    def describe(self) -> dict[str, object]:
-        return {**super().describe(), "query": self.name}
+    @property
+    def task(self) -> None:
+        """None: what it asks is code, and is not written down."""
+
+    def _asked(self) -> dict[str, object]:
+        return {**super()._asked(), "query": self.name}
 
     def _numbers(self, values: Iterable[Any]) -> Floats:
         if isinstance(values, np.ndarray):
@@ -354,6 +354,57 @@ class StatisticalQuery(Summation):
                 for record in as_list("values", values, remedy="Pass a list with one record per user.")
             ]
         return check_numbers(answers, self.lower, self.upper)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SplitSummation(Numbers, MessageProtocol):
+    """Numbers with the accuracy of a trusted curator; k left out is fine enough for rounding to add
+    little.
+
+    Messages must be sealed to the analyst. One malicious person can move the answer anywhere: a
+    share may be any number, and no share says whose it is.
+    """
+
+    makes = SplitShares
+
+    def _ask(self) -> None:
+        super()._ask()
+        if "k" not in self._found:
+            self._set(k=check_count("k", self.k, least=1, remedy="It counts the steps of the grid."))
+
+    def _answers(self, law: MessageLaw) -> bool:
+        if isinstance(law, SplitShares) and law.most_people < self.n:
+            raise InvalidInput(
+                f"share_bits must be at least {bits_to_hold(self.n, law.k, law.reach)} for {self.n:,} people, got "
+                f"{law.share_bits}. Use more: a sum that wraps around would be another sum."
+            )
+        return isinstance(law, SplitShares) and self.k in (None, law.k - 1)
+
+    def _calibrated(self) -> Split:
+        return Split.calibrated(self._target, steps=self.k)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SplitSum(SplitSummation):
+    """The sum of the users' numbers.
+
+    >>> total = SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
+    >>> bool(total.predicted_stderr() < 1.2 * 2.0**0.5), total.messages
+    (True, 8)
+    """
+
+    mean = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SplitMean(SplitSummation):
+    """The mean of the numbers of the users who report.
+
+    >>> mean = SplitMean(n=10_000, epsilon=1.0, delta=1e-6, lower=0.0, upper=120.0)
+    >>> sent = mean.encode(np.full(10_000, 35.0), rng=np.random.default_rng(7))
+    >>> bool(abs(mean.analyse(mean.shuffle(sent)).value - 35.0) < 0.1)
+    True
+    """
 
 
 def _name_of(query: Callable[[Any], float]) -> str:
@@ -406,3 +457,24 @@ def _argmin(n: int, known: dict[int, float]) -> int:
         return 1
     errors = worst_variance(grids[allowed], gammas[allowed]) / (1.0 - gammas[allowed]) ** 2
     return int(grids[allowed][np.argmin(errors)])
+
+
+def reachable(protocols: list[Any], *, most_messages: int | None, most_error: float | None) -> Any:
+    """Of protocols for one question the one with the fewest messages that errs by at most
+    ``most_error``, or, where none is asked for, the one that errs least.
+    """
+    short = [each for each in protocols if most_messages is None or each.messages <= most_messages]
+    if not short:
+        few = min(each.messages for each in protocols)
+        raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
+    if most_error is None:
+        return min(short, key=lambda each: each.predicted_stderr())
+    sharp = [each for each in short if each.predicted_stderr() <= most_error]
+    if not sharp:
+        best = min(short, key=lambda each: each.predicted_stderr())
+        raise InvalidInput(
+            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
+            f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
+            f"a larger error or epsilon, more messages, or ask more people."
+        )
+    return min(sharp, key=lambda each: each.messages)

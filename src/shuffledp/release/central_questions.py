@@ -11,9 +11,9 @@ from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
 from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
-from shuffledp.protocols.split_and_mix import reachable
+from shuffledp.protocols.sums import reachable
 from shuffledp.protocols.tasks import CountTask
 from shuffledp.record import Asked
 from shuffledp.release.arguments import Categories, Promise, check_labels, check_words, listed
@@ -57,7 +57,7 @@ class SumQuestion(Question):
                 *("without ", listed(reaching), ". Leave one or the other out."),
             )
 
-    def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
+    def protocol(self, n: int, promise: Promise) -> Protocol:
         """The one with the fewest messages that reaches the error; without one, that errs least
         with as many messages.
         """
@@ -66,16 +66,16 @@ class SumQuestion(Question):
         one = answering(task, **terms)
         if messages in (None, 1) and error is None:
             return one
-        if error is not None and one.settle().predicted_stderr() <= error:
+        if error is not None and one.predicted_stderr() <= error:
             return one
         fitting, refused = [one], tuple[Words, ...]()
         if messages is None or messages > 1:
             try:
-                fitting.append(answering(task, "split", **terms).settle())
+                fitting.append(answering(task, "split", **terms))
             except InvalidInput as why:
                 refused = (" ", *why.args)
         try:
-            chosen: ReportingProtocol = reachable(fitting, most_messages=messages, most_error=error)
+            chosen: Protocol = reachable(fitting, most_messages=messages, most_error=error)
         except InvalidInput as why:
             raise InvalidInput(*why.args, *refused) from None
         return chosen
@@ -141,7 +141,7 @@ class CountQuestion(Question):
     def _task(self) -> CountTask:
         return CountTask(self.value)
 
-    def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
+    def protocol(self, n: int, promise: Promise) -> Protocol:
         terms: dict[str, Any] = promise.terms(n)
         return SignedCount(value=self.value, most_messages=self.messages, most_error=self.error, **terms)
 

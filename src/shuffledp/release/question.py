@@ -11,7 +11,7 @@ from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import TASKS, Task
@@ -127,7 +127,7 @@ class Question:
                 Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.task}", "Leave it out.")
             )
 
-    def protocol(self, n: int, promise: Promise) -> ReportingProtocol:
+    def protocol(self, n: int, promise: Promise) -> Protocol:
         """The protocol that asks ``n`` people and keeps the promise."""
         task = self._task()
         return answering(task, self.hiding.family, **promise.terms(n, task.size), **self.hiding.terms())

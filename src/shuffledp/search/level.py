@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,9 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.exact_limits import binomial_above
-from shuffledp.protocols.bag import Reports
 from shuffledp.protocols.histogram import RandomizedResponse
 from shuffledp.protocols.tasks import TopTask
-from shuffledp.sampling import Rng, source_of
+from shuffledp.sampling import Source
 
 __all__ = [
     "SplitVotes",
@@ -42,24 +42,22 @@ class TopLevel(RandomizedResponse):
     span: int = 1
     room: int
 
-    def _prepare(self) -> None:
+    def _ask(self) -> None:
         self.task.checked()
         self._set(categories=self.room)
-        super()._prepare()
+        super()._ask()
 
     @property
     def task(self) -> TopTask:
         """The question, for a design."""
         return TopTask(self.tokens, self.longest, self.words, self.prefixes, self.span, self.room)
 
-    def encode(self, values: Iterable[object], *, rng: Rng = None) -> Reports:
-        """One report for each word."""
+    def _places(self, values: Iterable[Any], source: Source) -> NDArray[Any]:
         words = list(values)
         if not words or not all(isinstance(word, str) for word in words):
             raise InvalidInput("values must be words, one text for each person, got others. Pass a list of texts.")
-        level, source = self.task.places, source_of(rng)
-        places = level.places(level.alphabet.rows([str(word) for word in words], longest=self.longest))
-        return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
+        level = self.task.places
+        return level.places(level.alphabet.rows([str(word) for word in words], longest=self.longest))
 
 
 CUT_OFF = 1e-18  # more than a binomial has beyond ten standard deviations and 40 (Bernstein)

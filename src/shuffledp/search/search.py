@@ -524,7 +524,7 @@ def _law(search: TopSearch, group: Group, room: int, part: float, delta: float) 
         epsilon=part * search.epsilon,
         delta=delta,
     )
-    law: Law = level.settle().law
+    law: Law = level.law
     return law
 
 

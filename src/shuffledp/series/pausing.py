@@ -20,7 +20,7 @@ from shuffledp.accounting.inversion import geometric, halve, within
 from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
 from shuffledp.randomizers.law_file import scaled
 from shuffledp.randomizers.messages import MessageLaw
@@ -96,7 +96,7 @@ def _once(design: Design) -> Guarantee:
     return once
 
 
-def _calibrated(design: Design, released: int, asked: int) -> ReportingProtocol | None:
+def _calibrated(design: Design, released: int, asked: int) -> Protocol | None:
     """The same question with the least noise found for so many weeks to come, such that all weeks
     together keep the promise of the design; None if it has no promise, or none is found.
     """
@@ -110,7 +110,7 @@ def _calibrated(design: Design, released: int, asked: int) -> ReportingProtocol 
         return None
 
 
-def _keeps(design: Design, released: int, coming: ReportingProtocol, asked: int) -> bool:
+def _keeps(design: Design, released: int, coming: Protocol, asked: int) -> bool:
     """Whether the weeks that were released and those to come keep the promise together."""
     assert design.epsilon is not None
     once, _ = shuffled_parts(coming.guarantee)[0]
@@ -120,13 +120,13 @@ def _keeps(design: Design, released: int, coming: ReportingProtocol, asked: int)
     return total.total.delta_at_most(epsilon=design.epsilon, gap=GAP) <= design.delta
 
 
-def _with_more(design: Design, released: int, asked: int) -> ReportingProtocol | None:
+def _with_more(design: Design, released: int, asked: int) -> Protocol | None:
     """The same law with a larger epsilon0: another grid for a mean, or another size of hashes,
     might do still better.
     """
     present = design.protocol.randomizer
 
-    def coming(factor: float) -> ReportingProtocol:
+    def coming(factor: float) -> Protocol:
         law = scaled(present, factor)
         return answering(
             design.task, design.law.family, randomizer=law, n=design.n, honest=design.honest, delta=design.delta
@@ -142,7 +142,7 @@ def _with_more(design: Design, released: int, asked: int) -> ReportingProtocol |
     return coming(good) if good > 1.0 else None
 
 
-def _as_if_all(design: Design, released: int, asked: int) -> ReportingProtocol | None:
+def _as_if_all(design: Design, released: int, asked: int) -> Protocol | None:
     """The law that would keep the promise if the weeks that were released had it, too. These had
     more noise, so a little is left; what it would buy is not looked for.
     """
@@ -159,6 +159,6 @@ def _as_if_all(design: Design, released: int, asked: int) -> ReportingProtocol |
         delta=design.delta,
         rounds=released + asked,
         **terms,
-    ).settle()
+    )
     better = coming.predicted_stderr() < design.protocol.predicted_stderr()
     return coming if better and _keeps(design, released, coming, asked) else None

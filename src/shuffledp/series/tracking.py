@@ -15,7 +15,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.page.svg_file import SvgFigure
 from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import certify
 from shuffledp.release.answered import opened
 from shuffledp.release.arguments import budget_of, column_name, reading
@@ -57,7 +57,7 @@ class Series:
     def new(
         cls,
         folder: PathLike,
-        protocol: ReportingProtocol | Design,
+        protocol: Protocol | Design,
         *,
         name: str | None = None,
         title: str | None = None,

@@ -30,7 +30,7 @@ from shuffledp.mechanisms.best_curator import Baseline, best_curator
 from shuffledp.mechanisms.best_local import best_alone, best_size, number_named
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import error_of
-from shuffledp.protocols.protocol import ReportingProtocol
+from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import Sum, guessed_grid
 from shuffledp.protocols.tasks import MeanTask, Task
@@ -60,7 +60,7 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 def forecast_shuffled(
     question: Task, *, n: int, honest: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
-) -> ReportingProtocol:
+) -> Protocol:
     """About the protocol that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
 
@@ -73,8 +73,8 @@ def forecast_shuffled(
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
     terms: dict[str, Any] = {"n": n, "honest": honest, "delta": delta}
     if not isinstance(question, MeanTask):
-        return answering(question, epsilon=once, **terms, **hiding.terms()).settle()
-    hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms).settle()
+        return answering(question, epsilon=once, **terms, **hiding.terms())
+    hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms)
     alone = (answering(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
     return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
 
@@ -144,7 +144,7 @@ class SettledPlan:
     """A request whose noise is chosen, and certified."""
 
     asked: PlanRequest
-    protocol: ReportingProtocol
+    protocol: Protocol
 
     @property
     def epsilon(self) -> float:
@@ -171,9 +171,9 @@ class SettledPlan:
 def settled(asked: PlanRequest) -> SettledPlan:
     """Choose the noise that a request leaves open."""
     if asked.given == "epsilon":
-        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)).settle())
+        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)))
     terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return SettledPlan(asked, answering(asked.question, **terms).settle())
+    return SettledPlan(asked, answering(asked.question, **terms))
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -216,7 +216,7 @@ def _certified(asked: PlanRequest) -> dict[str, Any]:
 
 
 def _shown(
-    asked: PlanRequest, shuffled: ReportingProtocol, local: Baseline, epsilon: float, *, certified: bool
+    asked: PlanRequest, shuffled: Protocol, local: Baseline, epsilon: float, *, certified: bool
 ) -> dict[str, Any]:
     curator = best_curator(asked.question, **_elsewhere(asked, epsilon))
     models = [
@@ -391,7 +391,7 @@ def _in_two_digits(number: float, *, up: bool) -> str:
     return f"{float(text):,.0f}" if 10.0 <= number < 1e15 else text
 
 
-def _alone(asked: PlanRequest, shuffled: ReportingProtocol) -> str:
+def _alone(asked: PlanRequest, shuffled: Protocol) -> str:
     """How much one report shows by itself."""
     law = Design.of(shuffled).law
     return shown_alone(law.family, law.epsilon0, law.k, number=asked.task == "mean")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.dummy_histogram import FakesHistogram
+from shuffledp.protocols.histogram import FakesHistogram
 from tests.survey.kills import killed
 from tests.survey.memory_folder import memory_folder
 

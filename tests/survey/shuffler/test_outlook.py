@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shuffledp.protocols.design import Design
-from shuffledp.protocols.dummy_histogram import FakesHistogram
+from shuffledp.protocols.histogram import FakesHistogram
 from shuffledp.survey.shuffler.metrics import outlook
 from tests.survey.studies import designs
 

@@ -135,7 +135,7 @@ PAPER = Paper(
         Statement(
             label="Gaussian mechanism",
             says="The central mechanism to compare with, calibrated as in Balle and Wang 2018.",
-            where="shuffledp.mechanisms.curator.CentralHistogram",
+            where="shuffledp.accounting.analytic_gaussian.sigma",
             run=">>> from shuffledp.accounting import analytic_gaussian\n>>> print(f'{analytic_gaussian.sigma(epsilon=1.0, delta=1e-6, sensitivity=2**0.5):.2f}')",
             ours="sigma 5.97",
         ),
