@@ -11,9 +11,9 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 415,
-    "lines": 84_336,
-    "lines of code": 57_700,
+    "files": 392,
+    "lines": 83_081,
+    "lines of code": 56_716,
     "types that model a question, outside questions/": 82,
     "comparisons with a question or family": 49,
     "isinstance of a question or family": 66,
@@ -21,7 +21,7 @@ CEILINGS = {
     "options": 684,
     "visible options in one help": 36,
     "files that a histogram runs": 105,
-    "its crossings between packages, without accounting <-> randomizers": 506,
+    "its crossings between packages, without accounting <-> randomizers": 505,
     "its crossings between accounting and randomizers": 1752,
 }
 
