@@ -11,9 +11,9 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 392,
-    "lines": 83_081,
-    "lines of code": 56_716,
+    "files": 388,
+    "lines": 83_048,
+    "lines of code": 56_727,
     "types that model a question, outside questions/": 82,
     "comparisons with a question or family": 49,
     "isinstance of a question or family": 66,
