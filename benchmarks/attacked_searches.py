@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.search.level_places import Beginning, Codes
+from shuffledp.search.alphabet import Beginning, Codes
 from shuffledp.search.progress import TopWords
 from shuffledp.search.search import TopSearch, planned_search
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import shuffledp as sdp
 from benchmarks.result import Result
 from shuffledp.ledger import Entry, Ledger
-from shuffledp.ledger.chain import begun_seal, seal_of
+from shuffledp.ledger.schema import begun_seal, seal_of
 from shuffledp.storage.canonical import canonical
 
 RECORDS = 10_000

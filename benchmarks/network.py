@@ -28,7 +28,6 @@ import numpy as np
 
 import shuffledp as sdp
 from benchmarks.load import Came
-from benchmarks.result import Result
 from shuffledp.protocols.design import Design
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
@@ -38,7 +37,6 @@ from tests.survey.stores.running_postgres import RunningPostgres, program
 
 ROOT = Path(__file__).resolve().parents[1]
 MANY = 10**6
-HALF = 0.5
 # Connections, reports of an upload, uploads of one measurement.
 LOADS = ((32, 1, 20_000), (256, 1, 20_000), (32, 100, 2_000), (32, 1000, 300))
 
@@ -231,30 +229,6 @@ def page(body: list[str]) -> str:
         "which is after the commit is on the disk, and sends the next. A sealed report is 49 bytes.",
     ]
     return "\n".join([*top, *body]) + "\n"
-
-
-def against_bare_handler() -> list[Result]:
-    """A section of ``make bench``."""
-    loads, memory, opened = measure()
-    own, results = loads.pop("bare handler, stores nothing"), []
-    for name, found in loads.items():
-        for (connections, batch), (came, _) in found.items():
-            ratio = came.rate / own[connections, batch][0].rate
-            held = batch > 1
-            results.append(
-                Result(
-                    f"{name}, {connections} connections, {batch:,} to an upload",
-                    f"{came.rate:,.0f} reports/s, {ratio:.2f} of the bare handler, P99 {came.p99:.1f} ms",
-                    f"at least {HALF:g}" if held else "",
-                    ratio >= HALF if held else None,
-                )
-            )
-        before, after = memory[name]
-        results.append(Result(f"{name}, memory after {MANY:.0e} reports", f"{before:.0f} to {after:.0f} MB"))
-    results.append(
-        Result(f"opening {opened.reports:.0e} reports", f"{opened.seconds:.0f} s, {opened.cpu:.0f} s of CPU")
-    )
-    return results
 
 
 def main() -> int:

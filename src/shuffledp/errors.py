@@ -86,6 +86,11 @@ class Argument:
     name: str
     value: object = None
 
+    @classmethod
+    def of(cls, keyword: str) -> Argument:
+        """The one that Python calls so."""
+        return cls(next((name for name, each in KEYWORDS.items() if each == keyword), keyword.replace("_", "-")))
+
     @property
     def typed(self) -> str:
         """As it is typed after a command."""

@@ -17,7 +17,7 @@ from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.contour import turned
-from shuffledp.accounting.haystack.pair_scan import HaystackFamily
+from shuffledp.accounting.haystack.description import HaystackFamily
 from shuffledp.accounting.haystack.triples import Kinds, kinds_of_users
 from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.pld import Composition

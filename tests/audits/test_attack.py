@@ -7,9 +7,8 @@ import pytest
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp.audits.attack import Attack, at_least, at_most, bag_score, proven
+from shuffledp.audits.attack import Attack, Tally, at_least, at_most, bag_score, proven
 from shuffledp.audits.reading import reading_of
-from shuffledp.audits.runs import Tally
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play
 from shuffledp.judge import shuffled_law
@@ -93,7 +92,7 @@ def test_a_tally_in_parts_is_the_tally_of_all(monkeypatch):
     plays = [subject.play(which, 100, source_of(np.random.default_rng(which))) for which in (0, 1)]
     answers = []
     for cells in (1 << 21, 10):
-        monkeypatch.setattr(import_module("shuffledp.audits.runs"), "CELLS", cells)  # sdp.audit is the function
+        monkeypatch.setattr(import_module("shuffledp.audits.attack"), "CELLS", cells)  # sdp.audit is the function
         tally = Tally(6, subject.hay, subject.needles)
         for which, play in enumerate(plays):
             tally.add(which, bag_score(play), play.classes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp.audits.runs import _merged, agreeing, bag_chance, bennett, unrelated
+from shuffledp.audits.attack import _merged, agreeing, bag_chance, bennett, unrelated
 
 LAWS = [
     ([0.5, 0.3, 0.2], [0.1, 0.1, 0.8]),

@@ -146,7 +146,8 @@ def test_the_list_says_what_the_commands_say() -> None:
     told = {each.name: (each.panel, each.summary) for each in LISTED}
     for command in app.registered_commands:
         if command.callback.__module__ != "shuffledp.cli.listing":  # type: ignore[union-attr]
-            words = " ".join((inspect.getdoc(command.callback) or "").split("\n\n")[0].split())
+            said = command.help or inspect.getdoc(command.callback) or ""
+            words = " ".join(said.split("\n\n")[0].split())
             assert told[command.name or ""] == (command.rich_help_panel, words), (
                 f"{command.name} and shuffledp.cli.listing.LISTED must say the same"
             )

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shuffledp.engines import repeated_ids
-from shuffledp.engines.repeated_ids import IdShares, check_single, repeated
+from shuffledp.engines import beam_commit
+from shuffledp.engines.beam_commit import IdShares, check_single, repeated
 from shuffledp.errors import InvalidInput
 
 KEY = bytes(32)
@@ -24,7 +24,7 @@ def repeats(shares: IdShares, *parts: pa.Array) -> int:
 
 @pytest.mark.parametrize("share", [1 << 24, 100])
 def test_every_repetition_is_found(monkeypatch: pytest.MonkeyPatch, share: int) -> None:
-    monkeypatch.setattr(repeated_ids, "SHARE", share)
+    monkeypatch.setattr(beam_commit, "SHARE", share)
     shares, rng = IdShares("id", 3000, KEY), np.random.default_rng(5)
     once = rng.permutation(3000)
     assert repeats(shares, pa.array(once[:1000]), pa.array(once[1000:])) == 0

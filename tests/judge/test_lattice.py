@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shuffledp.judge import haystack_delta, krr, rounds_delta, worst_delta
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most, rounds_of_losses
-from shuffledp.judge.datasets import binary_dataset, binary_datasets
+from shuffledp.judge.enumeration import binary_dataset, binary_datasets
 from shuffledp.judge.lattice import TooLarge, haystack_interval
 from tests.oracle.arb import golden
 
@@ -102,7 +102,7 @@ def test_one_binary_dataset_agrees_with_arbitrary_precision(entry: dict[str, flo
 def test_blocks_of_binary_datasets_bound_every_dataset_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
     epsilons, p, n = np.array([0.05, 0.2]), 0.2, 300
     exact, _, _, _ = binary_datasets(p, n, epsilons)
-    monkeypatch.setattr("shuffledp.judge.datasets.MOST_BLOCKS", 40)
+    monkeypatch.setattr("shuffledp.judge.enumeration.MOST_BLOCKS", 40)
     low, high, blocks, _ = binary_datasets(p, n, epsilons)
     assert blocks == 38
     assert np.all(low <= exact * (1.0 + 1e-9))

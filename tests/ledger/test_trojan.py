@@ -16,8 +16,7 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger, OverLimit, book, spending
 from shuffledp.ledger import file as store
-from shuffledp.ledger.chain import Population, begun_seal, output_seal, seal_of
-from shuffledp.ledger.schema import SCHEMA, TRUST
+from shuffledp.ledger.schema import SCHEMA, TRUST, Population, begun_seal, output_seal, seal_of
 from shuffledp.storage.canonical import digest_of
 from tests.ledger.made import DESIGN, LIMITS, entry
 from tests.ledger.test_damage import unguarded

@@ -11,7 +11,7 @@ import json
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
@@ -19,8 +19,8 @@ from typing import Any
 from unittest import mock
 
 from shuffledp.cli import main
-from shuffledp.release.central_questions import CountQuestion, SumQuestion
-from shuffledp.release.terms import Hiding
+from shuffledp.release import arguments
+from shuffledp.release.options import Option
 
 __all__ = ["CASES", "KEPT", "found"]
 
@@ -100,11 +100,12 @@ def found(name: str) -> str:
 @contextlib.contextmanager
 def _choosing(choices: dict[str, Any]) -> Iterator[None]:
     """While it lasts, the commands choose this."""
-    with contextlib.ExitStack() as stack:
-        for kind in (Hiding, SumQuestion, CountQuestion):
-            defaults = kind.__init__.__kwdefaults__
-            mine = {name: each for name, each in choices.items() if name in defaults}
-            stack.enter_context(mock.patch.dict(defaults, mine))
+    complete = arguments.complete
+
+    def chosen(options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
+        return complete(options, {**given, **{name: each for name, each in choices.items() if name in options}})
+
+    with mock.patch.object(arguments, "complete", chosen):
         yield
 
 

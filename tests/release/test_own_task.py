@@ -15,9 +15,9 @@ from shuffledp.protocols import Histogram
 from shuffledp.protocols.settling import PROTOCOLS
 from shuffledp.protocols.tasks import TASKS, HistogramTask, by_task
 from shuffledp.release.answered import answered
-from shuffledp.release.arguments import categories_of, reading
+from shuffledp.release.arguments import categories_of, complete
+from shuffledp.release.options import HistogramOptions, options_of
 from shuffledp.release.question import Question
-from shuffledp.release.terms import Promise
 from shuffledp.verify import verify
 
 
@@ -42,8 +42,8 @@ def test_a_task_that_derives_from_another_needs_no_more(monkeypatch: pytest.Monk
     monkeypatch.setitem(PROTOCOLS, ("ballot", None), BallotBox)
     votes = ["ann"] * 40 + ["bob"] * 20
     known = categories_of(["ann", "bob"], other=None, missing=None)
-    read = reading(votes, None, ids=None, keep=None, format=None, encoding=None, alone=False)
-    made = answered(Question(task="ballot", categories=known, **read), Promise(epsilon=2.0, delta=1e-2), None, None)
+    given = complete(options_of(HistogramOptions), {"epsilon": 2.0, "delta": 1e-2})
+    made = answered(lambda read, *_: Question(task="ballot", categories=known, **read), votes, None, given, None)
     page = html(made.record)
     assert "Ballot of a column" in page
     assert "Ballot of a column" in made.plot()._repr_svg_()

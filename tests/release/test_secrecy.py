@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shuffledp.release.arguments import Categories, Promise
 from shuffledp.release.question import Question
 from shuffledp.release.stages import release
-from shuffledp.release.terms import Categories, Promise
 from tests.cli.people import FILES, PROMISE, done, people
 from tests.tables.tables import as_csv
 

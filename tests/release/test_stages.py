@@ -11,10 +11,10 @@ import pyarrow.parquet
 import pytest
 
 from shuffledp.errors import InvalidInput
+from shuffledp.release.arguments import Categories
 from shuffledp.release.budget import Budget
 from shuffledp.release.question import Question
 from shuffledp.release.stages import read_design, release
-from shuffledp.release.terms import Categories
 from shuffledp.tables import open_reports, write_reports
 from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
 

@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import TopTask
-from shuffledp.search.level_places import LevelPlaces
+from shuffledp.search.alphabet import LevelPlaces
 
 LETTERS = ("a", "b", "c")
 WORDS = ["".join(letters) for length in range(6) for letters in product("abcx", repeat=length)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from scipy.special import bdtr, bdtrc
 
-from shuffledp.search.level_places import LevelPlaces
+from shuffledp.search.alphabet import LevelPlaces
 from shuffledp.search.search import OUT_OF, SHORT_GROUPS, planned_search
 
 Law = dict[tuple[tuple[int, ...], ...], float]

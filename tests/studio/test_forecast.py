@@ -9,7 +9,7 @@ import pytest
 from shuffledp.mechanisms.best_local import best_alone
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.tasks import HistogramTask, MeanTask, Task
-from shuffledp.release.terms import Hiding
+from shuffledp.release.arguments import Hiding
 from shuffledp.studio import answer
 from shuffledp.studio.answer import forecast_local, forecast_shuffled
 

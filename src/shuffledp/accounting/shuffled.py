@@ -12,8 +12,7 @@ from shuffledp._types import Adversary, End, Floats, View
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee, Row
-from shuffledp.accounting.messages.levels import ComposedLevels
-from shuffledp.accounting.messages.reductions import reduce_levels, reduce_messages
+from shuffledp.accounting.messages.reductions import ComposedLevels, reduce_levels, reduce_messages
 from shuffledp.accounting.pairs import check_pair, reduce_pair
 from shuffledp.accounting.reductions import ADVERSARIES, Reduction, reduce
 from shuffledp.accounting.rounds import Parts, Round

@@ -10,17 +10,16 @@ trial          what is attacked, and the parts of a protocol, tried alone
 messages_seen  what an attacker makes of several messages, by laws in code of its own
 messaged       a law of several messages, or its protocol, under attack
 subject        protocols of one message, or a randomizer behind a shuffler, under attack
-attack         likelihood-ratio and position tests, whose thresholds are chosen on half of the runs
-runs           in the attacked runs: is the law the accounted one, are users and runs independent
+attack         tests whose thresholds are chosen on half of the runs; whether the runs are right
 poisoning      people who cheat: how far they move an estimate, beside what the protocol says
 auditing       ``audit`` and its answer, ``Audit``
 """
 
 from __future__ import annotations
 
+from shuffledp.audits.attack import Check
 from shuffledp.audits.auditing import Audit, audit
 from shuffledp.audits.poisoning import Poisoned, poison
-from shuffledp.audits.runs import Check
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Subject
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.accounting.guarantee import check_delta
-from shuffledp.audits.attack import BAG, bag_score, chosen, proven
+from shuffledp.audits.attack import BAG, SIGNIFICANCE, Check, Tally, bag_score, chosen, judged, proven
 from shuffledp.audits.reading import Misread
-from shuffledp.audits.runs import SIGNIFICANCE, Check, Tally, judged
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play, Subject, misread, tried
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability

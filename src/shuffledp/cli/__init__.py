@@ -2,9 +2,8 @@
 
 listing          every command, for the help; their modules are loaded when they are called
 running          one run: exit codes and errors
-numbers          numbers as they are typed
 parsing          every option once, all that is missing at once
-options          every option that commands share, and how it reaches them
+options          the options of commands, those of questions from their declarations
 setup            those of commands about shuffled reports, as one ``Setup``; randomizers by name
 waiting          what is seen while something takes long: one look of all bars
 show             answers as tables, as plain words, and as strict JSON
@@ -19,10 +18,8 @@ training         which sampler for a training, and how much noise
 audit            attacks on the code that runs
 poison           the command poison: people who cheat, tried against a design
 look             what a table holds, and a command to copy
-asking           the options of a question about a table, as one ``Asking``
 answering        a question is carried out, and its release shown
-release          histogram, mean: from a table to a defended answer
-crosstab         the same for several columns at once
+questions        histogram, mean, crosstab and the others: from a table to a defended answer
 top              the most frequent words of a column, from no list at all
 spark            the same on tables that Spark reads
 design           a question and its noise, settled before there is a table

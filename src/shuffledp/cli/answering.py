@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
-from shuffledp.cli.asking import Asking, Found
+from shuffledp.cli.questions import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput, spelled
 from shuffledp.wording import one_answer, rounded
@@ -35,15 +35,15 @@ TO_BE_CLIPPED = (
 )
 
 
-def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
+def answer(asking: Asking) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.release.write import check_folder
 
-    question, keeping = kind(title=asking.title, **asking.reading.fields(), **asked), asking.keeping
+    question, keeping = asking.question, asking.keeping
     question.check(asking.promise)
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with found(asking, question) as table:
+    with found(asking) as table:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
@@ -54,23 +54,23 @@ def answer(asking: Asking, kind: type["Question"], **asked: Any) -> None:
     return show_release(made, as_json=keeping.as_json, more=more, remarks=table.remarks)
 
 
-def found(asking: Asking, question: "Question") -> AbstractContextManager[Found]:
+def found(asking: Asking) -> AbstractContextManager[Found]:
     """The table of a question, here or on an engine."""
     if asking.engine is None:
-        return _in_file(asking, question)
+        return _in_file(asking)
     from shuffledp.cli.spark import in_spark
 
-    return in_spark(asking, asking.engine, question)
+    return in_spark(asking, asking.engine)
 
 
 @contextmanager
-def _in_file(asking: Asking, question: "Question") -> Iterator[Found]:
+def _in_file(asking: Asking) -> Iterator[Found]:
     """A table that this process reads."""
     from shuffledp.release.stages import release
 
     keeping = asking.keeping
     with patiently("opening the table"):
-        settled = question.settled()
+        settled = asking.question.settled()
     with progress("reading") as watched:
         column = settled.open()
         settled = replace(settled, column=column.name)

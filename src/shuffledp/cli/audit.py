@@ -194,6 +194,6 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
 
 
 def _evidence(check: Check) -> str:
-    from shuffledp.audits.runs import EXACT
+    from shuffledp.audits.attack import EXACT
 
     return "exact" if check.name in EXACT else check.evidence

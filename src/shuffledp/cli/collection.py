@@ -10,10 +10,10 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
-from shuffledp.cli.asking import budget_of
 from shuffledp.cli.listing import NETWORK, examples, group
-from shuffledp.cli.options import ANSWER, QUESTION, argument, flag, sharing, whole
+from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, flag, sharing, whole
 from shuffledp.cli.waiting import patiently
+from shuffledp.release.options import Budgeted, Titled
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def invite_(
     "search",
     epilog=examples("collection search --design words.json --shuffler https://shuffle.example.org --out search"),
 )
-@sharing([*options.BUDGET_OPTIONS, options.AS_JSON], dict)
+@sharing([*declared(Budgeted), options.AS_JSON], dict)
 def search_(
     given: dict[str, Any],
     design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE")],
@@ -174,11 +174,12 @@ def search_(
     first level has been collected, go on with `shuffledp collection next`.
     """
     from shuffledp.client import read_written
+    from shuffledp.release.arguments import budget_of
     from shuffledp.search.search import TopSearch
     from shuffledp.survey.search import new_search
 
     search = TopSearch.from_json(read_written(design))
-    budget = budget_of(**given)
+    budget = budget_of(given)
     with patiently("certifying"):
         made = new_search(search, shuffler, out, question=question, budget=budget)
     _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
@@ -192,7 +193,7 @@ def search_(
         argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
         argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
         *options.OUTPUT_OPTIONS,
-        options.TITLE,
+        *declared(Titled),
         options.AS_JSON,
     ],
     dict,
@@ -201,7 +202,7 @@ def next_(given: dict[str, Any]) -> None:
     """Open the level of a search that was collected last, and announce the next one; after the last
     level, publish the words that were found in the folder --out.
     """
-    from shuffledp.release.terms import check_words
+    from shuffledp.release.arguments import check_words
     from shuffledp.release.top_release import TopRelease
     from shuffledp.survey.search import SearchFolder, next_level
 

@@ -89,22 +89,22 @@ LISTED = (
     ),
     Listed(
         "histogram",
-        "release",
+        "questions",
         RUN,
         "How many people hold each category: from a table to estimates, a figure and a page.",
     ),
-    Listed("mean", "release", RUN, "The mean of a number that people hold."),
-    Listed("sum", "release", RUN, "The sum of a number that people hold."),
-    Listed("count", "release", RUN, "How many people hold one value, as accurately as a trusted curator would tell."),
+    Listed("mean", "questions", RUN, "The mean of a number that people hold."),
+    Listed("sum", "questions", RUN, "The sum of a number that people hold."),
+    Listed("count", "questions", RUN, "How many people hold one value, as accurately as a trusted curator would tell."),
     Listed(
         "quantile",
-        "release",
+        "questions",
         RUN,
         "The median and other quantiles of a number that people hold, and how many lie in a range.",
     ),
     Listed(
         "crosstab",
-        "crosstab",
+        "questions",
         RUN,
         "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
         "groups.",

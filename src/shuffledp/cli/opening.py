@@ -6,23 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from shuffledp.cli.answering import fitting, heard, show_release
-from shuffledp.cli.asking import LOCAL, Keeping, budget_of, check_engine
 from shuffledp.cli.listing import NETWORK, app, examples
 from shuffledp.cli.options import (
     ANSWER,
     AS_JSON,
-    BUDGET_OPTIONS,
     ENGINE,
     MASTER,
     OUTPUT_OPTIONS,
     argument,
+    declared,
     flag,
     option,
     sharing,
 )
+from shuffledp.cli.questions import LOCAL, Keeping, check_engine
 from shuffledp.cli.track import SERIES, refresh
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
+from shuffledp.release.options import Budgeted
 
 if TYPE_CHECKING:
     from shuffledp.record import InSeries
@@ -55,7 +56,7 @@ SPARK = option(
     [
         argument("study", "STUDY", "The folder of the collection, with the analyst's key."),
         argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
-        *BUDGET_OPTIONS,
+        *declared(Budgeted),
         SPARK,
         MASTER,
         *OUTPUT_OPTIONS,
@@ -93,7 +94,7 @@ def open_(
     out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
     file may be opened again, another one of the same collection is refused.
     """
-    from shuffledp.release.terms import check_words
+    from shuffledp.release.arguments import check_words
     from shuffledp.release.write import check_folder
     from shuffledp.survey.opener import Study, publish_study
 
@@ -127,11 +128,13 @@ def _placed(
     collection: "Collection", series: Path | None, period: str | None, given: dict[str, Any]
 ) -> "Iterator[tuple[Keeping, Budget | None, InSeries | None]]":
     """Where a release goes, and who pays for it: a folder and a budget, or a week of a series."""
+    from shuffledp.release.arguments import budget_of
+
     keeping = Keeping.of(given)
     if series is None:
         if period is not None:
             raise InvalidInput(f"--period must come with --series, got {period!r} alone. Leave it out.")
-        yield keeping, budget_of(**given), None
+        yield keeping, budget_of(given), None
         return
     from shuffledp.series.weeks import collected_week
 

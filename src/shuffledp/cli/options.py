@@ -1,4 +1,5 @@
-"""Every option that commands share, declared once, and the panels of the help that they stand in.
+"""The options of commands: those of a question as ``release.options`` declares them, and those that
+only commands have.
 
 An option of one command is a ``flag`` in its signature; those of several are an ``option`` each,
 and ``sharing`` hands them to a command as one object.
@@ -6,35 +7,131 @@ and ``sharing`` hands them to a command as one object.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from shuffledp.cli.numbers import read_count, read_number, read_people
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, spelled
+from shuffledp.release import options as all_options
+from shuffledp.release.options import Option as Declared
+from shuffledp.release.options import options_of
 
 Option = tuple[str, inspect.Parameter]
 
-ONE_REPORT, EVERYONE, QUESTION, ANSWER = (
-    "What one user sends",
-    "Who reports, and who looks",
-    "The question",
-    "The answer",
-)
-TABLE, MESSY, BUDGET, ENGINE = "The table", "If the table is messy", "The budget", "Where the data are"
+ONE_REPORT, ENGINE = "What one user sends", "Where the data are"
+EVERYONE, QUESTION, ANSWER = all_options.EVERYONE, all_options.QUESTION, all_options.ANSWER
+TABLE, MESSY = all_options.TABLE, all_options.MESSY
 
-# What the help calls a value, by its type or by what reads it.
-METAVARS: Mapping[Any, str | None] = {
-    str: "NAME",
-    list[str]: "NAME",
-    Path: "FILE",
-    bool: None,
-    read_count: "COUNT",
-    read_number: "NUMBER",
-    read_people: "COUNT",
+
+def read_number(text: str) -> float:
+    """A real number.
+
+    >>> read_number("1e-6")
+    1e-06
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number. Write it as 0.5 or 1e-6.") from None
+
+
+def read_numbers(name: str, text: str) -> list[float]:
+    """Numbers with commas between them.
+
+    >>> read_numbers("--at", "0.1, 0.5")
+    [0.1, 0.5]
+    """
+    try:
+        return [float(each) for each in text.split(",")]
+    except ValueError:
+        raise InvalidInput(
+            f"{name} must be numbers with commas between them, got {text!r}. Write it as 0.1,0.5,0.9."
+        ) from None
+
+
+def read_range(text: str) -> tuple[float, float]:
+    """Two numbers with a colon between them.
+
+    >>> read_range("18:65")
+    (18.0, 65.0)
+    """
+    low, colon, high = text.partition(":")
+    try:
+        if colon:
+            return float(low), float(high)
+    except ValueError:
+        pass
+    raise InvalidInput(f"--range must be two cut points with a colon between them, got {text!r}. Write it as 18:65.")
+
+
+def read_count(text: str) -> int:
+    """A whole number, however it is written.
+
+    >>> read_count("1e6"), read_count("10_000"), read_count("10,000")
+    (1000000, 10000, 10000)
+    """
+    try:
+        value = Decimal(text.replace(",", ""))
+        if value.is_finite() and value.adjusted() <= 30 and value == value.to_integral_value():
+            return int(value)
+    except InvalidOperation:
+        pass
+    raise typer.BadParameter(f"{text!r} is not a whole number of reasonable size. Write it as 10000 or 1e4.")
+
+
+def read_sizes(text: str) -> int | str:
+    """How many categories: a count, or one for each of several columns.
+
+    >>> read_sizes("1e3"), read_sizes("4x3")
+    (1000, '4x3')
+    """
+    return text if "x" in text.lower() else read_count(text)
+
+
+def read_people(text: str) -> int | Fraction:
+    """How many users: a count, or a share of them all.
+
+    >>> read_people("900"), read_people("90%")
+    (900, Fraction(9, 10))
+    """
+    if not text.endswith("%"):
+        with suppress(InvalidOperation):
+            if Decimal("1e-9") < (part := Decimal(text)) < 1:
+                percent = (part * 100).normalize()
+                raise typer.BadParameter(f"{text!r} is not a count. Write that share of the users as {percent:f}%.")
+        return read_count(text)
+    from shuffledp.randomizers.parameters import read_fraction
+
+    try:
+        share = read_fraction(text[:-1]) / 100
+        if 0 < share <= 1:
+            return share
+    except (ValueError, ArithmeticError):
+        pass
+    raise typer.BadParameter(
+        f"{text!r} is not a share of the users. Write a count such as 9000, or a share such as 90%."
+    )
+
+
+# How a declared option is read, and what the help calls its value.
+KINDS: Mapping[str, tuple[Any, str | None]] = {
+    "text": (str, "NAME"),
+    "texts": (list[str], "NAME"),
+    "file": (Path, "FILE"),
+    "switch": (bool, None),
+    "count": (read_count, "COUNT"),
+    "number": (read_number, "NUMBER"),
+    "people": (read_people, "COUNT"),
+    "numbers": (str, "LIST"),
+    "words": (str, "LIST"),
+    "ranges": (list[str], "LOW:HIGH"),
 }
+METAVARS: Mapping[Any, str | None] = dict(reversed([*KINDS.values()]))
 
 
 def flag(name: str, panel: str, meaning: str, **more: Any) -> Any:
@@ -108,35 +205,72 @@ def sharing(
     return wrap
 
 
-# The table: which column, whose rows, and what is forgiven.
+def declared(*lists: type, only: Container[str] | None = None, leave: Container[str] = ()) -> list[Option]:
+    """The flags of options that are declared in ``release.options``: of all lists, or some."""
+    known = {name: each for one in lists for name, each in options_of(one).items() if not each.keyword}
+    return [_flag(each) for name, each in known.items() if name not in leave and (only is None or name in only)]
+
+
+def declared_for(questions: Mapping[str, type], leave: Container[str]) -> list[Option]:
+    """The flags of options that several questions take, with what each of them means by one."""
+    taken = dict[str, dict[str, Declared]]()
+    for question, one in questions.items():
+        for name, each in options_of(one).items():
+            if not each.keyword and name not in leave:
+                taken.setdefault(name, {})[question] = each
+    return [_flag(_joined(several, len(questions))) for several in taken.values()]
+
+
+def _joined(several: Mapping[str, Declared], of: int) -> Declared:
+    """An option of several questions, of which some need none."""
+    meanings = dict[str, list[str]]()
+    for question, each in several.items():
+        meanings.setdefault(each.meaning, []).append(question)
+    said = "; ".join(f"for {', '.join(who)}: {what.removesuffix('.')}" for what, who in meanings.items()) + "."
+    *_, last = sorted(several.values(), key=lambda each: each.kind == "texts")
+    everywhere = len(several) == of and len(meanings) == 1
+    needed = len(several) == of and all(each.required for each in several.values())
+    return last._replace(meaning=last.meaning if everywhere else said[0].upper() + said[1:], required=needed)
+
+
+def _flag(each: Declared) -> Option:
+    kind, metavar = KINDS[each.kind or "text"]
+    meaning = spelled(each.words, typed=True)
+    needed = ... if each.required else None
+    named = {"called": each.argument.name, "metavar": each.metavar or metavar}
+    return option(each.name, each.panel, meaning, kind, default=needed, **named)
+
+
+def as_declared(known: Mapping[str, Declared], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed of such options, as Python gives it."""
+    found = {name: typed[name] for name in known if is_typed(typed.get(name))}
+    return {name: _read(known[name], each) for name, each in found.items()}
+
+
+def is_typed(value: Any) -> bool:
+    """Whether an option was given; 0 is a number."""
+    return value is not None and value is not False and value != []
+
+
+def _read(each: Declared, text: Any) -> Any:
+    if each.kind == "words":
+        return tuple(part.strip() for part in text.split(","))
+    if each.kind == "numbers":
+        return read_numbers(each.argument.typed, text)
+    return [read_range(part) for part in text] if each.kind == "ranges" else text
+
+
+# What only a command has: where the table is, where the answer goes, and in which form.
 
 SOURCES = argument("source", "FILE...", "A CSV, Parquet or Arrow file, or - for standard input.", list[str])
-TABLE_OPTIONS = [
-    option("column", TABLE, "The column to ask about; a table with only one needs no name."),
-    option("format", TABLE, "One of csv, parquet, arrow; if left out, the file's first bytes decide."),
-    option("ids", TABLE, "The column that says whose row it is: one row of each person takes part.", called="id"),
-    option("keep", TABLE, "Which row of a person with several values to keep: first or random; if left out, first."),
-    option(
-        "one_row_per_person",
-        TABLE,
-        "Every row is another person, though a column that is named like an id repeats.",
-        bool,
-    ),
-]
+COLUMN = option("column", TABLE, "The column to ask about; a table with only one needs no name.")
 COLUMNS = option(
     "column",
     TABLE,
     "The column to ask about, or each of those of a crosstab; a table with only one needs no name.",
     list[str],
 )
-MESSY_OPTIONS = [
-    option("strip", MESSY, "Ignore spaces before and after a text.", bool),
-    option("ignore_case", MESSY, "Ignore upper and lower case, and how accents are composed.", bool),
-    option("na", MESSY, "Texts that mean a missing value, such as NA,N/A.", metavar="LIST"),
-    option("decimal", MESSY, "The decimal mark of numbers: . or ,", metavar="MARK"),
-    option("thousands", MESSY, "The thousands separator, such as . in 1.234,5.", metavar="MARK"),
-    option("encoding", MESSY, "For CSV: the encoding of its text, such as latin-1 or utf-16; if left out, utf-8."),
-]
+DOMAIN = option("domain", TABLE, "The number of categories, if they are 0, 1, 2, and so on.", read_count)
 MASTER = option(
     "master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"
 )
@@ -151,110 +285,19 @@ ENGINE_OPTIONS = [
         metavar="FOLDER",
     ),
 ]
-
-# Which answers count: categories, bounds, or bins.
-
-MISSING = flag("missing", TABLE, "Count missing values as this category.", metavar="NAME")
-MissingName = Annotated[str | None, MISSING]
-CATEGORY_OPTIONS = [
-    option("categories", TABLE, "A file with one category per line, or a list such as yes,no.", metavar="FILE|LIST"),
-    option("domain", TABLE, "The number of categories, if they are 0, 1, 2, and so on.", read_count),
-    option("other", TABLE, "Count all other values as this category; if left out, they are refused."),
-    option("missing", TABLE, "Count missing values as this category; if left out, those rows do not take part."),
-]
-LISTS = option(
-    "categories",
-    TABLE,
-    "A file with one category per line, or a list such as yes,no; for a crosstab once for each column.",
-    list[str],
-    metavar="FILE|LIST",
-)
-HIDING = option(
-    "mechanism",
-    QUESTION,
-    "How answers are hidden: krr, noise in every report; of a histogram also hadamard, hash, subset or oue, for very "
-    "many categories; fakes, that people send; or dummies, that the shuffler adds. If left out, krr, which asks for "
-    "the least trust.",
-    default="krr",
-    metavar="NAME",
-)
-LOWER = number("lower", TABLE, "The smallest possible value, known without the data.")
-UPPER = number("upper", TABLE, "The largest possible value, known without the data.")
-BOUND_OPTIONS = [shared("lower", LOWER), shared("upper", UPPER)]
-BIN_OPTIONS = [
-    option(
-        "bins",
-        TABLE,
-        "How many bins to cut the range into; if left out 64, or one for each whole number of a short range.",
-        read_count,
-        metavar="N",
-    ),
-    option("scale", TABLE, "linear, or log: bins that grow with the value, as incomes want them."),
-    option("cuts", TABLE, "Every cut point instead, such as 0,1000,2000,5000.", metavar="LIST"),
-    option("at", QUESTION, "The quantiles to ask for; 0.5 is the median.", default="0.5", metavar="LIST"),
-    option(
-        "ranges",
-        QUESTION,
-        "How many people are from one cut point to below another, such as 18:65; may be repeated.",
-        list[str],
-        called="range",
-        metavar="LOW:HIGH",
-    ),
-]
-# Of a question that is settled before there is a table.
-LowerBound = Annotated[float | None, number("lower", TABLE, "For a mean or quantiles: the smallest possible value.")]
-UpperBound = Annotated[float | None, number("upper", TABLE, "For a mean or quantiles: the largest possible value.")]
-Clipping = Annotated[bool, flag("clip", TABLE, "For a mean: move values outside the range to the nearest bound.")]
 Designed = Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")]
 MostEpsilon0 = Annotated[
     float | None,
     number("most-epsilon0", QUESTION, "Refuse a design whose single report says more than this, whatever it promises."),
 ]
-
-# What is promised to whom, and whose budget that takes.
-
 Delta = Annotated[float, number("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.")]
 Target = Annotated[float, number("epsilon", QUESTION, "The epsilon that must not be exceeded.")]
-HONEST = option(
-    "honest",
-    EVERYONE,
-    "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all.",
-    read_people,
-)
-ROUNDS = option("rounds", EVERYONE, "How often the same users report; if left out, once.", read_count)
-PROMISE_OPTIONS = [
-    option("epsilon", QUESTION, "The epsilon to promise, for all rounds together.", read_number, default=...),
-    option("delta", QUESTION, "The delta to promise: a small probability, well below 1/n.", read_number, default=...),
-    HONEST,
-    ROUNDS,
-]
-# Of a histogram in place of --epsilon; of a sum or a mean with the last one.
-NOISE = [
-    option("epsilon", QUESTION, "The epsilon to promise, for all rounds; or give --gamma or --epsilon0.", read_number),
-    option("gamma", QUESTION, "In place of --epsilon: the probability that a report is uniformly random.", read_number),
-    option("epsilon0", QUESTION, "In place of --epsilon: the epsilon0 of one report.", read_number),
-    option(
-        "k",
-        QUESTION,
-        "For a mean or a sum, with --gamma or --epsilon0: the steps of the grid that numbers are rounded to.",
-        read_count,
-    ),
-]
-BUDGET_OPTIONS = [
-    option("ledger", BUDGET, "Record the release in this SQLite file, before anything is written.", Path),
-    option("population", BUDGET, "Whose budget this is, such as app-users."),
-    option("limit_epsilon", BUDGET, "What all releases about them may add up to.", read_number),
-    option("limit_delta", BUDGET, "The delta of that limit.", read_number),
-]
-
-# Where the answer goes, and in which form.
 
 FOLDER = flag("out", ANSWER, "The folder to write; it must not exist yet.", metavar="FOLDER")
 NewFolder = Annotated[Path, FOLDER]
 OUTPUT_OPTIONS = [shared("out", FOLDER, Path), option("force", ANSWER, "Replace the folder if it exists.", bool)]
 OutFile = Annotated[Path, flag("out", ANSWER, "The file to write.", metavar="FILE")]
 ReplaceFile = Annotated[bool, flag("force", ANSWER, "Replace the file if it exists.")]
-TITLE = option("title", ANSWER, "A headline for the page.", metavar="TEXT")
 Plot = Annotated[Path | None, flag("plot", ANSWER, "Draw it, as png, svg or pdf.", metavar="FILE")]
 Csv = Annotated[Path | None, flag("csv", ANSWER, "Write the table as CSV.", metavar="FILE")]
 LATEX = flag("latex", ANSWER, "Print the table for a paper, as LaTeX.")

@@ -11,14 +11,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shuffledp.errors import InvalidInput
+from shuffledp.release.options import QUESTIONS, Option, options_of
 
 __all__ = ["App"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-LISTED = ("histogram", "crosstab")  # tasks whose answers are listed beforehand
-NOISE = ("epsilon", "gamma", "epsilon0")  # one of them is given
-EXAMPLES = {"epsilon": "1", "delta": "1e-6", "lower": "0", "upper": "120", "n": "10000", "categories": "yes,no"}
+EXAMPLES = {"n": "10000"}
 
 
 class _Examples:
@@ -49,13 +48,14 @@ class _Command(_Examples, TyperCommand):
 
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
-        needed = _needed(parameters, values)
+        asked = QUESTIONS.get(str(values.get("task") if "task" in parameters else ctx.info_name))
+        known = {} if asked is None else options_of(asked)
+        needed = _needed(parameters, values, known)
         missing = [
             name
             for name, each in parameters.items()
-            if (each.required and values.get(name) in (None, ())) or (name == "epsilon" and name in needed)
+            if (each.required and values.get(name) in (None, ())) or name in needed
         ]
-        missing += [name for name in needed if name not in missing]
         if not missing:
             return
         columns = _columns(parameters, values)
@@ -71,6 +71,7 @@ class _Command(_Examples, TyperCommand):
         )
         examples = (
             EXAMPLES
+            | {name: each.example for name, each in known.items() if each.example is not None}
             | {"column": columns[0] if columns else ""}
             | ({"out": "result"} if "dry_run" in parameters else {})
         )
@@ -118,16 +119,14 @@ def _check_once(order: list[Any]) -> None:
             )
 
 
-def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
+def _needed(parameters: Mapping[str, Any], values: Mapping[str, Any], known: Mapping[str, Option]) -> list[str]:
     """What a command needs under the circumstances, and does not have."""
-    needed = []
-    listed = values.get("task") in LISTED if "task" in parameters else "value" not in parameters
-    if "categories" in parameters and listed and not any(values.get(name) for name in ("categories", "domain")):
-        needed.append("categories")
-    if values.get("task") == "mean":
-        needed += [name for name in ("lower", "upper") if name in parameters and values.get(name) is None]
-    if {"epsilon", "gamma", "out"} <= set(parameters) and all(values.get(name) is None for name in NOISE):
-        needed.append("epsilon")
+    needed = [
+        name
+        for name, each in known.items()
+        if name in parameters and (each.required or each.instead is not None)
+        if not any(values.get(one) for one in (name, *(each.instead or ())))
+    ]
     if "out" in parameters and "force" in parameters and values.get("out") is None and not values.get("dry_run"):
         needed.append("out")
     return needed

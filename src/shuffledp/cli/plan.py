@@ -8,18 +8,32 @@ import typer
 
 from shuffledp.cli import show
 from shuffledp.cli.listing import PLAN, app, examples
-from shuffledp.cli.numbers import read_people, read_sizes
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Delta, Json, Target, check_form, flag, whole
+from shuffledp.cli.options import (
+    ANSWER,
+    LATEX,
+    QUESTION,
+    Json,
+    as_declared,
+    check_form,
+    declared,
+    flag,
+    read_sizes,
+    sharing,
+    whole,
+)
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.protocols.tasks import TASKS
-from shuffledp.release.terms import Promise
+from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, options_of
 from shuffledp.wording import in_percent
 
 if TYPE_CHECKING:
     from shuffledp._types import Task
+    from shuffledp.release.arguments import Promise
 
 __all__: list[str] = []
+
+PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 
 @app.command(
@@ -33,10 +47,12 @@ __all__: list[str] = []
         "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
     ),
 )
+@sharing(
+    [*declared(Epsilon, Promised, Rounds), *declared(Searched, only=("k", "longest", "least_holders", "tokens"))], dict
+)
 def plan(
+    given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
-    epsilon: Target,
-    delta: Delta,
     n: Annotated[int, whole("n", QUESTION, "How many users report.")],
     domain: Annotated[
         Any,
@@ -46,34 +62,6 @@ def plan(
             "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
             metavar="COUNT",
             parser=read_sizes,
-        ),
-    ] = None,
-    rounds: Annotated[int | None, whole("rounds", QUESTION, "How often they report; if left out, once.")] = None,
-    honest: Annotated[
-        Any,
-        flag(
-            "honest",
-            QUESTION,
-            "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all.",
-            metavar="COUNT",
-            parser=read_people,
-        ),
-    ] = None,
-    k: Annotated[int | None, whole("k", QUESTION, "For top: how many words to list; if left out, 50.")] = None,
-    longest: Annotated[
-        int | None,
-        whole("longest", QUESTION, "For top: follow words for so many bytes or tokens; if left out, 16."),
-    ] = None,
-    least_holders: Annotated[
-        int | None, whole("least-holders", QUESTION, "For top: list no word that fewer people hold; if left out, 50.")
-    ] = None,
-    tokens: Annotated[
-        Path | None,
-        flag(
-            "tokens",
-            QUESTION,
-            "For top: what words are made of, one token per line; if left out, bytes.",
-            metavar="FILE",
         ),
     ] = None,
     plot: Annotated[
@@ -88,13 +76,14 @@ def plan(
     from shuffledp import figures
     from shuffledp.protocols.planning import PLANNED, error_of, worst_of
     from shuffledp.protocols.planning import plan as made
+    from shuffledp.release.arguments import complete, promise_of
 
-    terms_of_search = {"k": k, "longest": longest, "least_holders": least_holders, "tokens": tokens}
-    searched = {name: each for name, each in terms_of_search.items() if each is not None}
+    searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
+    promise = promise_of(complete(PROMISED, as_declared(PROMISED, given)))
+    delta = promise.delta
     if task == "top":
         _refuse(task, domain=domain, plot=plot, latex=latex or None)
         check_delta(delta)
-        promise = Promise(epsilon=epsilon, delta=delta, rounds=1 if rounds is None else rounds, honest=honest)
         return _plan_top(n, promise, searched, as_json=as_json)
     _refuse(task, **searched)
     if task not in PLANNED:
@@ -104,8 +93,8 @@ def plan(
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = cast("Task", task), 1 if rounds is None else rounds
-    terms = Promise(epsilon=epsilon, delta=delta, rounds=rounds, honest=honest).terms(n)
+    kind, rounds = cast("Task", task), promise.rounds
+    terms = promise.terms(n)
     with patiently("planning"):
         found = made(kind, domain=domain, **terms)
         if plot is not None:
@@ -117,7 +106,7 @@ def plan(
             "n": n,
             "honest": n if terms["honest"] is None else terms["honest"],
             "domain": domain,
-            "epsilon": epsilon,
+            "epsilon": promise.epsilon,
             "delta": delta,
             "rounds": rounds,
         }
@@ -181,13 +170,12 @@ def _refuse(task: str, **options: object) -> None:
         )
 
 
-def _plan_top(n: int, promise: Promise, given: dict[str, Any], *, as_json: bool) -> None:
+def _plan_top(n: int, promise: "Promise", given: dict[str, Any], *, as_json: bool) -> None:
     """What a search among n people would find, and how accurately."""
-    from shuffledp.cli.top import SEARCH_OPTIONS, expected, given_terms, show_expected
-    from shuffledp.release.top_question import TopQuestion
+    from shuffledp.cli.questions import asked as questioned
+    from shuffledp.cli.top import expected, show_expected
 
-    terms = given_terms({name: given.get(name) for name, _ in SEARCH_OPTIONS})
-    question = TopQuestion(source="-", **terms).checked()
+    question, *_ = questioned("top", given | {"epsilon": promise.epsilon, "delta": promise.delta}, "-")
     with patiently("planning"):
         search = question.search(n, promise)
         told = expected(search)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.asking import Reading
 from shuffledp.cli.listing import NETWORK, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, flag, option, shared, sharing
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
+from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.tasks import CrosstabTask, Task
+from shuffledp.release.options import WeekOptions
 
 if TYPE_CHECKING:
     from shuffledp.survey.sender import Client, Receipt
@@ -37,11 +38,9 @@ ONE = [
 ]
 MANY = [
     option("source", TABLE, "Instead of one answer: a CSV, Parquet or Arrow file.", called="table", metavar="FILE"),
-    *options.TABLE_OPTIONS,
     options.COLUMNS,
     option("codes", TABLE, "A file with an invitation for each row.", Path),
-    shared("missing", options.MISSING),
-    *options.MESSY_OPTIONS,
+    *declared(WeekOptions, leave=("clip",)),
 ]
 
 
@@ -56,7 +55,13 @@ MANY = [
     ),
 )
 @sharing(
-    [argument("file", "FILE", "What `shuffledp collection new` wrote."), *ONE, *MANY, options.AS_JSON],
+    [
+        argument("file", "FILE", "What `shuffledp collection new` wrote."),
+        *ONE,
+        *MANY,
+        *declared(WeekOptions, only=("clip",)),
+        options.AS_JSON,
+    ],
     dict,
 )
 def send(
@@ -65,9 +70,6 @@ def send(
         str | None,
         flag("digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST"),
     ] = None,
-    clip: Annotated[
-        bool, flag("clip", QUESTION, "For a mean: move values outside the range to the nearest bound.")
-    ] = False,
     most: options.MostEpsilon0 = None,
     certify: Annotated[
         bool, flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.")
@@ -114,7 +116,7 @@ def send(
         show.sentences(exposed)  # before anything is asked or sent: nothing can be taken back
         sys.stdout.flush()
     many = given["source"] is not None
-    receipt = _many(client, given, clip, dry_run) if many else _one(client, given, clip, dry_run)
+    receipt = _many(client, given, dry_run) if many else _one(client, given, dry_run)
     if as_json:
         _show_json(client, receipt, certify, exposed[2:])
     elif receipt is None:
@@ -125,15 +127,15 @@ def send(
         raise typer.Exit(1)
 
 
-def _one(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
+def _one(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | None":
     """An answer; a dry run stops where it would be drawn."""
     _check_absent(given, MANY, "--value")
     value = _answers(client.collection.design.task, given["value"])
     if dry_run:
-        client.check(value, code=given["code"], clip=clip)
+        client.check(value, code=given["code"], clip=given["clip"])
         return None
     with patiently("sending"):
-        return client.send(value, code=given["code"], clip=clip)
+        return client.send(value, code=given["code"], clip=given["clip"])
 
 
 def _answers(task: Task, typed: Sequence[str]) -> object:
@@ -159,13 +161,13 @@ def _asked(about: str | None = None) -> str:
     return sys.stdin.readline(LONGEST_LINE).rstrip("\r\n")
 
 
-def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) -> "Receipt | None":
+def _many(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | None":
     """The answers of a table."""
     from shuffledp.client import Drawing
     from shuffledp.survey.sender import read_codes
 
     _check_absent(given, ONE, "--table")
-    reading = Reading.of(given)
+    reading = read_as(given["source"], given)
     with bars() as drawn:
         encoding, sending = (
             drawn.add_task(name, total=None, said="", visible=False) for name in ("encoding and sealing", "sending")
@@ -184,7 +186,7 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
                 )
             return receipt  # what was sealed is sent: whoever has deleted the table since did well
         codes = None if given["codes"] is None else read_codes(given["codes"])
-        column = reading.opened(client.collection.design)
+        column = opened(reading, given["column"], client.collection.design)
         rows = 0
 
         def read(more: int) -> None:
@@ -196,9 +198,9 @@ def _many(client: "Client", given: dict[str, Any], clip: bool, dry_run: bool) ->
             client.collection.encoder,
             column,
             missing=given["missing"],
-            clip=clip,
-            cleaning=reading.cleaning,
-            keep=reading.keep,  # type: ignore[arg-type]
+            clip=given["clip"],
+            cleaning=reading["cleaning"],
+            keep=reading["keep"],
             tick=read,
         )
         if dry_run:

@@ -12,10 +12,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import AS_JSON, EVERYONE, HONEST, ONE_REPORT, ROUNDS, Option, option, sharing
+from shuffledp.cli.options import (
+    AS_JSON,
+    EVERYONE,
+    ONE_REPORT,
+    Option,
+    declared,
+    option,
+    read_count,
+    read_number,
+    sharing,
+)
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.names import NAMES, Named, Parameter, Way
+from shuffledp.release.options import Promised, Rounds
 
 if TYPE_CHECKING:  # a command that shares these options need not compute with them
     from shuffledp._types import Adversary, View
@@ -215,8 +225,7 @@ SETUP = [
         Path,
     ),
     option("n", EVERYONE, f"{USERS[0].upper()}{USERS[1:]}.", read_count),
-    HONEST,
-    ROUNDS,
+    *declared(Promised, Rounds, only=("honest", "rounds")),
     option(
         "adversary",
         EVERYONE,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.cli.asking import Asking, Engine, Found
+from shuffledp.cli.questions import Asking, Engine, Found
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
@@ -29,11 +29,11 @@ ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 
 
 @contextmanager
-def in_spark(asking: Asking, engine: Engine, question: "Question") -> Iterator[Found]:
+def in_spark(asking: Asking, engine: Engine) -> Iterator[Found]:
     """Tables that a session of Spark reads, for as long as the question is asked."""
     from shuffledp.engines.spark_commit import release_column
 
-    settled = question.settled()
+    settled = asking.question.settled()
     with reading_column(asking, engine, settled) as column:
         with patiently("reading the table"):
             people = column.survey(settled.reader())

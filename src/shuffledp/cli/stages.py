@@ -3,22 +3,20 @@ analyst apart. And example: data to try them on.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
-from shuffledp.cli.asking import Keeping, Reading, budget_of
 from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION, argument, flag, sharing, whole
+from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, flag, sharing, whole
+from shuffledp.cli.questions import Keeping, opened, read_as
 from shuffledp.cli.waiting import patiently, progress
+from shuffledp.release.options import Budgeted, Titled, WeekOptions
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
 from shuffledp.wording import quote, rounded
-
-if TYPE_CHECKING:
-    from shuffledp.release.budget import Budget
 
 __all__: list[str] = []
 
@@ -27,7 +25,6 @@ Settled = Annotated[
     flag("design", QUESTION, "The design that was settled; if left out, the files are trusted.", metavar="FILE"),
 ]
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
-with_budget = sharing(options.BUDGET_OPTIONS, budget_of)
 
 
 @app.command(
@@ -38,9 +35,8 @@ with_budget = sharing(options.BUDGET_OPTIONS, budget_of)
 @sharing(
     [
         argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
-        *options.TABLE_OPTIONS,
         options.COLUMNS,
-        *options.MESSY_OPTIONS,
+        *declared(WeekOptions),
         options.AS_JSON,
     ],
     dict,
@@ -49,8 +45,6 @@ def encode(
     table: dict[str, Any],
     design: options.Designed,
     out: options.OutFile,
-    missing: options.MissingName = None,
-    clip: options.Clipping = False,
     most: options.MostEpsilon0 = None,
     certify: Annotated[
         bool,
@@ -67,8 +61,8 @@ def encode(
     """
     from shuffledp import client
 
-    reading = Reading.of(table)
-    check_apart(check_new_file(out, replace=force), design, Path(reading.source))
+    reading = read_as(table["source"], table)
+    check_apart(check_new_file(out, replace=force), design, Path(table["source"]))
     settled = client.read_design(design)
     client.check_client(settled, most)
     if certify:
@@ -77,13 +71,11 @@ def encode(
         with patiently("certifying"):
             certified(settled)
     with progress("encoding") as watched:
-        column = reading.opened(settled)
+        column = opened(reading, table["column"], settled)
         tick = watched(column.rows, column.progress)
         rules: dict[str, Any] = {
-            "missing": missing,
-            "clip": clip,
-            "cleaning": reading.cleaning,
-            "keep": reading.keep,
+            **{name: table[name] for name in ("missing", "clip")},
+            **{name: reading[name] for name in ("cleaning", "keep")},
             "most_epsilon0": most,
         }
         done = client.encode(settled, column, out, **rules, force=force, tick=tick)
@@ -119,9 +111,9 @@ def encode(
         "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
     ),
 )
-@with_budget
+@sharing(declared(Budgeted), dict)
 def shuffle(
-    budget: "Budget | None",
+    paying: dict[str, Any],
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
     out: options.OutFile,
     design: Settled = None,
@@ -138,7 +130,9 @@ def shuffle(
     whose id comes twice is refused.
     """
     from shuffledp.release import stages
+    from shuffledp.release.arguments import budget_of
 
+    budget = budget_of(paying)
     settled = None if design is None else stages.read_design(design)
     with progress("shuffling") as watched:
         done = stages.shuffle(
@@ -194,15 +188,12 @@ def shuffle(
     [
         argument("source", "FILE", "What `shuffledp shuffle` wrote, or an engine counted."),
         *options.OUTPUT_OPTIONS,
+        *declared(Titled),
         options.AS_JSON,
     ],
     dict,
 )
-def analyse(
-    given: dict[str, Any],
-    design: Settled = None,
-    title: Annotated[str | None, flag("title", ANSWER, "A headline for the page.", metavar="TEXT")] = None,
-) -> None:
+def analyse(given: dict[str, Any], design: Settled = None) -> None:
     """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
     from shuffledp.release import stages
 
@@ -213,7 +204,7 @@ def analyse(
             given["source"],
             keeping.folder(),
             design=settled,
-            title=title,
+            title=given["title"],
             force=keeping.force,
             tick=watched(None, lambda: None),
         )

@@ -3,15 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.cli import show
 from shuffledp.cli.answering import fitting, heard, show_release
-from shuffledp.cli.asking import ASKED, Asking, Engine
-from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.numbers import read_count, read_number
-from shuffledp.cli.options import QUESTION, option, sharing
+from shuffledp.cli.questions import PROMISED, Asking, Engine, question_command
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded
 
@@ -20,55 +16,9 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.top_release import TopRelease
     from shuffledp.search.search import TopSearch
 
-__all__ = ["SEARCH_OPTIONS", "FoundTable", "expected", "given_terms", "show_expected", "top"]
+__all__ = ["FoundTable", "expected", "show_expected"]
 
-PROMISED = "--epsilon 1 --delta 1e-6"
-
-
-SEARCH_OPTIONS = [
-    option("k", QUESTION, "List so many words at most; if left out, 50.", read_count),
-    option(
-        "longest",
-        QUESTION,
-        "Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.",
-        read_count,
-    ),
-    option("least_holders", QUESTION, "List no word that fewer people hold; if left out, 50.", read_count),
-    option(
-        "error",
-        QUESTION,
-        "The probability of listing such a word all the same, or following it; if left out, 0.001.",
-        read_number,
-    ),
-    option(
-        "candidates",
-        QUESTION,
-        "Follow so many beginnings at most; if left out, twice as many as words are listed.",
-        read_count,
-    ),
-    option(
-        "tokens",
-        QUESTION,
-        "What words are made of, one token per line, the longest that fits first; if left out, bytes.",
-        Path,
-    ),
-]
-
-
-def given_terms(options: dict[str, Any]) -> dict[str, Any]:
-    """What was given of the terms of a search, read."""
-    from shuffledp.release.top_question import read_tokens
-
-    given = {name: options[name] for name, _ in SEARCH_OPTIONS if options[name] is not None}
-    return given | ({"tokens": read_tokens(given["tokens"])} if "tokens" in given else {})
-
-
-def _searching(**options: Any) -> tuple[Asking, dict[str, Any]]:
-    terms = given_terms({name: options.pop(name) for name, _ in SEARCH_OPTIONS})
-    return Asking.of(**options), terms
-
-
-with_searching = sharing([*SEARCH_OPTIONS, *ASKED], _searching)
+READ = ("source", "column", "format", "title", "cleaning", "encoding", "ids", "keep", "one_row_per_person")
 
 
 class FoundTable(NamedTuple):
@@ -81,30 +31,15 @@ class FoundTable(NamedTuple):
     publish: "Callable[[TopSearch], TopRelease]"
 
 
-@app.command(
-    "top",
-    rich_help_panel=RUN,
-    epilog=examples(
-        f"top searches.parquet --column query --k 50 {PROMISED} --out result",
-        f"top visits.csv --column page --tokens letters.txt --longest 12 {PROMISED} --dry-run",
-        f"top 'logs/*.parquet' --column query --id user {PROMISED} --out result --engine spark",
-    ),
-)
-@with_searching
-def top(asked: tuple[Asking, dict[str, Any]]) -> None:
-    """Which words are most frequent, when nobody has listed them: beginnings that many people share
-    are followed, symbol by symbol, each step with other people.
-    """
-    from shuffledp.release.top_question import TopQuestion
+def _search(asking: Asking) -> None:
+    """Read, calibrate, and either show the plan or search."""
     from shuffledp.release.top_release import paying
     from shuffledp.release.write import check_folder
 
-    asking, terms = asked
     keeping = asking.keeping
-    question = TopQuestion(title=asking.title, **asking.reading.fields(), **terms).checked()
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
-    with _found(asking, question) as table:
+    with _found(asking) as table:
         with patiently("calibrating"):
             search = table.question.search(table.people, asking.promise)
         asking = replace(asking, budget=paying(asking.budget, search))
@@ -117,11 +52,20 @@ def top(asked: tuple[Asking, dict[str, Any]]) -> None:
     return None
 
 
-def _found(asking: Asking, question: "TopQuestion") -> AbstractContextManager[FoundTable]:
+question_command(
+    "top",
+    f"searches.parquet --column query --k 50 {PROMISED} --out result",
+    f"visits.csv --column page --tokens letters.txt --longest 12 {PROMISED} --dry-run",
+    f"'logs/*.parquet' --column query --id user {PROMISED} --out result --engine spark",
+    carried_out=_search,
+)
+
+
+def _found(asking: Asking) -> AbstractContextManager[FoundTable]:
     """The table of a question, here or on an engine."""
     if asking.engine is None:
-        return _in_file(asking, question)
-    return _in_spark(asking, asking.engine, question)
+        return _in_file(asking, asking.question)
+    return _in_spark(asking, asking.engine, asking.question)
 
 
 @contextmanager
@@ -129,10 +73,11 @@ def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterat
     """Tables that a session of Spark reads."""
     from shuffledp.cli.spark import reading_column, working
     from shuffledp.engines.spark import check_ids, release_search_column
+    from shuffledp.release.arguments import Categories
     from shuffledp.release.question import Question
-    from shuffledp.release.terms import Categories
 
-    words = Question(task="top", title=asking.title, **asking.reading.fields(), categories=Categories((), "words"))
+    own = {name: getattr(question, name) for name in READ}
+    words = Question(task="top", **own, categories=Categories((), "words"))
     with reading_column(asking, engine, words) as column:
         check_ids(column)
         with patiently("reading the table"):

@@ -1,6 +1,5 @@
 """The commands track new, add, status, plot and verify: one design, asked every week."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,16 +7,27 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import found, heard, show_release
-from shuffledp.cli.asking import ASKED, Asking, budget_of
 from shuffledp.cli.listing import RUN, examples, group
-from shuffledp.cli.numbers import read_count
-from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, flag, number, option, shared, sharing
+from shuffledp.cli.options import (
+    ANSWER,
+    QUESTION,
+    TABLE,
+    argument,
+    declared,
+    flag,
+    number,
+    option,
+    read_count,
+    shared,
+    sharing,
+)
+from shuffledp.cli.questions import Asking, Engine, Keeping, read_as, source_of
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput
+from shuffledp.release.options import Budgeted, Titled, WeekOptions
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.release.question import Question
     from shuffledp.series.pausing import Pace
     from shuffledp.series.weeks import Tracked, Week
 
@@ -35,15 +45,6 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of th
 LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
 PaidIn = Annotated[Path | None, LEDGER]
 FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exist yet.")
-# Of a question in one go, all that is about the table: the rest was settled with the series.
-SETTLED = {
-    *dict(options.PROMISE_OPTIONS),
-    *dict(options.BUDGET_OPTIONS),
-    *dict(options.OUTPUT_OPTIONS),
-    "source",
-    "dry_run",
-}
-WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
 
 
 @track.command(
@@ -54,7 +55,7 @@ WEEKLY = [each for each in ASKED if each[0] not in SETTLED]
         "--limit-delta 1e-5",
     ),
 )
-@sharing([FOLDER, *options.BUDGET_OPTIONS, options.AS_JSON], dict)
+@sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
     given: dict[str, Any],
     design: Annotated[
@@ -69,7 +70,6 @@ def new(
     by: Annotated[
         str | None, flag("by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME")
     ] = None,
-    title: Annotated[str | None, flag("title", ANSWER, "A headline for its pages.", metavar="TEXT")] = None,
 ) -> None:
     """Start a series: one design whose promise is for all weeks together.
 
@@ -78,10 +78,11 @@ def new(
     """
     from shuffledp.client import read_design
     from shuffledp.protocols.settling import certify
+    from shuffledp.release.arguments import budget_of
     from shuffledp.series.weeks import new_series
 
     folder: Path = given["folder"]
-    budget = budget_of(**given)
+    budget = budget_of(given)
     with patiently("certifying"):
         settled = certify(read_design(design)).design
     if settled.rounds < 2:
@@ -90,7 +91,9 @@ def new(
             f"`shuffledp design`, and --rounds 52."
         )
     with patiently("paying for all weeks" if budget is not None else "writing"):
-        made = new_series(folder, settled, folder.name if name is None else name, title=title, by=by, budget=budget)
+        made = new_series(
+            folder, settled, folder.name if name is None else name, title=given["title"], by=by, budget=budget
+        )
     bound = settled.protocol.guarantee.epsilon(delta=settled.delta)
     if given["as_json"]:
         return show.as_json(
@@ -143,16 +146,14 @@ def _paid(paid: bool) -> str:
         option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
         option("week", SERIES, "Which week it is; if left out, the next.", read_count),
         shared("ledger", LEDGER, Path),
-        *WEEKLY,
         options.COLUMNS,
+        *declared(WeekOptions, Titled),
+        *options.ENGINE_OPTIONS,
+        options.AS_JSON,
     ],
     dict,
 )
-def add(
-    given: dict[str, Any],
-    missing: options.MissingName = None,
-    clip: options.Clipping = False,
-) -> None:
+def add(given: dict[str, Any]) -> None:
     """Release one more week of a series.
 
     A week with fewer people than were promised is refused, and not used up; nor is one whose run
@@ -163,29 +164,26 @@ def add(
 
     named = {each: given.pop(each) for each in ("week", "period", "ledger")}
     with next_week(given.pop("folder"), **named) as week:
-        asking, question = _asking(week, given, missing=missing, clip=clip)
-        with heard(as_json=asking.keeping.as_json), found(asking, question) as table:
+        asking = _asking(week, given)
+        with heard(as_json=asking.keeping.as_json), found(asking) as table:
             week.check_people(table.people)
             made = table.publish(week.series.design)
     refresh(week.folder.parent.parent, named["ledger"])
     show_release(made, as_json=asking.keeping.as_json)
 
 
-def _asking(week: "Week", given: dict[str, Any], *, missing: str | None, clip: bool) -> tuple[Asking, "Question"]:
+def _asking(week: "Week", given: dict[str, Any]) -> Asking:
     """A week as a question in one go, with the promise that was settled."""
     from shuffledp.client import column_for
+    from shuffledp.release.arguments import Promise
     from shuffledp.series.weeks import question_of
 
-    design = week.series.design
-    assert design.epsilon is not None
-    settled: dict[str, Any] = {each: getattr(design, each) for each in ("epsilon", "delta", "rounds")}
-    settled |= {"honest": design.honest, "out": week.folder, "force": False, "dry_run": False}
-    settled |= dict.fromkeys(dict(options.BUDGET_OPTIONS)) | {"title": given.pop("title") or week.series.title}
-    asking = Asking.of(**settled, **given)
-    asking = replace(asking, budget=week.budget)
-    reading = asking.reading.fields() | {"column": column_for(design, asking.reading.columns)}
-    question = question_of(week, missing=missing, clip=clip, title=asking.title, **reading)
-    return replace(asking, categories=question.categories), question
+    design, engine = week.series.design, Engine.of(given)
+    promise = Promise(epsilon=design.epsilon, delta=design.delta, rounds=design.rounds, honest=design.honest)
+    reading = read_as(source_of(given["source"]), given) | {"column": column_for(design, given["column"] or [])}
+    title, rules = given["title"] or week.series.title, {name: given[name] for name in ("missing", "clip")}
+    question = question_of(week, **rules, title=title, **reading)
+    return Asking(question, promise, week.budget, Keeping(week.folder, False, given["as_json"]), False, engine)
 
 
 def refresh(folder: Path, ledger: Path | None) -> None:

@@ -7,8 +7,7 @@ spark_commit   reports drawn once and committed, and the work folder that they l
 spark_column   a column of a frame: looked at, surveyed, one row chosen of each person
 spark_session  a session, opened and looked over, and what it says when it fails
 beam           Apache Beam: transforms from batches of values to reports, and to their counts
-beam_commit    what makes a drawing stand, however often a runner attempts it; no engine is imported
-repeated_ids   whether a person has two rows, in a table on many machines; no engine is imported
+beam_commit    what makes a drawing stand, and finds ids that stand twice; no engine is imported
 """
 
 from typing import TYPE_CHECKING

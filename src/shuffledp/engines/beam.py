@@ -41,8 +41,7 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
 from shuffledp.engines.batch import BatchEncoder, ReportTally, Sums, added_up
-from shuffledp.engines.beam_commit import Attempt, Drawing, Written, put_once
-from shuffledp.engines.repeated_ids import IdShares, check_single, repeated
+from shuffledp.engines.beam_commit import Attempt, Drawing, IdShares, Written, check_single, put_once, repeated
 from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_file

@@ -4,6 +4,9 @@ under names that nobody else has, and a manifest that says which of them count.
 Whoever writes the manifest first has decided; whoever comes later reads the one that stands, and
 what it drew itself is removed unread. All of that rests on one step that a folder takes for one
 caller only: ``os.link``, which never replaces a name. No engine is imported here.
+
+Whether an id stands in two rows of a table that lies on many machines, fingerprints tell: each is
+sent to the machine that compares its share of all. Rows are never handled one by one.
 """
 
 from __future__ import annotations
@@ -16,19 +19,22 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
 
-from shuffledp.engines.batch import UNSURE, BatchEncoder
+from shuffledp.engines.batch import UNSURE, BatchEncoder, column_of, title_of
 from shuffledp.errors import InvalidInput
+from shuffledp.sampling.tags import HALF
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import unwritable
 from shuffledp.tables.counted_reports import new_batch
+from shuffledp.tables.people import fingerprints
 
-__all__ = ["Attempt", "Drawing", "Written", "put_once"]
+__all__ = ["Attempt", "Drawing", "IdShares", "Written", "check_single", "put_once", "repeated"]
 
 CLAIM, REPORTS, SUFFIX = "claim.json", "reports", ".arrow"
 NAME = re.compile(r"[0-9a-f]{32}\.arrow")
@@ -342,3 +348,50 @@ def _flush(folder: Path) -> None:
             os.fsync(handle)
     finally:
         os.close(handle)
+
+
+SHARE = 1 << 24  # ids that one machine compares at once: 256 MB
+
+
+@dataclass(frozen=True, slots=True)
+class IdShares:
+    """How the ids in a ``column`` are shared out, for at most ``people`` people; ``key`` is drawn
+    for one run.
+    """
+
+    column: str
+    people: int
+    key: bytes = field(repr=False)
+
+    def of(self, batch: Any) -> Iterator[tuple[int, bytes]]:
+        """The number of a share, and the fingerprints of the batch that belong there."""
+        shares = np.uint64(1 + self.people // SHARE)
+        for prints in fingerprints(self.key, column_of(batch, self.column, argument="ids"), title_of(self.column)):
+            share = prints[:, 1] % shares
+            order = np.argsort(share, kind="stable")
+            numbers, starts = np.unique(share[order], return_index=True)
+            for number, mine in zip(numbers.tolist(), np.split(prints[order], starts[1:]), strict=True):
+                yield number, mine.tobytes()
+
+
+def repeated(parts: Iterable[bytes]) -> int:
+    """How many fingerprints of a share came before.
+
+    >>> one, other = bytes(16), bytes(8) + b"12345678"
+    >>> repeated([one + other]), repeated([one + other, other])
+    (0, 1)
+    """
+    prints = np.frombuffer(b"".join(parts), dtype=HALF).reshape(-1, 2)
+    halves = np.sort(prints[:, 0])
+    twice = halves[1:][halves[1:] == halves[:-1]]
+    alike = prints[np.isin(prints[:, 0], twice)]
+    return len(alike) - len(np.unique(alike, axis=0))
+
+
+def check_single(repeats: int, column: str) -> None:
+    """Refuse a table with several rows of one person."""
+    if repeats:
+        raise InvalidInput(
+            f"ids in {title_of(column)} must name everybody once, got {repeats:,} rows of people who have another. "
+            f"Keep one row of each person."
+        )

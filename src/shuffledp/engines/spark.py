@@ -45,6 +45,7 @@ from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks.crossing import Missing, one_name
 from shuffledp.record import Asked
+from shuffledp.release.arguments import check_labels, check_words, given_categories
 from shuffledp.release.budget import Budget
 from shuffledp.release.crossed import crossed_reader
 from shuffledp.release.finishing import charged
@@ -52,7 +53,6 @@ from shuffledp.release.question import Question
 from shuffledp.release.released import Release
 from shuffledp.release.settled_question import question_about
 from shuffledp.release.stages import operated, seal_counts
-from shuffledp.release.terms import check_labels, check_words, given_categories
 from shuffledp.release.top_release import TopRelease, finished_search, paying
 from shuffledp.release.write import check_folder
 from shuffledp.search.progress import found_words, progress_of

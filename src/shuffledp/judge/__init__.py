@@ -6,9 +6,8 @@ fakes        true values among fakes, from their integers, and what that hides
 shares       noise that people share: counts by +1 and -1, sums by split and mix
 rows         estimates, standard errors and limits from the votes, of a tree of bins too
 effort       how much the judge computes before it says that a part is too large
-enumeration  the exact laws of shuffled reports of a handful of users, and their divergences
+enumeration  the exact laws of a handful of users' shuffled reports; binary ones on every dataset
 lattice      the law of a sum on a lattice, and the needle in the haystack, between two ends
-datasets     binary randomized response on every dataset
 balls        the same in ball arithmetic, where python-flint is installed
 composition  several rounds of one pair, from its curve
 clones       the first-clone swap for any number of users, from above

@@ -23,8 +23,8 @@ import numpy as np
 from shuffledp.judge import rounds_delta
 from shuffledp.judge.clones import CloneSwap, Row, swap_at_most
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
-from shuffledp.judge.datasets import binary_dataset, binary_datasets
 from shuffledp.judge.effort import FEW_ROUNDS, FEW_USERS, FEW_VALUES, MOST_KNOTS, Effort, TooLarge, TooMuch
+from shuffledp.judge.enumeration import binary_dataset, binary_datasets
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array, haystack_interval
 from shuffledp.judge.laws import Classes, CountedLaw

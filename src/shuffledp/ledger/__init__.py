@@ -4,10 +4,8 @@ exceed the limit is refused.
 entry        what is to be released, as plain data: randomizers with their integers, users, rounds
 series       series that were paid for before their weeks are released
 total        everything released over the same users, composed
-remainder    the largest release that would still fit, and how many more of the same
 populations  of populations, and which of them look alike
-schema       tables that only grow, and the proof that a file has these and nothing else
-chain        the chain of hashes that makes a change visible
+schema       tables that only grow, the proof that a file has these, and the chain of hashes
 file         the SQLite file: locked, read, written, and what to say when it cannot be used
 book         the ledger read as it stands
 check        what is wrong with it; the ledger as JSON and as CSV
@@ -34,11 +32,11 @@ nobody can tell what was seen of it.
 """
 
 from shuffledp.ledger.book import Release
-from shuffledp.ledger.chain import Population
 from shuffledp.ledger.charge import OverLimit, Receipt
 from shuffledp.ledger.check import Check, write_csv, write_json
 from shuffledp.ledger.entry import Entry, Part, Turn
 from shuffledp.ledger.populations import check_name
+from shuffledp.ledger.schema import Population
 from shuffledp.ledger.series import PaidSeries
 from shuffledp.ledger.spending import Ledger
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shuffledp.errors import InvalidInput
-from shuffledp.ledger.chain import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.ledger.entry import Entry, Part, mechanism_of
 from shuffledp.ledger.file import reading
-from shuffledp.ledger.schema import check_schema
+from shuffledp.ledger.schema import START, Population, begun_seal, check_schema, output_seal, seal_of
 from shuffledp.ledger.series import PaidSeries, covered_ids, paid_series
 from shuffledp.ledger.total import Mechanism
 from shuffledp.storage.canonical import canonical

@@ -13,10 +13,10 @@ from typing import Any
 
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger.book import Book, Release, parsed
-from shuffledp.ledger.chain import Population
+from shuffledp.ledger.charge import more
 from shuffledp.ledger.entry import Entry
 from shuffledp.ledger.populations import lookalikes
-from shuffledp.ledger.remainder import more
+from shuffledp.ledger.schema import Population
 from shuffledp.ledger.series import series_faults
 from shuffledp.ledger.total import composed
 from shuffledp.storage.canonical import canonical

@@ -11,12 +11,12 @@ from typing import Any
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger.book import Book, Release, book_of, parsed, read, refreshed
-from shuffledp.ledger.chain import START, Population, begun_seal, output_seal, seal_of
 from shuffledp.ledger.charge import (
     OverLimit,
     Receipt,
     check_batches,
     limits_of,
+    more,
     refusal,
     situation,
     terms_asked,
@@ -27,8 +27,7 @@ from shuffledp.ledger.check import Check, checked, exported
 from shuffledp.ledger.entry import Entry, check_digest
 from shuffledp.ledger.file import check_place, held, reading
 from shuffledp.ledger.populations import check_name
-from shuffledp.ledger.remainder import more
-from shuffledp.ledger.schema import Damaged, damaged
+from shuffledp.ledger.schema import START, Damaged, Population, begun_seal, damaged, output_seal, seal_of
 from shuffledp.ledger.series import PaidSeries, check_turn, turn_of
 from shuffledp.ledger.total import composed
 from shuffledp.storage.canonical import canonical

@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.choices import Scale
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.protocols.rounding import check_bounds, check_numbers
 from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
-__all__ = ["BINS", "SCALES", "Scale", "cut_points", "in_bins", "plainly"]
+__all__ = ["BINS", "SCALES", "cut_points", "in_bins", "plainly"]
 
-Scale = Literal["linear", "log"]
-SCALES: tuple[Scale, ...] = ("linear", "log")
+SCALES: tuple[Scale, ...] = get_args(Scale)
 BINS = 64
 ROUNDED = 12  # digits of a cut point that was computed
 LEAST_DIGITS = 3  # of one on a logarithmic scale; more, where rounding would move it by a tenth of a bin

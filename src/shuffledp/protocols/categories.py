@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal, Words
 from shuffledp.randomizers.parameters import check_domain
 
 __all__ = ["LARGEST", "Categories", "as_list", "check_size"]
@@ -149,13 +149,13 @@ class Categories:
         return found
 
 
-def as_list(name: str, values: object, *, remedy: str) -> list[Hashable]:
+def as_list(name: Words, values: object, *, remedy: Words) -> list[Hashable]:
     """Return the items of a list-like thing; strings, sets and mappings are refused, as they rarely
     mean one item per user.
     """
     single = isinstance(values, np.ndarray) and values.ndim == 0
     if single or isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
-        raise InvalidInput(f"{name} must be a list, got {type(values).__name__}. {remedy}")
+        raise InvalidInput(Refusal((name, " must be a list"), type(values).__name__, remedy))
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 

@@ -1,12 +1,12 @@
 """From a table to a defended answer: tables, protocols, ledger and page joined.
 
-arguments          arguments as Python gives them, read into the parts of a question
+options            every option of a question, declared once for command and Python
+arguments          what was given of them, read into the parts of a question
 answered           a question's column is opened and read, and the release made
 of_values          ``sdp.histogram``, ``sdp.count``
 of_numbers         ``sdp.mean``, ``sdp.sum``, ``sdp.quantile``
 of_columns         ``sdp.crosstab``
 of_words           ``sdp.top``
-terms              what is promised, and which answers count
 question           a question about a column of a table
 crossed            a question about several columns at once
 settled_question   a question that was settled before there was a table

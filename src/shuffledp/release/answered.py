@@ -8,14 +8,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from shuffledp.errors import spelled
-from shuffledp.release.budget import Budget
+from shuffledp.release.arguments import budget_of, promise_of, reading
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release
-from shuffledp.release.terms import Promise
 from shuffledp.release.top_question import TopQuestion
 from shuffledp.sampling import Rng
 from shuffledp.tables import Values
@@ -40,8 +39,12 @@ def opened(question: Open, rng: Rng) -> Iterator[tuple[Open, Values]]:
         yield settled, values
 
 
-def answered(question: Question, promise: Promise, budget: Budget | None, rng: Rng) -> Release:
-    """The release that answers a question of one round of reports."""
+def answered(build: Any, data: object, column: object, given: Any, rng: Rng) -> Release:
+    """The release that answers a question of one round of reports; ``build`` makes it of the
+    options that were ``given``.
+    """
+    question: Question = build(reading(data, given), column, given)
+    promise, budget = promise_of(given), budget_of(given)
     question.check(promise)
     with opened(question.settled(), rng) as (settled, values):
         design = settled.design(values.count, promise)

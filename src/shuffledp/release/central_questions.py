@@ -16,8 +16,8 @@ from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import reachable
 from shuffledp.protocols.tasks import CountTask
 from shuffledp.record import Asked
+from shuffledp.release.arguments import Categories, Promise, check_labels, check_words, listed
 from shuffledp.release.question import Question
-from shuffledp.release.terms import Categories, Promise, check_labels, check_words, listed
 from shuffledp.sampling import Rng
 from shuffledp.tables import Column, OneValue, Places, Values, read
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.accounting.messages.levels import Inexact
+from shuffledp.accounting.messages.reductions import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.mechanisms.best_curator import best_curator

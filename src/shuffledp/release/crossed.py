@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
@@ -12,12 +11,12 @@ from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import Missing, per_column
 from shuffledp.record import Asked
+from shuffledp.release.arguments import Categories, check_labels, check_words, given_categories
 from shuffledp.release.question import Question
-from shuffledp.release.terms import Categories, check_labels, check_words, given_categories, read_categories
 from shuffledp.tables import Cleaning, Column, JoinedPlaces, Places, open_column
 from shuffledp.tables.columns import joined_name
 
-__all__ = ["CrossQuestion", "check_columns", "crossed_columns", "crossed_reader", "read_parts"]
+__all__ = ["CrossQuestion", "check_columns", "crossed_columns", "crossed_reader"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,36 +122,6 @@ def check_columns(columns: Sequence[str]) -> tuple[str, ...]:
 def crossed_columns(columns: Sequence[str], by: str | None) -> tuple[str, ...]:
     """The columns of a crosstab, that of the groups first if it is not among them already."""
     return (*columns,) if by is None or by in columns else (by, *columns)
-
-
-def read_parts(
-    columns: Sequence[str], given: Sequence[str], *, other: object, missing: object
-) -> tuple[Categories, ...]:
-    """The categories of each column as the command line gives them: in the order of the columns, or
-    with the name of the column before, COLUMN=LIST.
-    """
-    texts = dict[str, str]()
-    for text in given:
-        name, sign, listed = text.partition("=")
-        free = [column for column in columns if column not in texts]
-        if sign and name in columns and not Path(text).exists():
-            if name in texts:
-                raise InvalidInput(f"the categories of a column must be given once, got {name!r} again. Leave one out.")
-            texts[name] = listed
-        elif free:
-            texts[free[0]] = text
-        else:
-            rule = (Argument("categories"), f" must be given once for each of the {len(columns)} columns")
-            raise InvalidInput(Refusal(rule, str(len(given)), "Leave out what is too many."))
-    rests, gaps = per_column(Argument("other"), other, columns), per_column(Argument("missing"), missing, columns)
-    made = []
-    for name, rest, gap in zip(columns, rests, gaps, strict=True):
-        if name not in texts:
-            once = ("Repeat ", Argument("categories"), " once for each column, in their order; ")
-            remedy = (*once, "`shuffledp look FILE --column NAME` prints a list to copy.")
-            raise InvalidInput(Refusal(f"the categories of column {name!r} must be given", "none", remedy))
-        made.append(read_categories(texts[name], domain=None, other=rest, missing=gap))
-    return tuple(made)
 
 
 def _each(columns: Sequence[str], said: Sequence[str]) -> str:

@@ -2,64 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
+from typing import Any, Unpack
 
-from shuffledp.protocols.binning import Scale
 from shuffledp.protocols.categories import as_list
 from shuffledp.release.answered import answered
-from shuffledp.release.arguments import (
-    PathLike,
-    budget_of,
-    cut_pair,
-    finite_number,
-    finite_numbers,
-    number_cleaning,
-    promised,
-    reading,
-    switch,
-)
+from shuffledp.release.arguments import column_name, cut_pair, finite_numbers, given_bins, hiding_of
 from shuffledp.release.central_questions import SumQuestion
+from shuffledp.release.options import MeanOptions, QuantileOptions, keywords
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
-from shuffledp.release.terms import Hiding, given_bins
 from shuffledp.sampling import Rng
-from shuffledp.tables import Keep
-from shuffledp.tables.formats import Format
 
 __all__ = ["mean", "quantile", "sum"]
 
+SUMMED = ("title", "lower", "upper", "clip", "messages", "error")
 
-def mean(
-    data: object,
-    column: str | None = None,
-    *,
-    lower: float,
-    upper: float,
-    clip: bool = False,
-    epsilon: float | None = None,
-    delta: float,
-    gamma: float | None = None,
-    epsilon0: float | None = None,
-    k: int | None = None,
-    rounds: int = 1,
-    honest: float | None = None,
-    ledger: PathLike | None = None,
-    population: str | None = None,
-    limit_epsilon: float | None = None,
-    limit_delta: float | None = None,
-    na: str | Iterable[str] = (),
-    decimal: str = ".",
-    thousands: str | None = None,
-    ids: str | None = None,
-    keep: Keep | None = None,
-    one_row_per_person: bool = False,
-    format: Format | None = None,
-    encoding: str | None = None,
-    title: str | None = None,
-    messages: int | None = None,
-    error: float | None = None,
-    rng: Rng = None,
-) -> Release:
+
+def _added(read: dict[str, Any], column: object, given: dict[str, Any], *, task: str) -> Question:
+    own = {name: given[name] for name in SUMMED}
+    return SumQuestion(task=task, **read, column=column_name("column", column), **own)
+
+
+_mean, _sum = partial(_added, task="mean"), partial(_added, task="sum")
+
+
+@keywords(MeanOptions, _mean)
+def mean(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[MeanOptions]) -> Release:
     """The mean of a number that people hold, from ``lower`` to ``upper``: bounds that must not come
     from the data.
 
@@ -79,52 +48,11 @@ def mean(
     >>> abs(row.estimate - 35.0) < 6 * row.stderr
     True
     """
-    question = SumQuestion(
-        task="mean",
-        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-        title=title,
-        lower=lower,
-        upper=upper,
-        clip=switch("clip", clip),
-        cleaning=number_cleaning(na, decimal, thousands),
-        messages=messages,
-        error=error,
-    )
-    promise = promised(epsilon, delta, rounds, honest, gamma=gamma, epsilon0=epsilon0, k=k)
-    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    return answered(_mean, data, column, given, rng)
 
 
-def sum(
-    data: object,
-    column: str | None = None,
-    *,
-    lower: float,
-    upper: float,
-    clip: bool = False,
-    epsilon: float | None = None,
-    delta: float,
-    gamma: float | None = None,
-    epsilon0: float | None = None,
-    k: int | None = None,
-    rounds: int = 1,
-    honest: float | None = None,
-    ledger: PathLike | None = None,
-    population: str | None = None,
-    limit_epsilon: float | None = None,
-    limit_delta: float | None = None,
-    na: str | Iterable[str] = (),
-    decimal: str = ".",
-    thousands: str | None = None,
-    ids: str | None = None,
-    keep: Keep | None = None,
-    one_row_per_person: bool = False,
-    format: Format | None = None,
-    encoding: str | None = None,
-    title: str | None = None,
-    messages: int | None = None,
-    error: float | None = None,
-    rng: Rng = None,
-) -> Release:
+@keywords(MeanOptions, _sum)
+def sum(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[MeanOptions]) -> Release:
     """The sum of a number that people hold: everything is as for ``mean``.
 
     >>> hours = sum(
@@ -134,57 +62,30 @@ def sum(
     >>> abs(row.estimate - 140_000) < 10 * row.stderr, row.stderr < 100
     (True, True)
     """
-    question = SumQuestion(
-        task="sum",
-        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-        title=title,
-        lower=lower,
-        upper=upper,
-        clip=switch("clip", clip),
-        cleaning=number_cleaning(na, decimal, thousands),
-        messages=messages,
-        error=error,
+    return answered(_sum, data, column, given, rng)
+
+
+def _quantile(read: dict[str, Any], column: object, given: dict[str, Any]) -> Question:
+    at, cuts, ranges = given["at"], given["cuts"], given["ranges"]
+    known = given_bins(
+        **{name: given[name] for name in ("lower", "upper", "bins", "scale")},
+        cuts=None if cuts is None else finite_numbers("cuts", cuts),
+        at=finite_numbers("at", [at] if isinstance(at, (int, float)) else at),
+        ranges=[cut_pair(each) for each in as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")],
     )
-    promise = promised(epsilon, delta, rounds, honest, gamma=gamma, epsilon0=epsilon0, k=k)
-    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    return Question(
+        task="quantile",
+        **read,
+        column=column_name("column", column),
+        title=given["title"],
+        bins=known,
+        clip=given.get("clip", False),
+        hiding=hiding_of("quantile", given),
+    )
 
 
-def quantile(
-    data: object,
-    column: str | None = None,
-    *,
-    lower: float | None = None,
-    upper: float | None = None,
-    bins: int | None = None,
-    scale: Scale | None = None,
-    cuts: Iterable[float] | None = None,
-    at: float | Iterable[float] = 0.5,
-    ranges: Iterable[tuple[float, float]] = (),
-    clip: bool = False,
-    epsilon: float,
-    delta: float,
-    rounds: int = 1,
-    honest: float | None = None,
-    ledger: PathLike | None = None,
-    population: str | None = None,
-    limit_epsilon: float | None = None,
-    limit_delta: float | None = None,
-    na: str | Iterable[str] = (),
-    decimal: str = ".",
-    thousands: str | None = None,
-    ids: str | None = None,
-    keep: Keep | None = None,
-    one_row_per_person: bool = False,
-    format: Format | None = None,
-    encoding: str | None = None,
-    title: str | None = None,
-    mechanism: str = "krr",
-    slots: int | None = None,
-    kept: float | None = None,
-    kind: str | None = None,
-    light_epsilon0: float | None = None,
-    rng: Rng = None,
-) -> Release:
+@keywords(QuantileOptions, _quantile)
+def quantile(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[QuantileOptions]) -> Release:
     """The quantiles ``at`` of a number that people hold, the median if left out, and how many
     people are below each cut point and in each of the ``ranges``, which are pairs of cut points.
 
@@ -200,23 +101,4 @@ def quantile(
     >>> found.lower[0] <= 40.0 <= found.upper[0]
     True
     """
-    known = given_bins(
-        lower=finite_number("lower", lower),
-        upper=finite_number("upper", upper),
-        bins=bins,
-        scale=scale,
-        cuts=None if cuts is None else finite_numbers("cuts", cuts),
-        at=finite_numbers("at", [at] if isinstance(at, (int, float)) else at),
-        ranges=[cut_pair(each) for each in as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")],
-    )
-    question = Question(
-        task="quantile",
-        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-        title=title,
-        bins=known,
-        clip=switch("clip", clip),
-        cleaning=number_cleaning(na, decimal, thousands),
-        hiding=Hiding("quantile", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
-    )
-    promise = promised(epsilon, delta, rounds, honest)
-    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    return answered(_quantile, data, column, given, rng)

@@ -2,62 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any, Unpack
 
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release.answered import answered
-from shuffledp.release.arguments import (
-    Listed,
-    PathLike,
-    budget_of,
-    categories_of,
-    label_text,
-    promised,
-    reading,
-    text_cleaning,
-)
+from shuffledp.release.arguments import categories_of, column_name, hiding_of, label_text
 from shuffledp.release.central_questions import CountQuestion
+from shuffledp.release.options import CountOptions, HistogramOptions, keywords
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
-from shuffledp.release.terms import Hiding
 from shuffledp.sampling import Rng
-from shuffledp.tables import Keep
-from shuffledp.tables.formats import Format
 
 __all__ = ["count", "histogram"]
 
 
+def _histogram(read: dict[str, Any], column: object, given: dict[str, Any]) -> Question:
+    return Question(
+        task="histogram",
+        **read,
+        column=column_name("column", column),
+        title=given["title"],
+        categories=categories_of(given["categories"], other=given["other"], missing=given["missing"]),
+        hiding=hiding_of("histogram", given),
+    )
+
+
+@keywords(HistogramOptions, _histogram)
 def histogram(
-    data: object,
-    column: str | None = None,
-    *,
-    categories: Listed | None = None,
-    epsilon: float | None = None,
-    delta: float,
-    gamma: float | None = None,
-    epsilon0: float | None = None,
-    rounds: int = 1,
-    honest: float | None = None,
-    ledger: PathLike | None = None,
-    population: str | None = None,
-    limit_epsilon: float | None = None,
-    limit_delta: float | None = None,
-    other: str | None = None,
-    missing: str | None = None,
-    strip: bool = False,
-    ignore_case: bool = False,
-    na: str | Iterable[str] = (),
-    ids: str | None = None,
-    keep: Keep | None = None,
-    one_row_per_person: bool = False,
-    format: Format | None = None,
-    encoding: str | None = None,
-    title: str | None = None,
-    mechanism: str = "krr",
-    slots: int | None = None,
-    kept: float | None = None,
-    kind: str | None = None,
-    light_epsilon0: float | None = None,
-    rng: Rng = None,
+    data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[HistogramOptions]
 ) -> Release:
     """How many people hold each category, with a certified (epsilon, delta).
 
@@ -69,7 +41,7 @@ def histogram(
     former are refused and the latter left out.
 
     The promise holds as long as ``honest`` of the people, a number or a share such as 0.9, follow
-    the protocol; it is ``--honest`` on the command line. With a ``ledger``, a file, the release is
+    the protocol. With a ``ledger``, a file, the release is
     charged to the budget of its ``population`` before anything is shown, or refused; the first
     release about them sets the limits. ``ids`` names the column that says whose row it is; without
     it, a column that is named like an id and repeats is refused unless ``one_row_per_person`` is
@@ -104,47 +76,27 @@ def histogram(
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    known = categories_of(categories, other=other, missing=missing)
-    question = Question(
-        task="histogram",
-        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-        title=title,
-        categories=known,
-        cleaning=text_cleaning(strip, ignore_case, na),
-        hiding=Hiding("histogram", mechanism, slots=slots, kept=kept, kind=kind, light_epsilon0=light_epsilon0),
+    return answered(_histogram, data, column, given, rng)
+
+
+def _count(read: dict[str, Any], column: object, given: dict[str, Any]) -> Question:
+    if given["categories"] is None and given["other"] is not None:
+        remedy = "Without them every other value is else."
+        raise InvalidInput(Refusal((Argument("other"), " must come with ", Argument("categories")), "none", remedy))
+    listed = given["categories"]
+    return CountQuestion(
+        **read,
+        column=column_name("column", column),
+        title=given["title"],
+        value=label_text(given["value"]),
+        listed=None if listed is None else categories_of(listed, other=given["other"], missing=None),
+        messages=given.get("messages"),
+        error=given["error"],
     )
-    promise = promised(epsilon, delta, rounds, honest, gamma=gamma, epsilon0=epsilon0)
-    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
 
 
-def count(
-    data: object,
-    column: str | None = None,
-    *,
-    value: object,
-    categories: PathLike | Iterable[object] | None = None,
-    other: str | None = None,
-    epsilon: float,
-    delta: float,
-    rounds: int = 1,
-    honest: float | None = None,
-    ledger: PathLike | None = None,
-    population: str | None = None,
-    limit_epsilon: float | None = None,
-    limit_delta: float | None = None,
-    strip: bool = False,
-    ignore_case: bool = False,
-    na: str | Iterable[str] = (),
-    ids: str | None = None,
-    keep: Keep | None = None,
-    one_row_per_person: bool = False,
-    format: Format | None = None,
-    encoding: str | None = None,
-    title: str | None = None,
-    messages: int | None = None,
-    error: float | None = None,
-    rng: Rng = None,
-) -> Release:
+@keywords(CountOptions, _count)
+def count(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[CountOptions]) -> Release:
     """How many people hold ``value``, as accurately as a curator would tell (see ``SignedCount``).
 
     Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
@@ -157,14 +109,4 @@ def count(
     >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
     (True, True)
     """
-    question = CountQuestion(
-        **reading(data, column, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding),
-        title=title,
-        value=label_text(value),
-        listed=None if categories is None else categories_of(categories, other=other, missing=None),
-        cleaning=text_cleaning(strip, ignore_case, na),
-        messages=messages,
-        error=error,
-    )
-    promise = promised(epsilon, delta, rounds, honest)
-    return answered(question, promise, budget_of(ledger, population, limit_epsilon, limit_delta), rng)
+    return answered(_count, data, column, given, rng)

@@ -18,7 +18,7 @@ from shuffledp.protocols.tasks import TASKS, Task
 from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.record import Asked, InSeries
 from shuffledp.record.asked_about import CLIPPED_TO_BOUNDS
-from shuffledp.release.terms import BY_NOISE, Bins, Categories, Hiding, Promise, check_labels, check_words, name_of
+from shuffledp.release.arguments import BY_NOISE, Bins, Categories, Hiding, Promise, check_labels, check_words, name_of
 from shuffledp.sampling import Rng
 from shuffledp.tables import AS_WRITTEN, Cleaning, Column, Keep, Numbers, Places, Values, open_column, read
 from shuffledp.tables.formats import Kind, Table

@@ -7,9 +7,9 @@ from typing import Any
 from shuffledp.errors import Argument
 from shuffledp.protocols.tasks import CrosstabTask, QuantileTask, Task
 from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
+from shuffledp.release.arguments import Bins, Categories
 from shuffledp.release.crossed import CrossQuestion
 from shuffledp.release.question import Question
-from shuffledp.release.terms import Bins, Categories
 
 __all__ = ["question_about"]
 

@@ -14,12 +14,12 @@ from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.record import Asked, Collected
+from shuffledp.release.arguments import check_words, name_of
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.facts import check_reports, check_sayable
 from shuffledp.release.finishing import charged, finished, standing
 from shuffledp.release.question import Question
 from shuffledp.release.released import Release
-from shuffledp.release.terms import check_words, name_of
 from shuffledp.release.write import check_folder
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.record import Asked
-from shuffledp.release.terms import Promise, check_words, name_of
+from shuffledp.release.arguments import Promise, check_words, name_of
 from shuffledp.sampling import Rng
 from shuffledp.search.alphabet import Alphabet, check_tokens
 from shuffledp.search.search import TopSearch, check_asked, planned_search

@@ -21,9 +21,8 @@ from shuffledp.mechanisms.rows import TwoCoins
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.tasks import TopTask
 from shuffledp.randomizers.randomizer import GroupLaw
-from shuffledp.search.alphabet import Alphabet
+from shuffledp.search.alphabet import Alphabet, Beginning, Codes, LevelPlaces
 from shuffledp.search.level import SplitVotes
-from shuffledp.search.level_places import Beginning, Codes, LevelPlaces
 from shuffledp.search.search import MISS, Group, TopSearch
 from shuffledp.wording import rounded
 

@@ -55,9 +55,8 @@ from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.search.alphabet import LONGEST, Alphabet, check_tokens
+from shuffledp.search.alphabet import LONGEST, Alphabet, check_tokens, extensions
 from shuffledp.search.level import SplitVotes, TopLevel
-from shuffledp.search.level_places import extensions
 from shuffledp.storage.canonical import digest_of
 
 __all__ = [

@@ -4,11 +4,10 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from numbers import Integral
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, Unpack, cast
 
 from shuffledp.accounting.curves import Bound
 from shuffledp.client import column_for
@@ -19,7 +18,8 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import certify
 from shuffledp.release.answered import opened
-from shuffledp.release.arguments import PathLike, budget_of, column_name, reading, text_cleaning
+from shuffledp.release.arguments import budget_of, column_name, reading
+from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release
 from shuffledp.sampling import Rng
@@ -27,8 +27,6 @@ from shuffledp.series.pausing import Pace, paces, spent_after
 from shuffledp.series.trend import Trend, trend_of
 from shuffledp.series.trend_page import trend_svg, write_pages
 from shuffledp.series.weeks import Tracked, new_series, next_week, question_of, tracked
-from shuffledp.tables import Keep
-from shuffledp.tables.formats import Format
 
 __all__ = ["Series"]
 
@@ -55,6 +53,7 @@ class Series:
         self._state()
 
     @classmethod
+    @keywords(Budgeted)
     def new(
         cls,
         folder: PathLike,
@@ -63,22 +62,20 @@ class Series:
         name: str | None = None,
         title: str | None = None,
         by: str | None = None,
-        ledger: PathLike | None = None,
-        population: str | None = None,
-        limit_epsilon: float | None = None,
-        limit_delta: float | None = None,
+        **given: Unpack[Budgeted],
     ) -> Self:
         """Start a series of a protocol with several rounds, which are its weeks. With a ``ledger``,
         all of them are paid for at once. With ``by``, a column of a crosstab, shares within its
         groups are followed.
         """
         place = Path(folder)
-        budget = budget_of(ledger, population, limit_epsilon, limit_delta)
+        budget = budget_of(cast(Any, given))
         design = protocol if isinstance(protocol, Design) else Design.of(protocol)
         named = place.name if name is None else name
         new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
         return cls(place)
 
+    @keywords(WeekOptions)
     def add(
         self,
         data: object,
@@ -86,19 +83,8 @@ class Series:
         *,
         period: str | None = None,
         week: int | None = None,
-        missing: str | Mapping[str, str] | None = None,
-        clip: bool = False,
-        strip: bool = False,
-        ignore_case: bool = False,
-        na: str | Iterable[str] = (),
-        decimal: str = ".",
-        thousands: str | None = None,
-        ids: str | None = None,
-        keep: Keep | None = None,
-        one_row_per_person: bool = False,
-        format: Format | None = None,
-        encoding: str | None = None,
         rng: Rng = None,
+        **given: Unpack[WeekOptions],
     ) -> Release:
         """Release one more week: the next, or the one that is named. What it takes is what
         ``sdp.histogram``, ``sdp.mean`` or ``sdp.crosstab`` takes, the latter a list of columns;
@@ -107,12 +93,10 @@ class Series:
         with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
-                **reading(data, None, ids=ids, keep=keep, alone=one_row_per_person, format=format, encoding=encoding)
-                | {"column": column_for(one.series.design, _names(column))},
+                **reading(data, given) | {"column": column_for(one.series.design, _names(column))},
                 title=one.series.title,
-                missing=missing,
-                clip=clip,
-                cleaning=replace(text_cleaning(strip, ignore_case, na), decimal=decimal, thousands=thousands),
+                missing=given["missing"],
+                clip=given["clip"],
             )
             with opened(question.settled(), rng) as (settled, values):
                 one.check_people(values.count)

@@ -25,10 +25,10 @@ from shuffledp.protocols.settling import certify
 from shuffledp.protocols.tasks import CrosstabTask
 from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 from shuffledp.record import InSeries, Record, read_record
+from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
 from shuffledp.release.question import Question
 from shuffledp.release.settled_question import question_about
-from shuffledp.release.terms import check_words
 from shuffledp.series.series_file import (
     FILE,
     Payment,

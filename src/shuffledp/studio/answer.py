@@ -38,7 +38,7 @@ from shuffledp.protocols.tasks import MeanTask, Task
 from shuffledp.randomizers import SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
-from shuffledp.release.terms import BY_NOISE, Hiding
+from shuffledp.release.arguments import BY_NOISE, Hiding
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded, shown_alone
 

@@ -26,8 +26,8 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import ENCODERS
 from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.tasks import HistogramTask, MeanTask, Task
+from shuffledp.release.arguments import Categories, Hiding, Promise, check_words, given_categories
 from shuffledp.release.question import Question
-from shuffledp.release.terms import Categories, Hiding, Promise, check_words, given_categories
 from shuffledp.wording import exactly, quote
 
 __all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]

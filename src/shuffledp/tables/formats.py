@@ -34,6 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from shuffledp.choices import Format
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.tables.cleaning import NO_NUMBER, check_encoding
 
@@ -172,7 +173,6 @@ def _last_batch(footer: bytes) -> int:
     return max(ends)
 
 
-Format = Literal["csv", "parquet", "arrow"]
 Kind = Literal["text", "number"]
 ROWS = 1 << 20  # of a batch
 FEW_ROWS = 1 << 12  # from so many on, a batch is not put together with others

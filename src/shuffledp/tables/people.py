@@ -13,13 +13,14 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shuffledp.choices import Keep
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
@@ -40,7 +41,6 @@ __all__ = [
     "names_people",
 ]
 
-Keep = Literal["first", "random"]
 KEEPING = get_args(Keep)
 ALONE = (Argument("one-row-per-person", True), " if every row is another person.")
 MEMORY = 1 << 28

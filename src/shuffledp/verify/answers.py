@@ -35,8 +35,7 @@ from shuffledp.protocols.tasks import (
 from shuffledp.record import AtQuantiles, Designed, Record
 from shuffledp.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.verify.check_search import check_search
-from shuffledp.verify.counted_distribution import counted_bins, in_bins_of, quantile_bins, swayed_bins
-from shuffledp.verify.counted_tables import check_shares, counted_table
+from shuffledp.verify.counted import check_shares, counted_bins, counted_table, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked
 
 __all__ = [

@@ -20,7 +20,7 @@ from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
 from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Alternative, Designed, Record
 from shuffledp.verify.answers import Measure, told_by
-from shuffledp.verify.counted_distribution import below_error
+from shuffledp.verify.counted import below_error
 from shuffledp.verify.outcomes import Check, agree, equal, holds
 
 __all__ = ["check_comparison"]

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import nbinom
 
 from shuffledp import InvalidInput
-from shuffledp.accounting.messages.levels import Inexact
+from shuffledp.accounting.messages.reductions import Inexact
 from shuffledp.accounting.messages.sums import CompleteNoise, partial_noise
 from shuffledp.judge import hockey_stick
 from tests.accounting.messages.enclosed import above_exact, below_exact

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import nbinom, poisson
 
 from shuffledp import InvalidInput
-from shuffledp.accounting.messages.levels import Inexact
+from shuffledp.accounting.messages.reductions import Inexact
 from shuffledp.accounting.messages.sums import Pairs, signed_pair
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
 from tests.oracle.views import signed_share, signed_view

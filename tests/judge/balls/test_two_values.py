@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.judge.balls import TwoValues
 from shuffledp.judge.balls.arithmetic import ends, precision
-from shuffledp.judge.datasets import binary_dataset
+from shuffledp.judge.enumeration import binary_dataset
 
 
 def test_every_dataset_of_some_users() -> None:

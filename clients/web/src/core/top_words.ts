@@ -1,5 +1,5 @@
 // One level of a search for frequent words: which word counts as which value, as
-// shuffledp.search.level_places has it.
+// shuffledp.search.alphabet has it.
 import { unsound, whole } from "./fields.ts";
 import { type Fields } from "./strict_json.ts";
 

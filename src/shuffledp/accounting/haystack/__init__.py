@@ -1,13 +1,11 @@
 """Needle + hay -> delta(eps), with both ends: the one functional behind every guarantee here
 (theory, sections 2 and 3).
 
-description    what the analyst's view is made of
+description    what the analyst's view is made of, for one pair of inputs or many at once
 score_sum      E(G_1 + ... + G_n)_+ / n between two ends, whatever the scores are
-contour        a contour integral, at a cost that does not grow with n
-counts         adding up every view, where there are few
+contour        a contour integral, at a cost that does not grow with n; all views, where few
 moduli         a bound on such an integral for slots of several kinds, in any composition
 clone_swap     the first-clone swap: users whose laws are fixed in advance
-pair_scan      many pairs of inputs at once
 triples        kinds of users beside a target whose report is a number plus noise
 location_swap  the first-clone swap for them
 powers         contours of sums whose positions are not alike
@@ -17,9 +15,8 @@ bits           how often a bit was set; binary randomized response on explicit d
 
 from shuffledp.accounting.haystack.bits import BinaryDataset, BinaryScan, BitDataset, BitScan
 from shuffledp.accounting.haystack.clone_swap import FirstClone, Slots, SwapFamily, swaps_of_pair
-from shuffledp.accounting.haystack.description import Haystack
+from shuffledp.accounting.haystack.description import Haystack, HaystackFamily
 from shuffledp.accounting.haystack.mixed import MixedBlanket, MixedDataset, Needle
-from shuffledp.accounting.haystack.pair_scan import HaystackFamily
 
 __all__ = [
     "BinaryDataset",

@@ -39,8 +39,15 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
-from shuffledp.accounting.haystack.contour import UNIT, PositionSum, absences, chernoff, contour_ends
-from shuffledp.accounting.haystack.counts import count_bounds, views
+from shuffledp.accounting.haystack.contour import (
+    UNIT,
+    PositionSum,
+    absences,
+    chernoff,
+    contour_ends,
+    count_bounds,
+    views,
+)
 from shuffledp.accounting.inversion import halve, whole
 
 __all__ = [

@@ -3,6 +3,5 @@
 fakes       fakes per bucket, such as a shuffler adds, as a pair of laws; those that users send
 light_laws  lightly randomized reports among either: two counts, and the rest
 sums        counts by messages +1 and -1, sums with noise in shares or mixed shares
-levels      levels of a tree side by side; what a cut table or a small distance adds to delta
-reductions  a law + people -> the curves that bound what is seen; each one a theorem
+reductions  a law + people -> the curves that bound what is seen; levels; what a small distance adds
 """

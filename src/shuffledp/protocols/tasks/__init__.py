@@ -15,7 +15,7 @@ and ``register`` it; the protocol that answers it is registered in ``protocols.s
 enough for designs, clients and shufflers, and, if it derives from a task that is here, for record,
 page and verify (``by_task``). One of a kind of its own needs a module in ``page`` and in
 ``release.by_task``, and a class in ``verify.answers``; to be planned and asked by name it needs
-``protocols.planning``, ``release`` and ``cli.release``.
+``protocols.planning``, ``release`` and ``cli.questions``.
 """
 
 from shuffledp.protocols.tasks.count_task import CountTask

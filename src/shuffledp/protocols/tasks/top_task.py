@@ -11,7 +11,7 @@ from shuffledp.protocols.tasks.task import MOST_LABELS, REMEDY, Task, register
 from shuffledp.schema import Count, Some, Texts
 
 if TYPE_CHECKING:
-    from shuffledp.search.level_places import LevelPlaces
+    from shuffledp.search.alphabet import LevelPlaces
 
 __all__ = ["SEARCH", "TopTask"]
 
@@ -43,7 +43,7 @@ class TopTask(Task):
     @cached_property
     def places(self) -> LevelPlaces:
         """Which word counts as which value."""
-        from shuffledp.search.level_places import LevelPlaces
+        from shuffledp.search.alphabet import LevelPlaces
 
         return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
 

@@ -1,0 +1,9 @@
+"""Words to choose from that several packages take, named once, without NumPy."""
+
+from typing import Literal
+
+__all__ = ["Format", "Keep", "Scale"]
+
+Keep = Literal["first", "random"]  # which row of a person with several
+Format = Literal["csv", "parquet", "arrow"]  # of a table
+Scale = Literal["linear", "log"]  # how bins grow

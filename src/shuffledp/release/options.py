@@ -1,0 +1,526 @@
+"""Every option of a question, declared once: its name, type and default, what it is for, and which
+questions take it. The flags of the command, the keywords of Python, both helps and what must be
+given come from here; ``release.arguments`` checks and reads what was given.
+
+A ``TypedDict`` lists options that go together, and those of a question are put together from such
+lists. Its types are the ones that a type checker sees: ``**given: Unpack[HistogramOptions]``.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from inspect import Parameter, Signature, cleandoc, signature
+from textwrap import fill
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Required,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from shuffledp.choices import Format, Keep, Scale
+from shuffledp.errors import Argument, Words, spelled
+
+__all__ = [
+    "ANSWER",
+    "BUDGET",
+    "EVERYONE",
+    "MESSY",
+    "QUESTION",
+    "QUESTIONS",
+    "TABLE",
+    "Budgeted",
+    "CountOptions",
+    "CrosstabOptions",
+    "HistogramOptions",
+    "Listed",
+    "MeanOptions",
+    "Option",
+    "PathLike",
+    "Promised",
+    "QuantileOptions",
+    "Rounds",
+    "Searched",
+    "TopOptions",
+    "WeekOptions",
+    "keywords",
+    "options_of",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+PathLike = str | os.PathLike[str]
+Listed = int | PathLike | Iterable[object]
+Names = str | Mapping[str, str]  # one for all columns, or by column
+Kind = Literal["text", "texts", "switch", "number", "numbers", "count", "people", "file", "words", "ranges"]
+
+# The panels of a command's help.
+EVERYONE, QUESTION, ANSWER = "Who reports, and who looks", "The question", "The answer"
+TABLE, MESSY, BUDGET = "The table", "If the table is messy", "The budget"
+
+
+class Option(NamedTuple):
+    """What there is to say of one, beside its name and type. In the ``meaning``, {name} is another
+    option. ``kind`` is how it is typed, where its type does not tell. With ``instead``, it or one
+    of those must be given. Only Python has a ``keyword`` for what most people leave alone.
+    """
+
+    meaning: str
+    panel: str = TABLE
+    default: Any = None
+    kind: Kind | None = None
+    metavar: str | None = None
+    example: Any = None
+    instead: tuple[str, ...] | None = None
+    keyword: bool = False
+    # From the type that it stands beside.
+    name: str = ""
+    type: Any = str
+    required: bool = False
+
+    @property
+    def argument(self) -> Argument:
+        """How it is called, in Python and as a flag."""
+        return Argument.of(self.name)
+
+    @property
+    def words(self) -> tuple[Words, ...]:
+        """What it is for, as a refusal says it too."""
+        said, *rest = re.split(r"\{(\w+)\}", self.meaning)
+        return said, *(
+            each for name, text in zip(rest[::2], rest[1::2], strict=True) for each in (Argument.of(name), text)
+        )
+
+    @property
+    def optional(self) -> bool:
+        """Whether None stands for leaving it out."""
+        return NoneType in get_args(self.type)
+
+
+class Epsilon(TypedDict, total=False):
+    """What is promised."""
+
+    epsilon: Required[Annotated[float, Option("The epsilon to promise, for all rounds together.", QUESTION, example=1)]]
+
+
+class Noise(TypedDict, total=False):
+    """The promise, or the noise that keeps one."""
+
+    epsilon: Annotated[
+        float | None,
+        Option(
+            "The epsilon to promise, for all rounds; or give {gamma} or {epsilon0}.",
+            QUESTION,
+            example=1,
+            instead=("gamma", "epsilon0"),
+        ),
+    ]
+    gamma: Annotated[
+        float | None,
+        Option("In place of {epsilon}: the probability that a report is uniformly random.", QUESTION),
+    ]
+    epsilon0: Annotated[float | None, Option("In place of {epsilon}: the epsilon0 of one report.", QUESTION)]
+
+
+class Steps(TypedDict, total=False):
+    """How numbers are rounded."""
+
+    k: Annotated[
+        int | None,
+        Option(
+            "With {gamma} or {epsilon0}: the steps of the grid that numbers are rounded to.",
+            QUESTION,
+        ),
+    ]
+
+
+class Promised(TypedDict, total=False):
+    """The rest of the promise."""
+
+    delta: Required[
+        Annotated[float, Option("The delta to promise: a small probability, well below 1/n.", QUESTION, example="1e-6")]
+    ]
+    honest: Annotated[
+        float | None,
+        Option(
+            "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all.",
+            EVERYONE,
+            kind="people",
+        ),
+    ]
+
+
+class Rounds(TypedDict, total=False):
+    """How often."""
+
+    rounds: Annotated[int, Option("How often the same users report; if left out, once.", EVERYONE, 1)]
+
+
+class Budgeted(TypedDict, total=False):
+    """Whose budget it takes."""
+
+    ledger: Annotated[
+        PathLike | None, Option("Record the release in this SQLite file, before anything is written.", BUDGET)
+    ]
+    population: Annotated[str | None, Option("Whose budget this is, such as app-users.", BUDGET)]
+    limit_epsilon: Annotated[float | None, Option("What all releases about them may add up to.", BUDGET)]
+    limit_delta: Annotated[float | None, Option("The delta of that limit.", BUDGET)]
+
+
+class Rows(TypedDict, total=False):
+    """Which rows, and whose."""
+
+    format: Annotated[Format | None, Option("One of csv, parquet, arrow; if left out, the file's first bytes decide.")]
+    ids: Annotated[str | None, Option("The column that says whose row it is: one row of each person takes part.")]
+    keep: Annotated[
+        Keep | None,
+        Option("Which row of a person with several values to keep: first or random; if left out, first."),
+    ]
+    one_row_per_person: Annotated[
+        bool, Option("Every row is another person, though a column that is named like an id repeats.")
+    ]
+    encoding: Annotated[
+        str | None,
+        Option("For CSV: the encoding of its text, such as latin-1 or utf-16; if left out, utf-8.", MESSY),
+    ]
+
+
+class Absent(TypedDict, total=False):
+    """What means that there is no value."""
+
+    na: Annotated[
+        str | Iterable[str],
+        Option("Texts that mean a missing value, such as NA,N/A.", MESSY, (), kind="words", metavar="LIST"),
+    ]
+
+
+class Texts(TypedDict, total=False):
+    """What of texts is forgiven."""
+
+    strip: Annotated[bool, Option("Ignore spaces before and after a text.", MESSY)]
+    ignore_case: Annotated[bool, Option("Ignore upper and lower case, and how accents are composed.", MESSY)]
+
+
+class Figures(TypedDict, total=False):
+    """How numbers are written."""
+
+    decimal: Annotated[str, Option("The decimal mark of numbers: . or ,", MESSY, ".", metavar="MARK")]
+    thousands: Annotated[str | None, Option("The thousands separator, such as . in 1.234,5.", MESSY, metavar="MARK")]
+
+
+class Titled(TypedDict, total=False):
+    """What the page is called."""
+
+    title: Annotated[str | None, Option("A headline for the page.", ANSWER, metavar="TEXT")]
+
+
+class Other(TypedDict, total=False):
+    """What becomes of other values."""
+
+    other: Annotated[str | None, Option("Count all other values as this category; if left out, they are refused.")]
+
+
+class Missing(TypedDict, total=False):
+    """What becomes of rows without a value."""
+
+    missing: Annotated[
+        str | None, Option("Count missing values as this category; if left out, those rows do not take part.")
+    ]
+
+
+class Mechanism(TypedDict, total=False):
+    """How answers are hidden."""
+
+    mechanism: Annotated[
+        str,
+        Option(
+            "How answers are hidden: krr, noise in every report; of a histogram also hadamard, hash, subset or oue, "
+            "for very many categories; fakes, that people send; or dummies, that the shuffler adds. If left out, krr, "
+            "which asks for the least trust.",
+            QUESTION,
+            "krr",
+        ),
+    ]
+    slots: Annotated[int | None, Option("With fakes: how many messages each person sends.", QUESTION, keyword=True)]
+    kept: Annotated[
+        float | None,
+        Option("With dummies: the probability that the shuffler hands on a message.", QUESTION, keyword=True),
+    ]
+    kind: Annotated[
+        str | None, Option("With fakes or dummies: the distribution of their number.", QUESTION, keyword=True)
+    ]
+    light_epsilon0: Annotated[
+        float | None,
+        Option("With fakes or dummies: true values are randomized a little, too.", QUESTION, keyword=True),
+    ]
+
+
+class Reaching(TypedDict, total=False):
+    """How accurate the answer is to be."""
+
+    error: Annotated[
+        float | None,
+        Option(
+            "The standard error to stay below, with as few messages as will do: several are as accurate as a curator, "
+            "and need more trust."
+        ),
+    ]
+    messages: Annotated[int | None, Option("How many messages each person may send at most.", keyword=True)]
+
+
+class Bounded(TypedDict, total=False):
+    """Between which bounds."""
+
+    lower: Required[Annotated[float, Option("The smallest possible value, known without the data.", example=0)]]
+    upper: Required[Annotated[float, Option("The largest possible value, known without the data.", example=120)]]
+    clip: Annotated[
+        bool,
+        Option("Move values outside the range to the nearest bound; if left out, they are refused."),
+    ]
+
+
+class Listing(TypedDict, total=False):
+    """The values there are."""
+
+    categories: Annotated[
+        Listed | None,
+        Option(
+            "A file with one category per line, or a list such as yes,no.",
+            kind="text",
+            metavar="FILE|LIST",
+            example="yes,no",
+            instead=("domain",),
+        ),
+    ]
+
+
+class HistogramOptions(
+    Listing, Other, Missing, Noise, Promised, Rounds, Budgeted, Rows, Absent, Texts, Titled, Mechanism, total=False
+):
+    """How many people have each value."""
+
+
+class Valued(TypedDict, total=False):
+    """The value, and the others there are."""
+
+    value: Required[Annotated[object, Option("The value to count; all others are else.", example="yes")]]
+    categories: Annotated[
+        PathLike | Iterable[object] | None,
+        Option("A file with one category per line, or a list such as yes,no.", kind="text", metavar="FILE|LIST"),
+    ]
+
+
+class CountOptions(
+    Valued, Other, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Texts, Titled, Reaching, total=False
+):
+    """How many people have one value."""
+
+
+class Crossed(TypedDict, total=False):
+    """The values there are in each column."""
+
+    by: Annotated[str | None, Option("Tell shares within the groups of this column too.")]
+    categories: Annotated[
+        Iterable[Listed] | None,
+        Option(
+            "A file with one category per line, or a list such as yes,no; once for each column.",
+            kind="texts",
+            metavar="FILE|LIST",
+            example="yes,no",
+            instead=(),
+        ),
+    ]
+    other: Annotated[
+        Names | None,
+        Option(
+            "Count all other values as this category, in every column or as COLUMN=NAME; if left out, they are "
+            "refused.",
+            kind="text",
+        ),
+    ]
+    missing: Annotated[
+        Names | None,
+        Option(
+            "Count missing values as this category, in every column or as COLUMN=NAME; if left out, rows with a "
+            "missing value do not take part.",
+            kind="text",
+        ),
+    ]
+
+
+class CrosstabOptions(
+    Crossed, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Texts, Titled, Mechanism, total=False
+):
+    """How many people have each combination of values."""
+
+
+class MeanOptions(
+    Bounded, Noise, Steps, Promised, Rounds, Budgeted, Rows, Absent, Figures, Titled, Reaching, total=False
+):
+    """The mean or the sum of a number."""
+
+
+class Cut(TypedDict, total=False):
+    """The bins, and what is asked of them."""
+
+    lower: Annotated[float | None, Option("The smallest possible value, known without the data.")]
+    upper: Annotated[float | None, Option("The largest possible value, known without the data.")]
+    bins: Annotated[
+        int | None,
+        Option(
+            "How many bins to cut the range into; if left out 64, or one for each whole number of a short range.",
+            metavar="N",
+        ),
+    ]
+    scale: Annotated[Scale | None, Option("linear, or log: bins that grow with the value, as incomes want them.")]
+    cuts: Annotated[
+        Iterable[float] | None,
+        Option("Every cut point instead, such as 0,1000,2000,5000.", kind="numbers", metavar="LIST"),
+    ]
+    at: Annotated[
+        float | Iterable[float],
+        Option("The quantiles to ask for; 0.5 is the median.", QUESTION, 0.5, kind="numbers", metavar="LIST"),
+    ]
+    ranges: Annotated[
+        Iterable[tuple[float, float]],
+        Option(
+            "How many people are from one cut point to below another, such as 18:65; may be repeated.",
+            QUESTION,
+            (),
+            kind="ranges",
+            metavar="LOW:HIGH",
+        ),
+    ]
+    clip: Annotated[
+        bool, Option("Count values outside the range in its first or last bin; if left out, they are refused.")
+    ]
+
+
+class QuantileOptions(Cut, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Figures, Titled, Mechanism, total=False):
+    """How a number is distributed."""
+
+
+class Searched(TypedDict, total=False):
+    """How far a search goes."""
+
+    k: Annotated[int, Option("List so many words at most; if left out, 50.", QUESTION, 50)]
+    longest: Annotated[
+        int,
+        Option("Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.", QUESTION, 16),
+    ]
+    least_holders: Annotated[int, Option("List no word that fewer people hold; if left out, 50.", QUESTION, 50)]
+    error: Annotated[
+        float,
+        Option(
+            "The probability of listing such a word all the same, or following it; if left out, 0.001.",
+            QUESTION,
+            1e-3,
+        ),
+    ]
+    candidates: Annotated[
+        int | None,
+        Option("Follow so many beginnings at most; if left out, twice as many as words are listed.", QUESTION),
+    ]
+    tokens: Annotated[
+        PathLike | Iterable[str] | None,
+        Option(
+            "What words are made of, one token per line, the longest that fits first; if left out, bytes.",
+            QUESTION,
+            kind="file",
+        ),
+    ]
+
+
+class TopOptions(Searched, Epsilon, Promised, Budgeted, Rows, Absent, Texts, Titled, total=False):
+    """Which words are most frequent."""
+
+
+class WeekOptions(Rows, Absent, Texts, Figures, total=False):
+    """One more week of a series: how its table is read."""
+
+    missing: Annotated[Names | None, Option("Count missing values as this category.", kind="text")]
+    clip: Annotated[bool, Option("For a mean: move values outside the range to the nearest bound.")]
+
+
+QUESTIONS: Mapping[str, type] = {
+    "histogram": HistogramOptions,
+    "mean": MeanOptions,
+    "sum": MeanOptions,
+    "count": CountOptions,
+    "crosstab": CrosstabOptions,
+    "quantile": QuantileOptions,
+    "top": TopOptions,
+}
+KINDS: tuple[tuple[Any, Kind], ...] = (
+    (bool, "switch"), (int, "count"), (float, "number"), (os.PathLike[str], "file")
+)  # fmt: skip
+
+
+@cache
+def options_of(declared: type) -> Mapping[str, Option]:
+    """The options in such a list, by name."""
+    return {name: _option(name, hint) for name, hint in get_type_hints(declared, include_extras=True).items()}
+
+
+def _option(name: str, hint: Any) -> Option:
+    required = get_origin(hint) is Required
+    if required:
+        (hint,) = get_args(hint)
+    kind, said = get_args(hint)
+    kinds = get_args(kind) or (kind,)
+    typed: Any = said.kind or next((word for each, word in KINDS if each in kinds), "text")
+    default = False if kind is bool else said.default
+    option: Option = said
+    return option._replace(name=name, type=kind, required=required, kind=typed, default=default)
+
+
+def keywords(declared: type, question: Any = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Give a function the declared options as keywords, with types and defaults that ``help`` and
+    notebooks show. It receives all of them, checked (``arguments.complete``); ``question`` makes
+    of them what is asked, for the command of the same name.
+    """
+    options = options_of(declared)
+
+    def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        own = [each for each in signature(function).parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
+        given = [_parameter(each) for each in sorted(options.values(), key=lambda each: not each.required)]
+        place = next((at for at, each in enumerate(own) if each.kind is Parameter.KEYWORD_ONLY), len(own))
+        whole = Signature([*own[:place], *given, *own[place:]], return_annotation=function.__annotations__["return"])
+
+        @wraps(function)
+        def call(*positional: P.args, **named: P.kwargs) -> R:
+            from shuffledp.release.arguments import complete
+
+            try:
+                bound = whole.bind(*positional, **named)
+            except TypeError as wrong:
+                raise TypeError(f"{function.__name__}(): {wrong}") from None
+            mine = {name: bound.arguments.pop(name) for name in options if name in bound.arguments}
+            return function(*bound.args, **bound.kwargs, **complete(options, mine))
+
+        call.__signature__, call.question = whole, question  # type: ignore[attr-defined]
+        call.__doc__ = f"{cleandoc(function.__doc__ or '')}\n\nOptions:\n{_listed(options)}\n"
+        return call
+
+    return wrap
+
+
+def _parameter(option: Option) -> Parameter:
+    default = Parameter.empty if option.required else option.default
+    return Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=option.type)
+
+
+def _listed(options: Mapping[str, Option]) -> str:
+    return "\n".join(
+        fill(f"{each.name}: {spelled(each.words)}", 96, initial_indent="    ", subsequent_indent="        ")
+        for each in options.values()
+    )

@@ -1,0 +1,60 @@
+"""An option is declared once: flag, keyword, help and refusal come from the same place."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+import shuffledp as sdp
+from shuffledp.cli.listing import app, load
+from shuffledp.errors import spelled
+from shuffledp.release.options import QUESTIONS, options_of
+from tests.cli.people import run
+
+ONLY_TYPED = {"source", "column", "domain", "engine", "master", "work", "out", "force", "dry_run", "as_json"}
+ONLY_PYTHON = {"data", "columns", "column", "rng"}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_python_and_the_command_take_what_is_declared(name: str) -> None:
+    declared = options_of(QUESTIONS[name])
+    call = getattr(sdp, name)
+    shown = inspect.signature(call).parameters
+    assert shown.keys() - ONLY_PYTHON == declared.keys()
+    for each in declared.values():
+        keyword = shown[each.name]
+        assert keyword.kind is inspect.Parameter.KEYWORD_ONLY
+        assert (keyword.annotation, keyword.default) == (
+            each.type,
+            inspect.Parameter.empty if each.required else each.default,
+        )
+        assert f"\n    {each.name}: " in inspect.getdoc(call)  # type: ignore[operator]
+    load(name)
+    typed = {each.name: each for each in get_command(app).commands[name].params}  # type: ignore[attr-defined]
+    assert typed.keys() - ONLY_TYPED == {each.name for each in declared.values() if not each.keyword}
+    for flag, option in typed.items():
+        if flag in declared:
+            assert option.help == spelled(declared[flag].words, typed=True)
+            assert option.required == declared[flag].required
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_missing_or_unknown_is_pythons_own_error(name: str) -> None:
+    call: Any = getattr(sdp, name)
+    with pytest.raises(TypeError, match=rf"{name}\(\): missing a required argument: '"):
+        call([1, 2])
+    needed = {each.name: 1 for each in options_of(QUESTIONS[name]).values() if each.required}
+    columns = {"columns": []} if name == "crosstab" else {}
+    with pytest.raises(TypeError, match=rf"{name}\(\): got an unexpected keyword argument 'leest'"):
+        call([1, 2], leest=3, **columns, **needed)
+
+
+def test_an_option_of_another_question_is_refused_by_name() -> None:
+    asked = ("--n", 10, "--epsilon", 1, "--delta", 1e-6, "--out", "x")
+    run("design", "mean", "--lower", 0, "--upper", 1, "--bins", 5, *asked).refused(
+        "mean takes no --bins. It is for quantile. Leave out --bins."
+    )
+    run("design", "top", "--gamma", 0.1, *asked).refused("It is for histogram, mean, sum.")
