@@ -11,17 +11,17 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 403,
-    "lines": 83_172,
-    "lines of code": 56_751,
+    "files": 391,
+    "lines": 82_912,
+    "lines of code": 56_428,
     "types that model a question, outside questions/": 75,
     "comparisons with a question or family": 47,
     "isinstance of a question or family": 66,
-    "registries of questions or families": 5,
+    "registries of questions or families": 7,
     "options": 652,
     "visible options in one help": 36,
-    "files that a histogram runs": 103,
-    "its crossings between packages, without accounting <-> randomizers": 501,
+    "files that a histogram runs": 105,
+    "its crossings between packages, without accounting <-> randomizers": 505,
     "its crossings between accounting and randomizers": 1752,
 }
 
