@@ -11,9 +11,9 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 391,
-    "lines": 82_912,
-    "lines of code": 56_428,
+    "files": 392,
+    "lines": 83_050,
+    "lines of code": 56_650,
     "types that model a question, outside questions/": 75,
     "comparisons with a question or family": 47,
     "isinstance of a question or family": 66,
