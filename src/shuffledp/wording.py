@@ -259,7 +259,7 @@ def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> s
     direction = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
     short = float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value))
     text = f"{short:#.{digits}g}" if zeros else f"{short:.{digits}g}"
-    return text.removesuffix(".").replace("e-0", "e-").replace("e+0", "e+")
+    return text.removesuffix(".").replace(".e", "e").replace("e-0", "e-").replace("e+0", "e+")
 
 
 def short(value: float) -> str:

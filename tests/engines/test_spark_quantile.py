@@ -53,4 +53,5 @@ def test_the_command_runs_on_spark_and_its_page_verifies(
     assert (facts["counted"]["reports"], facts["counted"]["missing"]) == (PEOPLE, 1)
     assert len(facts["estimates"]["quantiles"]["value"]) == len(facts["estimates"]["ranges"]["value"]) == 1
     page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
+    assert "This release was made from a table in Spark." in page
     assert verify(page, seconds=0.0).failed == ()

@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
         path.write_text(html(record("survey")), encoding="utf-8")
         for dark, suffix in ((False, ""), (True, "-dark")):
             keep(browser.open(path, **DESK, dark=dark), folder / f"report-desktop{suffix}.png")
-            keep(browser.open(path, **PHONE, dark=dark), folder / f"report-phone{suffix}.png", at="#estimates")
+            keep(browser.open(path, **PHONE, dark=dark), folder / f"report-phone{suffix}.png", at=".glance")
             keep(browser.open(DEMO.resolve(), **HOME, dark=dark), folder / f"demo{suffix or '-light'}.png")
         keep(browser.open(path, **DESK, dark=True), folder / "report-dark.png", at="#certificate")
 
@@ -39,6 +39,7 @@ def main(folder: Path) -> None:
 def keep(page: Page, path: Path, *, at: str = "") -> None:
     """Write what a window shows from some part of the page on, in few colours, and close it."""
     if at:
+        page.run(f"document.querySelector('{at}').open = true")
         page.run(f"scrollTo(0, document.querySelector('{at}').getBoundingClientRect().top - 32)")
     image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
