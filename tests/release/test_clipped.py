@@ -19,7 +19,7 @@ from shuffledp.page import html
 from shuffledp.page.sentences import clipping
 from shuffledp.protocols import Mean
 from shuffledp.record import HASHED, Ends, Record
-from shuffledp.record.estimated import CLIPPED_MEAN
+from shuffledp.record.findings import CLIPPED_MEAN
 from shuffledp.storage.canonical import digest_of
 from shuffledp.tables import Values
 from shuffledp.verify.answers import told_by

@@ -29,7 +29,6 @@ class Accountant:
         self._parts = parts
 
     def __repr__(self) -> str:
-        """What builds it."""
         return added(self._parts)
 
     def add(self, mechanism: Guarantee, *, rounds: int = 1) -> Accountant:

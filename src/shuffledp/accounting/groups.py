@@ -36,7 +36,6 @@ class ShuffledGroups(Round):
     target: int | None = None
 
     def __repr__(self) -> str:
-        """What builds it."""
         chosen = "" if self.target is None else f".of({self.target})"
         return f"shuffle_groups([{', '.join(f'({krr!r}, {number})' for krr, number in self.groups)}]){chosen}"
 

@@ -207,7 +207,6 @@ class ShuffledPair(Round):
     b: float
 
     def __repr__(self) -> str:
-        """What builds it."""
         return f"{self.whole!r}.between({self.a!r}, {self.b!r})"
 
     @property

@@ -47,7 +47,6 @@ class Sampled(Round):
     users: int
 
     def __repr__(self) -> str:
-        """What builds it."""
         return f"{self.survey!r}.sampled(users={self.users})"
 
     @property

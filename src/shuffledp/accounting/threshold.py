@@ -221,7 +221,6 @@ class SampleAndThreshold(Round):
         check_fields(self)
 
     def __repr__(self) -> str:
-        """What builds it."""
         return f"SampleAndThreshold(p={self.p!r}, threshold={self.threshold})"
 
     @property

@@ -167,7 +167,6 @@ class Census:
         self.parts += 1
 
     def findings(self) -> list[Finding]:
-        """The checks."""
         return [self._law(), self._places(), self._lagged()]
 
     def _law(self) -> Finding:

@@ -60,7 +60,6 @@ class Named:
     names: tuple[str, ...]
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """For ``mapInArrow``."""
         try:
             yield from self.task(batch.rename_columns(list(self.names)) for batch in batches)
         except InvalidInput as error:
@@ -74,7 +73,6 @@ class TaskTally:
     phones: BatchEncoder
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """For ``mapInArrow``."""
         from pyspark import TaskContext
 
         rows = 0
@@ -103,7 +101,6 @@ class ColumnSurvey:
     weights: str | None = None
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """For ``mapInArrow``."""
         return survey(batches, self.column, self.reader, weights=self.weights)
 
 
@@ -122,7 +119,6 @@ class Marks:
     seed: bytes = field(default_factory=lambda: os.urandom(32), repr=False)
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """For ``mapInArrow``."""
         from pyspark import TaskContext
 
         task = TaskContext.get()

@@ -97,7 +97,6 @@ class VotingRandomizer(Randomizer, Reporting):
 
     @property
     def block_of(self) -> Ints:
-        """The block of each value."""
         return np.zeros(self.k, dtype=np.int64)
 
     def block_counts(self, reports: NDArray[Any]) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.task_kinds import CROSSTABS
+from shuffledp.record.designed import CROSSTABS
 from shuffledp.schema import NULL, USUAL, Mark, Part, Some, Text, Time, part
 
 __all__ = ["CLIPPED_TO_BOUNDS", "Asked", "InSeries", "Made"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.designed import WrittenLaw
-from shuffledp.record.task_kinds import COUNTS, LISTS, TOP
+from shuffledp.record.designed import COUNTS, LISTS, TOP, WrittenLaw
 from shuffledp.schema import Chance, Count, Mark, Part, Some, Text, Texts, Whole, part
 
 __all__ = ["Collected", "Counted", "SearchLevel", "Searched", "Tally"]

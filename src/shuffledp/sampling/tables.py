@@ -68,7 +68,6 @@ class CountTable(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The largest count."""
         return self.first + len(self.weights) - 1
 
     @property

@@ -67,7 +67,6 @@ class AskedLevel(NextLevel):
 
     @property
     def went_on(self) -> list[Beginning]:
-        """The values that went on."""
         return [self.places.beginning(place) for place in self.passed]
 
 
@@ -217,7 +216,6 @@ class TopWords:
 
     @cached_property
     def words(self) -> tuple[FoundWord, ...]:
-        """The listed words."""
         if self.estimate is None:
             return ()
         counted = self.progress.counted
@@ -239,7 +237,6 @@ class TopWords:
         return iter(self.words)
 
     def __len__(self) -> int:
-        """How many words are listed."""
         return len(self.words)
 
     @cached_property

@@ -121,13 +121,11 @@ class Envelopes:
 
     @cached_property
     def message_bytes(self) -> int:
-        """The length of a message."""
         dtype, width, _ = self._form
         return dtype.itemsize * (width or 1)
 
     @property
     def length(self) -> int:
-        """The length of an envelope."""
         return self.message_bytes + OVERHEAD
 
     @property

@@ -178,7 +178,6 @@ class Uploads:
 
     @property
     def length(self) -> int:
-        """The length of a record."""
         return self.messages * self.envelope_bytes + (CODE_BYTES if self.collection.codes else 0)
 
     @property

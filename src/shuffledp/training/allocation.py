@@ -79,7 +79,6 @@ class Epoch(Round):
     participations: int = 1
 
     def __repr__(self) -> str:
-        """What builds it."""
         often = "" if self.participations == 1 else f", participations={self.participations}"
         return f"RandomAllocation({self.step.parameter}, steps={self.steps}{often})"
 

@@ -52,7 +52,6 @@ class PoissonStep(Round):
     rate: float
 
     def __repr__(self) -> str:
-        """What builds it."""
         return f"PoissonStep({self.step!r}, rate={self.rate!r})"
 
     @property
@@ -90,7 +89,6 @@ class ShuffledBatches(Round):
     steps: int
 
     def __repr__(self) -> str:
-        """What builds it."""
         return f"ShuffledBatches({self.step!r}, steps={self.steps})"
 
     @property

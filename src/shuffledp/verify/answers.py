@@ -33,7 +33,7 @@ from shuffledp.protocols.tasks import (
     by_task,
 )
 from shuffledp.record import AtQuantiles, Designed, Record
-from shuffledp.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
+from shuffledp.record.findings import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.verify.check_search import check_search
 from shuffledp.verify.counted import check_shares, counted_bins, counted_table, in_bins_of, quantile_bins, swayed_bins
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked

@@ -13,7 +13,7 @@ from importlib.metadata import version
 
 from shuffledp.page import html, plain
 from shuffledp.record import Record
-from shuffledp.record.text import CLOSE, OPEN
+from shuffledp.record.whole import CLOSE, OPEN
 from shuffledp.verify.outcomes import Check, holds, unchecked, vital
 
 __all__ = ["PAGE", "check_page"]

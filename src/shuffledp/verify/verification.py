@@ -50,7 +50,6 @@ class Verification:
 
     @property
     def failed(self) -> tuple[Check, ...]:
-        """The checks that failed."""
         return tuple(check for check in self.checks if check.outcome == "FAIL")
 
     @property

@@ -358,7 +358,6 @@ class SwapFamily:
         return any(member.worthwhile for member in self.members())
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """As of ``FirstClone``."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         members = self.members()
         if not members:

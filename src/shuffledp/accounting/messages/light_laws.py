@@ -67,7 +67,6 @@ class Numbers(NamedTuple):
 
     @property
     def last(self) -> int:
-        """The largest number."""
         return self.first + self.law.size - 1
 
     @property

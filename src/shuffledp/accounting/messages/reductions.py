@@ -88,11 +88,9 @@ class ComposedLevels:
         return pair.repeated(rounds * self.many, spacing) if isinstance(pair, Repeated) else None
 
     def end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        """One end of delta."""
         return self.composed.deltas(epsilons, end=end, gap=gap)
 
     def epsilon(self, end: End, delta: float) -> float:
-        """One end of epsilon."""
         return (
             self.composed.epsilon_at_most(delta=delta)
             if end == "upper"

@@ -65,7 +65,6 @@ class LossDistribution:
 
     @property
     def losses(self) -> Floats:
-        """The finite losses."""
         return self.spacing * self.index
 
     def on_finer(self, times: int) -> LossDistribution:

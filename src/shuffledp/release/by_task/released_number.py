@@ -12,7 +12,7 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.record import Asked, Ends
-from shuffledp.record.estimated import CLIPPED_MEAN, CLIPPED_SUM
+from shuffledp.record.findings import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
 
 __all__ = ["ReleasedMean", "ReleasedSum"]

@@ -1,20 +1,30 @@
-"""What was learned: the estimates, and what some tasks add to them."""
+"""What was learned, what is certified of it, what other kinds of trust would bring, and what the
+ledger said.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.task_kinds import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
-from shuffledp.schema import Chance, Count, Floats, Mark, Number, Part, Size, Text, Texts, part
+from shuffledp.record.designed import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
+from shuffledp.schema import Chance, Count, Epsilon, Floats, Limits, Mark, Number, Part, Size, Text, Texts, part
 
 __all__ = [
     "CLIPPED_MEAN",
     "CLIPPED_SUM",
+    "Alternative",
     "AtQuantiles",
+    "Certificate",
+    "Curve",
+    "DeltaBound",
     "Ends",
+    "EpsilonBound",
     "Estimates",
     "GroupShares",
     "InRanges",
+    "LedgerEntry",
+    "Limit",
+    "Total",
 ]
 
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
@@ -108,3 +118,99 @@ class Estimates(Part):
     def clipped(self) -> bool:
         """Whether this is known to be the mean of values that were clipped."""
         return self.label in ((CLIPPED_MEAN,), (CLIPPED_SUM,))
+
+
+POINTS = Limits(0, 400)  # of a curve; shuffledp writes 49
+# Relative: of randomized values among dummies, the lower end of delta may be far off.
+NumericalError = Chance
+
+
+@part
+class EpsilonBound(Part):
+    """Between which ends epsilon lies, at a delta."""
+
+    delta: Chance
+    lower: Epsilon
+    upper: Epsilon
+
+
+@part
+class DeltaBound(Part):
+    """Between which ends delta lies, at an epsilon."""
+
+    epsilon: Size
+    lower: Chance
+    upper: Chance
+
+
+@part
+class Curve(Part):
+    """Delta at many an epsilon, between two ends: each point costs time to verify."""
+
+    epsilon: Annotated[tuple[Epsilon, ...], POINTS]
+    lower: Annotated[tuple[Chance, ...], POINTS]
+    upper: Annotated[tuple[Chance, ...], POINTS]
+
+
+@part
+class Certificate(Part):
+    """What a privacy officer signs. ``delta`` is what is certified at the promised epsilon, if one
+    was promised; ``alone`` the epsilon0 of one report without the shuffler, null where nothing is
+    left without it. The ids are of the sentences in ``wording.SENTENCES`` that ``method`` and
+    ``assumptions`` say.
+    """
+
+    epsilon: EpsilonBound
+    delta: DeltaBound | None
+    curve: Curve
+    method: Text
+    assumptions: Texts
+    adversary: Text
+    adjacency: Text
+    users: Count
+    honest: Count
+    rounds: Count
+    alone: Epsilon | None
+    numerical_error: NumericalError | None
+    theorem_ids: Texts = ()
+    assumption_ids: Texts = ()
+
+
+@part
+class Alternative(Part):
+    """One kind of trust, and the error that it would bring under the same promise: where nobody or
+    a curator is trusted, that of the best ``mechanism`` known here.
+    """
+
+    trust: Text
+    mechanism: Text
+    epsilon0: Epsilon | None
+    stderr: Size
+
+
+@part
+class Limit(Part):
+    """What all releases about a population may add up to."""
+
+    epsilon: Size
+    delta: Chance
+
+
+@part
+class Total(Part):
+    """Between which ends lies what they add up to."""
+
+    lower: Size
+    upper: Size
+
+
+@part
+class LedgerEntry(Part):
+    """What the ledger said when the release was charged; ``record`` is its seal in the chain."""
+
+    population: Text
+    id: Count | None
+    record: Text | None
+    releases: Count
+    limit: Limit
+    total: Total
