@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp import __version__, wording
+from shuffledp import wording
 from shuffledp.page import facts, numerals, sentences
 from shuffledp.page.drawings import Drawings
 from shuffledp.page.svg import Chart, Markup, printable
@@ -172,7 +172,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_shown,
         lstrip_blocks=True,
-        bytecode_cache=Compiled(str(HERE / "__pycache__"), f"{__version__}-%s.jinja"),
+        bytecode_cache=Compiled(str(HERE / "__pycache__"), "escaped-%s.jinja"),
         loader=ChoiceLoader([others, FileSystemLoader(HERE)]),
     )
     for module in (facts, numerals, sentences):
