@@ -11,14 +11,14 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 388,
-    "lines": 83_048,
-    "lines of code": 56_727,
-    "types that model a question, outside questions/": 82,
-    "comparisons with a question or family": 49,
+    "files": 392,
+    "lines": 83_050,
+    "lines of code": 56_650,
+    "types that model a question, outside questions/": 75,
+    "comparisons with a question or family": 47,
     "isinstance of a question or family": 66,
     "registries of questions or families": 7,
-    "options": 684,
+    "options": 652,
     "visible options in one help": 36,
     "files that a histogram runs": 105,
     "its crossings between packages, without accounting <-> randomizers": 505,

@@ -55,6 +55,7 @@ __all__ = [
     "check_text",
     "check_users",
     "packed",
+    "printable",
     "shown",
     "spelled",
     "unpacked",
@@ -131,7 +132,16 @@ def spelled(words: Words, *, typed: bool = False) -> str:
         words = (words.rule, ", got ", words.got, ". ", words.remedy)
     if isinstance(words, tuple):
         return "".join(spelled(each, typed=typed) for each in words)
-    return words.typed if typed and isinstance(words, Argument) else str(words)
+    return printable(words.typed if typed and isinstance(words, Argument) else str(words))
+
+
+def printable(text: str) -> str:
+    r"""A text of somebody else's, so that a terminal or a log shows it and does not obey it.
+
+    >>> print(printable("São Paulo"), printable("\x1b[2J"), printable("\r\n\u202e"))
+    São Paulo \x1b[2J \r\n\u202e
+    """
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def packed(words: Words) -> str:

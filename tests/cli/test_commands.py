@@ -211,7 +211,7 @@ def test_laws_of_several_messages_are_calibrated_compared_and_said_to_be_sealed(
     beside = as_json(capsys, "compare", *fakes, "--n", "1084", "--delta", "1e-6")
     assert [row["name"] for row in beside["bounds"]] == ["shuffledp", "shuffledp"]
     assert all("one message of each user" in left["reason"] for left in beside["refused"])
-    assert "nobody but the analyst can read a message" in " ".join(
+    assert "only the analyst can read a message" in " ".join(
         answer(capsys, "epsilon", *fakes, "--n", "1084", "--delta", "1e-6").split()
     )
 
@@ -386,7 +386,7 @@ def test_an_answer_reads_well(capsys: Capture) -> None:
         in text
     )
     assert (
-        "In plain words: whatever one person's value is, it changes the probability of any result by at most "
+        "In plain words: changing one person's answer changes the probability of any result by at most "
         "a factor of" in text
     )
     assert "\x1b" not in text
@@ -514,7 +514,7 @@ def test_an_answer_that_fails_its_own_check_is_withheld(capsys: Capture, monkeyp
 
     monkeypatch.setattr("shuffledp.accounting.guarantee.Guarantee.epsilon", contradict)
     assert main(["epsilon", *PLAN, "--delta", "1e-6"]) == 1
-    assert capsys.readouterr() == ("", "error: the ends contradict each other. Please report it.\n")
+    assert capsys.readouterr() == ("", "error: the ends contradict each other.\\nPlease report it.\n")
 
 
 # The process

@@ -11,8 +11,7 @@ import pytest
 
 from shuffledp import KRR, OUE, Hadamard, Histogram, SubsetSelection
 from shuffledp.cli import main
-from shuffledp.mechanisms import one_message
-from shuffledp.protocols import sums
+from shuffledp.mechanisms import grids, one_message
 from shuffledp.protocols.planning import plan
 from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.search.search import planned_search, rarest_found
@@ -50,7 +49,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     ) -> float:
         return epsilon * users / (users + 100.0)
 
-    for module in (one_message, sums):
+    for module in (one_message, grids):
         monkeypatch.setattr(module, "strongest", guessed)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from shuffledp import KRR, DoesNotApply, InvalidInput, shuffle
+from shuffledp.mechanisms.grids import worst_variance
 from shuffledp.mechanisms.one_message import strongest
 from shuffledp.protocols import Mean, StatisticalQuery, Sum
-from shuffledp.protocols.rounding import worst_variance
 from shuffledp.protocols.sums import lower_bound
 from tests.protocols.simulation import REPETITIONS, grid_counts
 

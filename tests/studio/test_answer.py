@@ -117,7 +117,7 @@ def test_every_part_is_strict_json_with_texts_on_the_safe_side() -> None:
 
 def test_the_sentences_say_what_the_numbers_say() -> None:
     found = answer(asked(rounds=2))
-    assert found["meaning"].startswith("Whatever one person's value is")
+    assert found["meaning"].startswith("Changing one person's answer")
     assert "at most a factor of 2.72, plus 1e-7" in found["meaning"]
     assert math.exp(found["epsilon0"]["value"]) <= float(found["colluding"].split("factor of ")[1].split(",")[0])
     assert found["colluding"].endswith("in each of 2 rounds.")

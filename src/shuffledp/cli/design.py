@@ -47,7 +47,7 @@ def design(
     out: options.OutFile,
     force: options.ReplaceFile = False,
 ) -> None:
-    """Settle a question and its noise: the file that clients, shuffler and analyst share."""
+    """Write the design file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
     if task not in TASKS:
         raise InvalidInput(

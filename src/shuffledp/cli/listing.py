@@ -109,22 +109,14 @@ LISTED = (
         "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
         "groups.",
     ),
-    Listed(
-        "top",
-        "top",
-        RUN,
-        "Which words are most frequent, when nobody has listed them: beginnings that many people share are followed, "
-        "symbol by symbol, each step with other people.",
-    ),
+    Listed("top", "top", RUN, "Find the most frequent words without a list."),
     Listed(
         "track",
         "track",
         RUN,
         "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
     ),
-    Listed(
-        "design", "design", RUN, "Settle a question and its noise: the file that clients, shuffler and analyst share."
-    ),
+    Listed("design", "design", RUN, "Write the design file that clients, shuffler and analyst share."),
     Listed(
         "encode",
         "stages",
@@ -164,7 +156,7 @@ LISTED = (
         "serve",
         "serve",
         NETWORK,
-        "Be the shuffler of a collection: take sealed reports over HTTP, and release them without their order.",
+        "Run a shuffler server.",
     ),
     Listed(
         "open",

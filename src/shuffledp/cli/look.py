@@ -12,7 +12,7 @@ from shuffledp.cli import show
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
 from shuffledp.cli.waiting import progress
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, printable
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -82,11 +82,11 @@ def _shown(found: "Look", asked: "_Asked | None") -> None:
     show.answer(f"{found.title}: {some}, {len(found.columns)} columns", [], [NOT_PRIVATE])
     print()
     cells = [
-        (f"{each.missing:,}", f"{each.distinct:,}", each.kind, _plain(each.name), _sample(each))
+        (f"{each.missing:,}", f"{each.distinct:,}", each.kind, printable(each.name), _sample(each))
         for each in found.columns
     ]
     show.table(["missing", "different", "kind", "column", "most frequent"], cells, numbers=2)
-    problems = [f"{_plain(each.name)}: {said}" for each in found.columns for said in _problems(each)]
+    problems = [f"{printable(each.name)}: {said}" for each in found.columns for said in _problems(each)]
     if found.encoding is not None:
         problems.insert(0, f"the text is not UTF-8; as {found.encoding} it can be read: --encoding {found.encoding}")
     problems += [
@@ -108,14 +108,7 @@ def _shown(found: "Look", asked: "_Asked | None") -> None:
 
 
 def _sample(seen: "Seen") -> str:
-    return _plain(", ".join(text if len(text) <= 20 else text[:20] + "..." for text, _ in seen.top[:3]))
-
-
-def _plain(text: str) -> str:
-    """A text of somebody else's, so that a terminal shows it and does not obey it."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode() for letter in text
-    )
+    return printable(", ".join(text if len(text) <= 20 else text[:20] + "..." for text, _ in seen.top[:3]))
 
 
 def _problems(seen: "Seen") -> list[str]:

@@ -235,7 +235,8 @@ def _joined(several: Mapping[str, Declared], of: int) -> Declared:
 
 def _flag(each: Declared) -> Option:
     kind, metavar = KINDS[each.kind or "text"]
-    meaning = spelled(each.words, typed=True)
+    usual = rf" \[default: {each.default}]" if each.default not in (None, False, ()) else ""
+    meaning = spelled(each.words, typed=True) + usual
     needed = ... if each.required else None
     named = {"called": each.argument.name, "metavar": each.metavar or metavar}
     return option(each.name, each.panel, meaning, kind, default=needed, **named)
@@ -263,14 +264,14 @@ def _read(each: Declared, text: Any) -> Any:
 # What only a command has: where the table is, where the answer goes, and in which form.
 
 SOURCES = argument("source", "FILE...", "A CSV, Parquet or Arrow file, or - for standard input.", list[str])
-COLUMN = option("column", TABLE, "The column to ask about; a table with only one needs no name.")
+COLUMN = option("column", TABLE, "Column to ask about; not needed if the table has only one.")
 COLUMNS = option(
     "column",
     TABLE,
-    "The column to ask about, or each of those of a crosstab; a table with only one needs no name.",
+    "Column to ask about, repeated for a crosstab; not needed if the table has only one.",
     list[str],
 )
-DOMAIN = option("domain", TABLE, "The number of categories, if they are 0, 1, 2, and so on.", read_count)
+DOMAIN = option("domain", TABLE, "Number of categories, if they are 0, 1, 2, and so on.", read_count)
 MASTER = option(
     "master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"
 )
@@ -280,8 +281,8 @@ ENGINE_OPTIONS = [
     option(
         "work",
         ENGINE,
-        "The folder for what Spark draws, on storage that all its workers share; one that was committed is gone on "
-        "with. If left out, one beside --out, which is removed at the end.",
+        "Shared folder for Spark's reports. If it holds a finished draw, the run resumes from it. If left out, a "
+        "folder beside --out, removed at the end.",
         metavar="FOLDER",
     ),
 ]

@@ -18,7 +18,7 @@ import typer
 import typer.main
 
 from shuffledp.cli.listing import app, load
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import InvalidInput, ShuffledpError, printable
 
 __all__ = ["Run"]
 
@@ -76,7 +76,7 @@ class Run:
         return int(code or 0)
 
     def _refuse(self, message: str, *, code: int = 2) -> int:
-        words = "".join(map(_shown, LINES.sub(" ", message.strip())))
+        words = printable(LINES.sub(" ", message.strip()))
         print(json.dumps({"error": words, "exit": code}) if self.as_json else f"error: {words}", file=sys.stderr)
         return code
 
@@ -99,11 +99,6 @@ def _plainly(command: Any) -> Any:
     for each in getattr(command, "commands", {}).values():
         _plainly(each)
     return command
-
-
-def _shown(sign: str) -> str:
-    """A sign, or its number: names in a stranger's file must not steer a terminal."""
-    return sign if sign.isprintable() else ascii(sign)[1:-1]
 
 
 def _explained(error: Any) -> str:

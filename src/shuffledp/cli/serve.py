@@ -86,15 +86,15 @@ def serve(
         flag(
             "behind-proxy",
             LIMITS,
-            "Limit the addresses that X-Forwarded-For names last; only for a reverse proxy that sets it.",
+            "Limit the rate of the last address in X-Forwarded-For. Use it only behind a proxy that sets it.",
         ),
     ] = False,
     as_json: Annotated[bool, flag("json", ANSWER, "Print one JSON object when it listens.")] = False,
 ) -> None:
-    """Be the shuffler of a collection: take sealed reports over HTTP, and release them without
-    their order.
+    """Run a shuffler server.
 
-    It cannot read a report. SIGTERM or Ctrl-C stops it, and what it acknowledged is on the disk.
+    It takes sealed reports over HTTP, cannot read them, and releases them without their order.
+    SIGTERM or Ctrl-C stops it, and what it acknowledged is on the disk.
     """
     from shuffledp.survey.collection import read_collection
     from shuffledp.survey.stores.store import open_store

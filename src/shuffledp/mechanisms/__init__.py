@@ -9,6 +9,7 @@ tree             dummies on all levels of a tree of bins at once
 levels           one of several levels of bins
 signed_units     +1 and -1 messages
 split_and_mix    shares of a number that say nothing one by one
+grids            the steps of a grid on which numbers are reported
 noise_search     the fewest fakes that keep a promise
 rows             the law of estimated rows
 exact_limits     limits where a normal law will not do

@@ -20,7 +20,6 @@ from scipy.special import gammaln
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.accounting.inversion import halve
 from shuffledp.mechanisms.tree import Tree, tree_shapes
-from shuffledp.protocols.tasks import Task
 from shuffledp.randomizers.messages import TreeDummies
 from shuffledp.randomizers.support import bits_for
 from shuffledp.workload import below
@@ -57,7 +56,7 @@ class _Released:
     spread: float = 1.0
 
 
-def best_curator(task: Task, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
+def best_curator(task: Any, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
     """The least error with which a curator answers ``task``, and how."""
     terms: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rounds": rounds}
     if task.size is None:

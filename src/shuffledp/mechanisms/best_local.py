@@ -15,12 +15,12 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.mechanisms.best_curator import NUMBER_BITS, Baseline, staircase
-from shuffledp.mechanisms.levels import level_sizes
-from shuffledp.mechanisms.one_message import strongest
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sums import Sum
-from shuffledp.protocols.tasks import Task
+from shuffledp.mechanisms.grids import best_grid
+from shuffledp.mechanisms.levels import Levels, level_sizes
+from shuffledp.mechanisms.mechanism import Target
+from shuffledp.mechanisms.one_message import OneMessage, strongest
 from shuffledp.randomizers import KRR, SubsetSelection
+from shuffledp.workload import Weights, below
 
 __all__ = ["best_alone", "best_size", "counts_alone", "cuts_alone", "number_alone", "number_named"]
 
@@ -28,8 +28,8 @@ MANY = 2_700  # people: the grids tried for them have at most 64 steps, as `veri
 GRID, HYBRID, LONE_STAIRCASE = "randomized response on a grid", "hybrid mechanism", "staircase noise on every number"
 
 
-def best_alone(task: Task, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
-    """The least error with which lone reports answer ``task``, and how."""
+def best_alone(task: Any, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
+    """The least error with which lone reports answer ``task``, a question, and how."""
     terms: dict[str, Any] = {"n": n, "epsilon": epsilon, "delta": delta, "rounds": rounds}
     if task.size is None:
         return number_alone(task.scale(n) / n, **terms)
@@ -54,20 +54,17 @@ def cuts_alone(bins: int, *, n: int, epsilon: float, delta: float, rounds: int =
     >>> found.name, round(found.error)
     ('subset selection, sets of 27', 953)
     """
-    flat, cuts = (
-        best_size(bins, _calibrated(bins, epsilon, delta, rounds), n, _below_errors),
-        tuple(map(float, range(bins + 1))),
-    )
-    promise: dict[str, Any] = {"n": n, "honest": 1, "epsilon": epsilon, "delta": delta, "rounds": rounds}
+    flat = best_size(bins, _calibrated(bins, epsilon, delta, rounds), n, _below_errors)
+    target, rows = Target(n, epsilon, delta, 1, rounds), below(tuple(range(1, bins)))
     errors = {
-        each: each.predicted_stderr()
-        for each in (Quantiles(cuts=cuts, levels=sizes, **promise) for sizes in level_sizes(bins))
+        each: float(each.predicted(rows, np.full(bins, n / bins)).max())
+        for each in (Levels.calibrated(target, sizes) for sizes in level_sizes(bins))
     }
     lone = min(errors, key=lambda each: errors[each], default=None)
     if lone is None or flat.error <= errors[lone]:
         return flat
-    name = f"randomized response in {len(tuple(lone.levels or ()))} levels"
-    return Baseline(name, errors[lone], lone.worst_stderr(), lone.bits, lone.epsilon0)
+    name = f"randomized response in {len(lone.law.levels)} levels"
+    return Baseline(name, errors[lone], lone.worst(rows, n), lone.law.bits, lone.law.epsilon0)
 
 
 def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
@@ -78,10 +75,13 @@ def number_alone(width: float, *, n: int, epsilon: float, delta: float, rounds: 
     >>> found.name, round(found.error)
     ('hybrid mechanism', 104)
     """
-    # The best grid is the same for any number of people; a protocol for few tries coarse ones.
-    grid = Sum(n=MANY, honest=1, epsilon=epsilon, delta=delta, rounds=rounds)
+    # The best grid is the same for any number of people; for few, coarse ones are tried.
+    target = Target(MANY, epsilon, delta, 1, rounds)
+    k = best_grid(target)
+    grid = OneMessage.calibrated(target, KRR, k=k + 1)
     pure = strongest(KRR, (("k", 2),), 1, epsilon, delta, rounds)  # composed, no pure epsilon loses more
-    return number_named(width, n, pure, (grid.predicted_stderr() * math.sqrt(n / MANY), grid.bits, grid.epsilon0))
+    error = grid.worst(Weights.grid("sum", k), MANY) * math.sqrt(n / MANY)
+    return number_named(width, n, pure, (error, grid.law.bits, grid.law.epsilon0))
 
 
 def number_named(width: float, n: int, pure: float, grid: tuple[float, int, float]) -> Baseline:

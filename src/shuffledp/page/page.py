@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import html as entities
 import re
+import sys
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +25,7 @@ from shuffledp.schema import unusual
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.bccache import Bucket
     from jinja2.environment import TemplateModule
 
 __all__ = ["Shown", "caption_of", "html", "plain", "rendered", "sheet", "unchanged"]
@@ -146,7 +149,22 @@ def sheet(name: str) -> str:
 @cache
 def environment() -> Environment:
     """All templates: what they show is escaped, and a name that does not exist is an error."""
-    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+    from jinja2 import (
+        ChoiceLoader,
+        Environment,
+        FileSystemBytecodeCache,
+        FileSystemLoader,
+        PrefixLoader,
+        StrictUndefined,
+    )
+
+    class Compiled(FileSystemBytecodeCache):
+        """Templates are compiled once, as modules are, and kept with them where that works."""
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            if not sys.dont_write_bytecode:
+                with suppress(OSError):
+                    super().dump_bytecode(bucket)
 
     others = PrefixLoader({name: FileSystemLoader(HERE.parent / name) for name in ("questions", "series")})
     found = Environment(
@@ -154,6 +172,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=_shown,
         lstrip_blocks=True,
+        bytecode_cache=Compiled(str(HERE / "__pycache__"), "escaped-%s.jinja"),
         loader=ChoiceLoader([others, FileSystemLoader(HERE)]),
     )
     for module in (facts, numerals, sentences):

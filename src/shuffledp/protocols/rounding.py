@@ -19,7 +19,7 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.sampling import Source
 
-__all__ = ["check_bounds", "check_numbers", "on_grid", "worst_variance"]
+__all__ = ["check_bounds", "check_numbers", "on_grid"]
 
 CHUNK = 1 << 18
 LARGEST = 1e100
@@ -82,13 +82,3 @@ def _rounded(numbers: Floats, lower: float, upper: float, k: int, source: Source
     below = np.floor(positions)
     thresholds = ((positions - below) * 2.0**64).astype(np.uint64)
     return below.astype(np.int64) + (source.words(len(numbers), np.uint64) < thresholds)
-
-
-def worst_variance(k: Any, gamma: Any) -> Any:
-    """The largest Var(y) over all numbers in [0, 1], exactly; for arrays too.
-
-    In the outermost cell (x - 1/2)^2 is largest, and the variance is concave in f there: its top is
-    at f = (1 - gamma k) / (2 (1 - gamma)), or at 0.
-    """
-    f = np.clip((1.0 - gamma * k) / (2.0 * (1.0 - gamma)), 0.0, 1.0)
-    return (1.0 - gamma) * (f * (1.0 - f) / k**2 + gamma * (f / k - 0.5) ** 2) + gamma * (k + 2.0) / (12.0 * k)

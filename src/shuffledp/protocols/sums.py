@@ -21,14 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.mechanisms.one_message import strongest
+from shuffledp.mechanisms.grids import best_grid
 from shuffledp.mechanisms.rows import Scaled
 from shuffledp.mechanisms.split_and_mix import Split
 from shuffledp.protocols.bag import Bag, notes_of
 from shuffledp.protocols.categories import LARGEST, as_list, check_size
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
-from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid, worst_variance
+from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid
 from shuffledp.protocols.tasks import MeanTask, SumTask
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
@@ -47,15 +47,12 @@ __all__ = [
     "StatisticalQuery",
     "Sum",
     "Summation",
-    "guessed_grid",
     "lower_bound",
     "reachable",
 ]
 
 Rounding = Literal["worst", "even", "none"]
 ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
-COARSE = 4
-TINY = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,7 +143,7 @@ class Summation(Numbers, ShuffledProtocol):
                 "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
             )
         elif "k" in self._found:
-            k = check_size("k", self._best_k())
+            k = check_size("k", best_grid(self._target))
         self._set(
             k=check_count(
                 "k",
@@ -170,32 +167,6 @@ class Summation(Numbers, ShuffledProtocol):
 
     def _family(self) -> tuple[Family, dict[str, int]]:
         return KRR, {"k": self.k + 1}
-
-    def _best_k(self) -> int:
-        """The grid with the least error for the worst data, under the noise that each grid is
-        certified to need.
-
-        c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated
-        so far, until the best grid is one of those.
-        """
-        epsilon, delta, _ = self._promised()
-        first = guessed_grid(self.n, epsilon, delta)
-        known = {k: self._constant(k) for k in (first, 2 * first)}
-        while True:
-            k = _argmin(self.n, known)
-            # coarse grids are few and far between, so their neighbours are calibrated, not
-            # interpolated
-            wanted = [each for each in ((k - 1, k, k + 1) if k <= COARSE else (k,)) if each >= 1 and each not in known]
-            if not wanted:
-                return k
-            known.update((each, self._constant(each)) for each in wanted)
-
-    def _constant(self, k: int) -> float:
-        """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with
-        k steps.
-        """
-        epsilon0 = strongest(KRR, (("k", k + 1),), self._crowd(self.honest), *self._promised())
-        return self.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
 
     @property
     def gamma(self) -> float:
@@ -438,25 +409,6 @@ def lower_bound(n: int, epsilon: float, delta: float) -> float:
         * np.minimum(math.exp(-epsilon) / (8.0 * candidates**3), (1.0 - candidates**-2.0) * (0.5 - delta) / (48.0 * n))
     )
     return math.sqrt(float(mse.max()))
-
-
-def guessed_grid(n: int, epsilon: float, delta: float) -> int:
-    """About the best number of steps for a promise, before anything is calibrated."""
-    constant = 3.0 * math.log(1.0 / delta) / max(min(epsilon, epsilon**2), TINY)
-    return max(2, _argmin(n, {1: constant}))
-
-
-def _argmin(n: int, known: dict[int, float]) -> int:
-    """The k with the least worst-case error when gamma = c (k + 1) / n, and log c is interpolated
-    in log k between ``known`` ones.
-    """
-    grids, (steps, constants) = np.arange(1.0, 8.0 + 4.0 * n ** (1.0 / 3.0)), zip(*sorted(known.items()), strict=True)
-    gammas = np.exp(np.interp(np.log(grids), np.log(steps), np.log(constants))) * (grids + 1.0) / n
-    allowed = gammas < 1.0
-    if not allowed.any():
-        return 1
-    errors = worst_variance(grids[allowed], gammas[allowed]) / (1.0 - gammas[allowed]) ** 2
-    return int(grids[allowed][np.argmin(errors)])
 
 
 def reachable(protocols: list[Any], *, most_messages: int | None, most_error: float | None) -> Any:

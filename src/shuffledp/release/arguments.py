@@ -16,7 +16,7 @@ from importlib import import_module
 from math import floor, isfinite
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,13 +26,14 @@ from shuffledp.protocols.binning import cut_points
 from shuffledp.protocols.categories import as_list, check_size
 from shuffledp.protocols.tasks import ENCODINGS, TASKS, QuantileTask
 from shuffledp.protocols.tasks.crossing import per_column
-from shuffledp.randomizers import KRR
-from shuffledp.release.budget import Budget
 from shuffledp.release.options import QUESTIONS, Option, options_of
 from shuffledp.tables import Cleaning
 from shuffledp.tables.cleaning import check_encoding
 from shuffledp.tables.memory import held_table
 from shuffledp.tables.people import check_keep
+
+if TYPE_CHECKING:  # a client that reads a table loads no accountant
+    from shuffledp.release.budget import Budget
 
 __all__ = [
     "BY_NOISE",
@@ -167,6 +168,8 @@ class Promise:
         if self.k is not None:
             terms["k"], size = self.k, self.k + 1
         if self.gamma is not None and size is not None:
+            from shuffledp.randomizers import KRR
+
             return terms | {"epsilon0": KRR.from_gamma(k=size, gamma=self.gamma).epsilon0}
         return terms if self.epsilon0 is None else terms | {"epsilon0": self.epsilon0}
 
@@ -512,5 +515,7 @@ def promise_of(given: Mapping[str, Any]) -> Promise:
 
 def budget_of(given: Mapping[str, Any]) -> Budget | None:
     """Whose budget it takes, if there is a ledger."""
+    from shuffledp.release.budget import Budget
+
     path = None if given["ledger"] is None else Path(path_text("ledger", given["ledger"]))
     return Budget.of(path, *(given[name] for name in ("population", "limit_epsilon", "limit_delta")))

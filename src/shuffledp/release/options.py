@@ -109,7 +109,7 @@ class Option(NamedTuple):
 class Epsilon(TypedDict, total=False):
     """What is promised."""
 
-    epsilon: Required[Annotated[float, Option("The epsilon to promise, for all rounds together.", QUESTION, example=1)]]
+    epsilon: Required[Annotated[float, Option("Epsilon that all rounds together may not exceed.", QUESTION, example=1)]]
 
 
 class Noise(TypedDict, total=False):
@@ -118,28 +118,23 @@ class Noise(TypedDict, total=False):
     epsilon: Annotated[
         float | None,
         Option(
-            "The epsilon to promise, for all rounds; or give {gamma} or {epsilon0}.",
+            "Epsilon that all rounds together may not exceed; or give {gamma} or {epsilon0}.",
             QUESTION,
             example=1,
             instead=("gamma", "epsilon0"),
         ),
     ]
     gamma: Annotated[
-        float | None,
-        Option("In place of {epsilon}: the probability that a report is uniformly random.", QUESTION),
+        float | None, Option("Instead of {epsilon}: the probability that a report is uniformly random.", QUESTION)
     ]
-    epsilon0: Annotated[float | None, Option("In place of {epsilon}: the epsilon0 of one report.", QUESTION)]
+    epsilon0: Annotated[float | None, Option("Instead of {epsilon}: the epsilon0 of one report.", QUESTION)]
 
 
 class Steps(TypedDict, total=False):
     """How numbers are rounded."""
 
     k: Annotated[
-        int | None,
-        Option(
-            "With {gamma} or {epsilon0}: the steps of the grid that numbers are rounded to.",
-            QUESTION,
-        ),
+        int | None, Option("With {gamma} or {epsilon0}: the number of steps that numbers are rounded to.", QUESTION)
     ]
 
 
@@ -147,12 +142,15 @@ class Promised(TypedDict, total=False):
     """The rest of the promise."""
 
     delta: Required[
-        Annotated[float, Option("The delta to promise: a small probability, well below 1/n.", QUESTION, example="1e-6")]
+        Annotated[
+            float,
+            Option("Delta of the guarantee: a small probability, well below 1/n.", QUESTION, example="1e-6"),
+        ]
     ]
     honest: Annotated[
         float | None,
         Option(
-            "How many of the n follow the protocol, as a count or as a share such as 90%; if left out, all.",
+            "How many people follow the protocol: a number, or a share such as 90%. If left out, all.",
             EVERYONE,
             kind="people",
         ),
@@ -162,35 +160,33 @@ class Promised(TypedDict, total=False):
 class Rounds(TypedDict, total=False):
     """How often."""
 
-    rounds: Annotated[int, Option("How often the same users report; if left out, once.", EVERYONE, 1)]
+    rounds: Annotated[int, Option("How often the same people report.", EVERYONE, 1)]
 
 
 class Budgeted(TypedDict, total=False):
     """Whose budget it takes."""
 
     ledger: Annotated[
-        PathLike | None, Option("Record the release in this SQLite file, before anything is written.", BUDGET)
+        PathLike | None, Option("SQLite file in which the release is recorded before anything is written.", BUDGET)
     ]
-    population: Annotated[str | None, Option("Whose budget this is, such as app-users.", BUDGET)]
-    limit_epsilon: Annotated[float | None, Option("What all releases about them may add up to.", BUDGET)]
-    limit_delta: Annotated[float | None, Option("The delta of that limit.", BUDGET)]
+    population: Annotated[str | None, Option("People whose budget is charged, such as app-users.", BUDGET)]
+    limit_epsilon: Annotated[
+        float | None, Option("Epsilon that all releases about these people may add up to.", BUDGET)
+    ]
+    limit_delta: Annotated[float | None, Option("Delta that all releases about these people may add up to.", BUDGET)]
 
 
 class Rows(TypedDict, total=False):
     """Which rows, and whose."""
 
-    format: Annotated[Format | None, Option("One of csv, parquet, arrow; if left out, the file's first bytes decide.")]
-    ids: Annotated[str | None, Option("The column that says whose row it is: one row of each person takes part.")]
-    keep: Annotated[
-        Keep | None,
-        Option("Which row of a person with several values to keep: first or random; if left out, first."),
-    ]
+    format: Annotated[Format | None, Option("csv, parquet or arrow; if left out, the file's first bytes decide.")]
+    ids: Annotated[str | None, Option("Column that identifies a person; one row per person is used.")]
+    keep: Annotated[Keep | None, Option("Which row of a person to use: first or random. If left out, the first.")]
     one_row_per_person: Annotated[
-        bool, Option("Every row is another person, though a column that is named like an id repeats.")
+        bool, Option("Count every row as another person, even if a column named like an id repeats.")
     ]
     encoding: Annotated[
-        str | None,
-        Option("For CSV: the encoding of its text, such as latin-1 or utf-16; if left out, utf-8.", MESSY),
+        str | None, Option("Text encoding of a CSV file, such as latin-1 or utf-16. If left out, utf-8.", MESSY)
     ]
 
 
@@ -207,33 +203,33 @@ class Texts(TypedDict, total=False):
     """What of texts is forgiven."""
 
     strip: Annotated[bool, Option("Ignore spaces before and after a text.", MESSY)]
-    ignore_case: Annotated[bool, Option("Ignore upper and lower case, and how accents are composed.", MESSY)]
+    ignore_case: Annotated[bool, Option("Ignore case and how accents are composed.", MESSY)]
 
 
 class Figures(TypedDict, total=False):
     """How numbers are written."""
 
-    decimal: Annotated[str, Option("The decimal mark of numbers: . or ,", MESSY, ".", metavar="MARK")]
-    thousands: Annotated[str | None, Option("The thousands separator, such as . in 1.234,5.", MESSY, metavar="MARK")]
+    decimal: Annotated[str, Option("Decimal mark of numbers: . or ,", MESSY, ".", metavar="MARK")]
+    thousands: Annotated[str | None, Option("Thousands separator, such as . in 1.234,5.", MESSY, metavar="MARK")]
 
 
 class Titled(TypedDict, total=False):
     """What the page is called."""
 
-    title: Annotated[str | None, Option("A headline for the page.", ANSWER, metavar="TEXT")]
+    title: Annotated[str | None, Option("Headline for the page.", ANSWER, metavar="TEXT")]
 
 
 class Other(TypedDict, total=False):
     """What becomes of other values."""
 
-    other: Annotated[str | None, Option("Count all other values as this category; if left out, they are refused.")]
+    other: Annotated[str | None, Option("Count all other values as this category. If left out, they are refused.")]
 
 
 class Missing(TypedDict, total=False):
     """What becomes of rows without a value."""
 
     missing: Annotated[
-        str | None, Option("Count missing values as this category; if left out, those rows do not take part.")
+        str | None, Option("Count missing values as this category. If left out, those rows are not used.")
     ]
 
 
@@ -243,24 +239,22 @@ class Mechanism(TypedDict, total=False):
     mechanism: Annotated[
         str,
         Option(
-            "How answers are hidden: krr, noise in every report; of a histogram also hadamard, hash, subset or oue, "
-            "for very many categories; fakes, that people send; or dummies, that the shuffler adds. If left out, krr, "
-            "which asks for the least trust.",
+            "How reports hide answers: krr; hadamard, hash, subset or oue for long lists; fakes or dummies, which need "
+            "more trust.",
             QUESTION,
             "krr",
         ),
     ]
-    slots: Annotated[int | None, Option("With fakes: how many messages each person sends.", QUESTION, keyword=True)]
+    slots: Annotated[int | None, Option("With fakes: messages that each person sends.", QUESTION, keyword=True)]
     kept: Annotated[
-        float | None,
-        Option("With dummies: the probability that the shuffler hands on a message.", QUESTION, keyword=True),
+        float | None, Option("With dummies: probability that the shuffler forwards a message.", QUESTION, keyword=True)
     ]
-    kind: Annotated[
-        str | None, Option("With fakes or dummies: the distribution of their number.", QUESTION, keyword=True)
-    ]
+    kind: Annotated[str | None, Option("With fakes or dummies: distribution of their number.", QUESTION, keyword=True)]
     light_epsilon0: Annotated[
         float | None,
-        Option("With fakes or dummies: true values are randomized a little, too.", QUESTION, keyword=True),
+        Option(
+            "With fakes or dummies: epsilon0 with which true values are randomized as well.", QUESTION, keyword=True
+        ),
     ]
 
 
@@ -269,23 +263,17 @@ class Reaching(TypedDict, total=False):
 
     error: Annotated[
         float | None,
-        Option(
-            "The standard error to stay below, with as few messages as will do: several are as accurate as a curator, "
-            "and need more trust."
-        ),
+        Option("Standard error to stay below. It may take several messages per person, which need more trust."),
     ]
-    messages: Annotated[int | None, Option("How many messages each person may send at most.", keyword=True)]
+    messages: Annotated[int | None, Option("Largest number of messages of a person.", keyword=True)]
 
 
 class Bounded(TypedDict, total=False):
     """Between which bounds."""
 
-    lower: Required[Annotated[float, Option("The smallest possible value, known without the data.", example=0)]]
-    upper: Required[Annotated[float, Option("The largest possible value, known without the data.", example=120)]]
-    clip: Annotated[
-        bool,
-        Option("Move values outside the range to the nearest bound; if left out, they are refused."),
-    ]
+    lower: Required[Annotated[float, Option("Smallest possible value, known without the data.", example=0)]]
+    upper: Required[Annotated[float, Option("Largest possible value, known without the data.", example=120)]]
+    clip: Annotated[bool, Option("Move values outside the range to the nearest bound. If left out, they are refused.")]
 
 
 class Listing(TypedDict, total=False):
@@ -294,7 +282,7 @@ class Listing(TypedDict, total=False):
     categories: Annotated[
         Listed | None,
         Option(
-            "A file with one category per line, or a list such as yes,no.",
+            "File with one category per line, or a list such as yes,no.",
             kind="text",
             metavar="FILE|LIST",
             example="yes,no",
@@ -312,10 +300,10 @@ class HistogramOptions(
 class Valued(TypedDict, total=False):
     """The value, and the others there are."""
 
-    value: Required[Annotated[object, Option("The value to count; all others are else.", example="yes")]]
+    value: Required[Annotated[object, Option("Value to count.", example="yes")]]
     categories: Annotated[
         PathLike | Iterable[object] | None,
-        Option("A file with one category per line, or a list such as yes,no.", kind="text", metavar="FILE|LIST"),
+        Option("File with one category per line, or a list such as yes,no.", kind="text", metavar="FILE|LIST"),
     ]
 
 
@@ -328,11 +316,11 @@ class CountOptions(
 class Crossed(TypedDict, total=False):
     """The values there are in each column."""
 
-    by: Annotated[str | None, Option("Tell shares within the groups of this column too.")]
+    by: Annotated[str | None, Option("Column of groups; the page also shows shares within each.")]
     categories: Annotated[
         Iterable[Listed] | None,
         Option(
-            "A file with one category per line, or a list such as yes,no; once for each column.",
+            "File with one category per line, or a list such as yes,no; once for each column.",
             kind="texts",
             metavar="FILE|LIST",
             example="yes,no",
@@ -340,20 +328,10 @@ class Crossed(TypedDict, total=False):
         ),
     ]
     other: Annotated[
-        Names | None,
-        Option(
-            "Count all other values as this category, in every column or as COLUMN=NAME; if left out, they are "
-            "refused.",
-            kind="text",
-        ),
+        Names | None, Option("Count all other values as this category, in every column or as COLUMN=NAME.", kind="text")
     ]
     missing: Annotated[
-        Names | None,
-        Option(
-            "Count missing values as this category, in every column or as COLUMN=NAME; if left out, rows with a "
-            "missing value do not take part.",
-            kind="text",
-        ),
+        Names | None, Option("Count missing values as this category, in every column or as COLUMN=NAME.", kind="text")
     ]
 
 
@@ -372,28 +350,25 @@ class MeanOptions(
 class Cut(TypedDict, total=False):
     """The bins, and what is asked of them."""
 
-    lower: Annotated[float | None, Option("The smallest possible value, known without the data.")]
-    upper: Annotated[float | None, Option("The largest possible value, known without the data.")]
+    lower: Annotated[float | None, Option("Smallest possible value, known without the data.")]
+    upper: Annotated[float | None, Option("Largest possible value, known without the data.")]
     bins: Annotated[
         int | None,
-        Option(
-            "How many bins to cut the range into; if left out 64, or one for each whole number of a short range.",
-            metavar="N",
-        ),
+        Option("Number of bins. If left out, 64, or one for each whole number of a short range.", metavar="N"),
     ]
-    scale: Annotated[Scale | None, Option("linear, or log: bins that grow with the value, as incomes want them.")]
+    scale: Annotated[Scale | None, Option("linear, or log: bins that grow with the value, for example for incomes.")]
     cuts: Annotated[
         Iterable[float] | None,
-        Option("Every cut point instead, such as 0,1000,2000,5000.", kind="numbers", metavar="LIST"),
+        Option("All cut points, such as 0,1000,2000,5000, instead of a range.", kind="numbers", metavar="LIST"),
     ]
     at: Annotated[
         float | Iterable[float],
-        Option("The quantiles to ask for; 0.5 is the median.", QUESTION, 0.5, kind="numbers", metavar="LIST"),
+        Option("Quantiles to estimate; 0.5 is the median.", QUESTION, 0.5, kind="numbers", metavar="LIST"),
     ]
     ranges: Annotated[
         Iterable[tuple[float, float]],
         Option(
-            "How many people are from one cut point to below another, such as 18:65; may be repeated.",
+            "Count the people from one cut point to below another, such as 18:65. May be repeated.",
             QUESTION,
             (),
             kind="ranges",
@@ -401,7 +376,7 @@ class Cut(TypedDict, total=False):
         ),
     ]
     clip: Annotated[
-        bool, Option("Count values outside the range in its first or last bin; if left out, they are refused.")
+        bool, Option("Count values outside the range in its first or last bin. If left out, they are refused.")
     ]
 
 
@@ -412,31 +387,14 @@ class QuantileOptions(Cut, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Fi
 class Searched(TypedDict, total=False):
     """How far a search goes."""
 
-    k: Annotated[int, Option("List so many words at most; if left out, 50.", QUESTION, 50)]
-    longest: Annotated[
-        int,
-        Option("Follow words for so many bytes or tokens; each costs accuracy. If left out, 16.", QUESTION, 16),
-    ]
-    least_holders: Annotated[int, Option("List no word that fewer people hold; if left out, 50.", QUESTION, 50)]
-    error: Annotated[
-        float,
-        Option(
-            "The probability of listing such a word all the same, or following it; if left out, 0.001.",
-            QUESTION,
-            1e-3,
-        ),
-    ]
-    candidates: Annotated[
-        int | None,
-        Option("Follow so many beginnings at most; if left out, twice as many as words are listed.", QUESTION),
-    ]
+    k: Annotated[int, Option("Number of words to list.", QUESTION, 50)]
+    longest: Annotated[int, Option("Maximum word length in bytes or tokens; longer is less accurate.", QUESTION, 16)]
+    least_holders: Annotated[int, Option("Smallest number of people with a listed word.", QUESTION, 50)]
+    error: Annotated[float, Option("Probability that a rarer word is listed anyway.", QUESTION, 1e-3)]
+    candidates: Annotated[int | None, Option("Number of prefixes to keep per step. If left out, twice {k}.", QUESTION)]
     tokens: Annotated[
         PathLike | Iterable[str] | None,
-        Option(
-            "What words are made of, one token per line, the longest that fits first; if left out, bytes.",
-            QUESTION,
-            kind="file",
-        ),
+        Option("File with the tokens of words, one per line. If left out, bytes.", QUESTION, kind="file"),
     ]
 
 

@@ -28,11 +28,12 @@ from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import Left, compare
 from shuffledp.mechanisms.best_curator import Baseline, best_curator
 from shuffledp.mechanisms.best_local import best_alone, best_size, number_named
+from shuffledp.mechanisms.grids import guessed_grid
 from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import error_of
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
-from shuffledp.protocols.sums import Sum, guessed_grid
+from shuffledp.protocols.sums import Sum
 from shuffledp.protocols.tasks import MeanTask, Task
 from shuffledp.randomizers import SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
