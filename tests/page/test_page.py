@@ -111,7 +111,6 @@ def test_it_is_accessible_by_construction() -> None:
     assert parts == [
         "estimates",
         "protection",
-        "assumptions",
         "influence",
         "certificate",
         "curve",

@@ -58,7 +58,7 @@ def test_it_says_what_the_record_says() -> None:
     said, found = words(drawn), made.estimates
     assert set(found.label) <= set(said)
     assert "letter: number of people per answer" in said
-    assert any(each.startswith("20,000 people; ε ≤ 0.9542 at δ = 10⁻⁶; accuracy ± 57 (people for the") for each in said)
+    assert any(each.startswith("20,000 people; ε ≤ 0.9542 at δ = 10⁻⁶; accuracy ± 58 (people for the") for each in said)
     scale = 100.0 / max(found.upper)
     errors = [each.attrib for each in elements(drawn) if each.get("class") == "error"]
     errors = [each for each in errors if each["x1"] != each["x2"]]

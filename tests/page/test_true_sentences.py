@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from decimal import Decimal
 from functools import cache
 from itertools import product
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.page import html
 from shuffledp.record import Record
+from tests.page import releases as page_releases
 from tests.page.test_page import Reading
 from tests.verify import releases
 
@@ -51,7 +54,7 @@ def text(name: str, *, network: bool = False) -> str:
 
 def words_of(made: dict[str, Any]) -> str:
     page = re.sub(
-        r"<pre>.*?</pre>|collection\.json|<dl class=\"facts hashes\">.*?</dl>",
+        r"<pre>.*?</pre>|collection\.json",
         " ",
         html(Record.from_json(made)),
         flags=re.S,
@@ -133,12 +136,89 @@ def test_the_best_baselines_are_named() -> None:
 def test_an_interval_that_is_not_symmetric_is_no_plus_minus() -> None:
     made = releases.facts("promise")
     found = made["estimates"]
+    found["value"] = [650.0, 651.0, 699.0]
     for even in (True, False):
         for name, sign in (("lower", -1.0), ("upper", 1.0 if even else 2.0)):
             found[name] = [value + 20.0 * sign for value in found["value"]]
         said = words_of(made)
         assert ("±" in said) is even
         assert ("within 40" in said) is not even
+
+
+def number(text: str) -> Decimal:
+    return Decimal(text.replace(",", "").replace("−", "-"))
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("quantile", "search")])
+def test_the_accuracy_covers_every_interval_as_it_is_shown(name: str) -> None:
+    page = html(Record.from_json(releases.facts(name)))
+    said = number(re.findall(r'<dd class="big">\s*(?:within|±)\s([\d,.]+)', page)[0])
+    ends = r"([−\d,.]+)</td><td>([−\d,.]+) to ([−\d,.]+)</td>"
+    if name in ("mean", "split", "count"):
+        ends = r"([−\d,.]+), and its interval, ([−\d,.]+) to ([−\d,.]+)\.<"
+    shown = [[number(each) for each in row] for row in re.findall(ends, page)]
+    assert shown
+    assert all(value - low <= said and high - value <= said for value, low, high in shown)
+    for value, margin in re.findall(r">([−\d,.]+)\s± ?\s?([\d,.]+)<", page):
+        low, high = next(row[1:] for row in shown if row[0] == number(value))
+        assert max(number(value) - low, high - number(value)) <= number(margin)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("network", [False, True])
+def test_assumptions_stand_once_and_say_who_took_which_part(name: str, network: bool) -> None:
+    said = text(name, network=network)
+    assert said.count("neighboring datasets differ in one user’s value") == 1
+    assert ("took the part of the people and of the shuffler" in said) is not network
+    assert ("also took the part of each person and of the shuffler" in said) is not network
+    assert "no guarantee in each round" not in said
+
+
+def test_messages_that_the_shuffler_leaves_out_are_mentioned() -> None:
+    assert "left out each message with probability 10 %, and added dummies" in text("dummies")
+    assert "left out each message" not in text("dummies in rounds")
+
+
+def test_a_search_says_what_a_report_of_its_last_level_reveals() -> None:
+    made = releases.facts("search")
+    law = {"randomizer": "krr", "k": 201, "epsilon0": 5.0053, "integers": ["10617915388736316664"]}
+    made["counted"]["search"]["counting_law"] = law
+    said = words_of(made)
+    share = 100 * math.exp(5.0053) / (math.exp(5.0053) + 200)
+    assert said.count(f"; at the last level, with probability {share:.1f} %") == 2
+    assert "At the last level, k = 201, ε₀ = 5.0053" in said
+    assert "last level, with probability" not in text("search")
+
+
+def test_a_count_has_one_answer_and_no_list() -> None:
+    said = text("count")
+    assert "Answer yes. This page cannot show whether the answer to count came from the table." in said
+    assert "Answers" not in said
+
+
+def test_ranges_are_announced_only_where_there_are_any() -> None:
+    assert "quantiles, ranges, 3 cut points" in text("quantile")
+    assert "quantiles, 19 cut points" in words_of(page_releases.facts("quantile"))
+
+
+def test_a_single_release_has_spent_and_several_have() -> None:
+    made = releases.facts("tiny")
+    for number, words in ((1, "1 release about the population x has spent"), (2, "have spent")):
+        made["ledger"] = releases.LEDGER | {"releases": number}
+        assert words in words_of(made)
+    assert "of 3 together" in words_of(made)
+
+
+def test_long_lists_of_a_design_are_cut() -> None:
+    page = html(Record.from_json(releases.facts("dummies")))
+    assert page.partition("<pre>")[2].partition("</pre>")[0].count("\n") < 80
+    assert "and 65 more, in the record inside this page" in page
+
+
+def test_a_large_delta_is_not_one_in_one() -> None:
+    made = releases.facts("tiny")
+    made["certificate"]["epsilon"]["delta"] = 0.7
+    assert "1 in 1" not in words_of(made).replace("1 in 1,0", "")
 
 
 def test_each_question_is_led_by_its_answer() -> None:

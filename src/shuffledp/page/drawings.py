@@ -7,8 +7,8 @@ from itertools import product
 from math import prod
 
 from shuffledp.page.charts import Bar, Dot, MapRow, bars, cell_map, curve, interval, narrow, steps
-from shuffledp.page.facts import between, compared, decimals_of, ends_of, margins_of, possible, shown_first, symmetric
-from shuffledp.page.numerals import exact, fixed, many, predicted, scientific, tied
+from shuffledp.page.facts import between, compared, decimals_of, ends_of, possible, shown_first, symmetric
+from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scientific, tied
 from shuffledp.page.svg import Chart
 from shuffledp.protocols.tasks.crossing import ALL, CROSS
 from shuffledp.record import Estimates, Record
@@ -22,10 +22,10 @@ def bars_of(found: Estimates, *, at_once: bool = False) -> Chart:
     """Estimates as bars, the largest of a long list, with intervals of each or for all of them."""
     decimals, (low, high) = decimals_of(found), ends_of(found, at_once=at_once)
     drawn = []
-    even, margins = symmetric(found, at_once=at_once), margins_of(found, at_once=at_once)
+    even = symmetric(found, at_once=at_once)
     for at in shown_first(found):
         value = fixed(found.value[at], decimals)
-        words, brief = tied(f"{value} ± {fixed(margins[at], decimals, up=True)}"), None
+        words, brief = tied(f"{value} ± {margin(found.value[at], low[at], high[at], decimals):,}"), None
         if not even:
             words, brief = f"{value} ({between(low[at], high[at], decimals)})", value
         drawn.append(Bar(found.label[at], words, found.value[at], low[at], high[at], brief=brief))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
-from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, percent, times
+from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, margin, percent, times
 from shuffledp.protocols.tasks.crossing import CROSS
 from shuffledp.record import Alternative, Estimates, Record, Searched, SearchLevel, WrittenLaw
 
@@ -46,7 +46,7 @@ EVEN = 0.01  # relative: ends of an interval that differ by less are called the 
 ALIKE = 1.05  # errors that differ by less are called the same
 SMALLEST = 1e-13  # deltas below are not said as 1 in a number
 VISIBLE = 0.006  # of the scale: error bars that are narrower are no more than a line
-LISTED = 40  # categories in the design that is shown
+LISTED = 40  # entries of a list in the design that is shown
 NAMES = {0.25: "lower quartile", 0.5: "median", 0.75: "upper quartile"}
 
 
@@ -93,11 +93,12 @@ def decimals_of(found: Estimates) -> int:
 
 
 def reach(found: Estimates, *, at_once: bool = False) -> str:
-    """How far the least certain estimate is from its true value at most, with the probability of
-    the intervals.
+    """How far the least certain estimate, as it is shown, is from its true value at most, with the
+    probability of the intervals.
     """
-    worst = max(margins_of(found, at_once=at_once), default=0.0)
-    words = fixed(worst, min(decimals_of(found), decimals_for(worst)), up=True)
+    decimals, columns = decimals_of(found), zip(found.value, *ends_of(found, at_once=at_once), strict=True)
+    worst = float(max((margin(*each, decimals) for each in columns), default=0))
+    words = fixed(worst, min(decimals, decimals_for(worst)), up=True)
     return f"{'±' if symmetric(found, at_once=at_once) else 'within'}{SPACE}{words}"
 
 
@@ -291,7 +292,7 @@ def compared(record: Record) -> Compared | None:
 
 def odds(delta: float) -> str | None:
     """A small probability as one in a number."""
-    return fixed(1.0 / delta, 0) if delta > SMALLEST else None
+    return fixed(1.0 / delta, 0, up=False) if SMALLEST < delta <= 0.1 else None
 
 
 def thin(found: Estimates) -> bool:
@@ -332,9 +333,13 @@ def levels(search: Searched) -> list[tuple[int, SearchLevel]]:
 
 def design_json(design: Mapping[str, Any]) -> str:
     """The design as every device has it, with long lists cut."""
-    shown = dict(design)
-    for key in ("categories", "domain", "cuts"):
-        if isinstance(shown.get(key), list) and len(shown[key]) > LISTED:
-            more = f"... and {count(len(shown[key]) - LISTED)} more, in the record inside this page"
-            shown[key] = [*shown[key][:LISTED], more]
-    return json.dumps(shown, indent=1, ensure_ascii=False)
+    return json.dumps(_cut(design), indent=1, ensure_ascii=False)
+
+
+def _cut(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        return {name: _cut(each) for name, each in part.items()}
+    if not isinstance(part, (list, tuple)):
+        return part
+    more = f"... and {count(len(part) - LISTED)} more, in the record inside this page"
+    return [*map(_cut, part[:LISTED]), *([more] if len(part) > LISTED else [])]

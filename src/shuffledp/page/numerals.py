@@ -18,6 +18,7 @@ __all__ = [
     "fixed",
     "level",
     "many",
+    "margin",
     "meaning",
     "moment",
     "percent",
@@ -107,11 +108,24 @@ def fixed(value: float, decimals: int, *, up: bool | None = None) -> str:
     >>> fixed(-5.5077, 1, up=False), fixed(300177.2, 0, up=True), fixed(-0.04, 1)
     ('−5.6', '300,178', '0.0')
     """
-    direction = {None: decimal.ROUND_HALF_EVEN, True: decimal.ROUND_CEILING, False: decimal.ROUND_FLOOR}[up]
-    short = decimal.Decimal(value).quantize(
-        decimal.Decimal(1).scaleb(-decimals), rounding=direction, context=decimal.Context(prec=400)
-    )
+    short = _short(value, decimals, up=up)
     return f"{abs(short) if short == 0 else short:,f}".replace("-", MINUS)
+
+
+def margin(value: float, low: float, high: float, decimals: int) -> decimal.Decimal:
+    """How far the farther end of an interval is from its estimate, all three as they are shown.
+
+    >>> margin(1964.6, 1939.8, 1989.4, 0)
+    Decimal('26')
+    """
+    shown = _short(value, decimals, up=None)
+    return max(shown - _short(low, decimals, up=False), _short(high, decimals, up=True) - shown)
+
+
+def _short(value: float, decimals: int, *, up: bool | None) -> decimal.Decimal:
+    direction = {None: decimal.ROUND_HALF_EVEN, True: decimal.ROUND_CEILING, False: decimal.ROUND_FLOOR}[up]
+    one = decimal.Decimal(1).scaleb(-decimals)
+    return decimal.Decimal(value).quantize(one, rounding=direction, context=decimal.Context(prec=400))
 
 
 def percent(share: float) -> str:

@@ -177,7 +177,9 @@ def environment() -> Environment:
     )
     for module in (facts, numerals, sentences):
         found.globals |= {name: getattr(module, name) for name in module.__all__}
-    found.globals |= {"reserved": wording.reserved, "algorithm": wording.algorithm, "one_answer": wording.one_answer}
+    found.globals |= {
+        name: getattr(wording, name) for name in ("algorithm", "in_percent", "one_answer", "reserved", "right")
+    }
     return found
 
 
