@@ -215,6 +215,17 @@ def test_long_lists_of_a_design_are_cut() -> None:
     assert "and 65 more, in the record inside this page" in page
 
 
+def test_numbers_beyond_what_is_possible_are_explained() -> None:
+    made = releases.facts("tiny")
+    assert "A number above" not in words_of(made)
+    made["estimates"]["upper"][0] = 6.5
+    assert "A number above 6 is noise as well: read that as all people." in words_of(made)
+
+
+def test_a_scale_is_written_as_its_axis_is() -> None:
+    assert "The scale from 0 to 4,000, which is all that is possible" in text("split")
+
+
 def test_a_large_delta_is_not_one_in_one() -> None:
     made = releases.facts("tiny")
     made["certificate"]["epsilon"]["delta"] = 0.7

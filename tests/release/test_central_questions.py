@@ -48,7 +48,7 @@ def test_a_mean_and_a_sum_by_shares_verify(ask: object, truth: float, tmp_path: 
     release.save(tmp_path / "shares")
     page = (tmp_path / "shares" / "page.html").read_text(encoding="utf-8")
     assert "nothing limits how far" in page
-    said = "added up, a person's messages are the true number, rounded, plus their share of the noise"
+    said = "added up, a person’s messages are the true number, rounded, plus their share of the noise"
     assert said in html.unescape(page)
     assert "fakes" not in page
     checked = verify(page)

@@ -100,7 +100,7 @@ def test_a_sum_is_drawn_on_the_scale_of_all_sums(table: Path, tmp_path: Path) ->
     everybody = 100.0 * record.counted.reports
     assert record.design.possible(record.counted.reports) == (0.0, everybody)
     for name in ("page.html", "estimates.svg"):
-        assert f"The scale from 0 to {everybody:.0f}, which" in (tmp_path / "sum" / name).read_text(encoding="utf-8")
+        assert f"The scale from 0 to {everybody:,.0f}, which" in (tmp_path / "sum" / name).read_text(encoding="utf-8")
 
 
 def test_a_plan_warns_before_anything_is_spent(table: Path) -> None:

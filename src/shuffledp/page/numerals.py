@@ -16,6 +16,7 @@ __all__ = [
     "exact",
     "factor_of",
     "fixed",
+    "grouped",
     "level",
     "many",
     "margin",
@@ -91,6 +92,15 @@ def exact(value: float) -> str:
     ('1', '10⁻⁶', '9.6877')
     """
     return power(repr(float(value)).removesuffix(".0"))
+
+
+def grouped(value: float) -> str:
+    """The same as ``exact``, with whole numbers in groups of three, as an axis has them.
+
+    >>> grouped(360000.0), grouped(0.5)
+    ('360,000', '0.5')
+    """
+    return exact(value) if value % 1.0 else fixed(value, 0)
 
 
 def decimals_for(margin: float) -> int:
