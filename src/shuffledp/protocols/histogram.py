@@ -149,6 +149,7 @@ class Histogram(RandomizedResponse):
     bits, flipped as in ``RAPPOR``, and hands on no report: that reveals much less, so the same
     promise needs less noise.
 
+    >>> import numpy as np
     >>> poll = Histogram(categories=["tea", "coffee", "water"], n=1000, epsilon0=3.0)
     >>> bag = poll.shuffle(
     ...     poll.encode(["tea"] * 600 + ["coffee"] * 400, rng=np.random.default_rng(7))
@@ -256,6 +257,7 @@ class FakesHistogram(Categorized, FakesOfUsers):
     """Users send their true category, and some of them a uniformly random one beside it; see
     ``FakesOfUsers`` for the trust that this takes.
 
+    >>> import numpy as np
     >>> from shuffledp import UserFakes
     >>> law = UserFakes(k=3, slots=1, chance=0.25)
     >>> poll = FakesHistogram(categories=["tea", "coffee", "water"], n=1000, randomizer=law)
@@ -272,6 +274,7 @@ class FakesHistogram(Categorized, FakesOfUsers):
 class DummyHistogram(Categorized, DummiesOfShuffler):
     """Users send their true category, and the shuffler adds dummies; see ``DummiesOfShuffler``.
 
+    >>> import numpy as np
     >>> from shuffledp import ShufflerDummies
     >>> law = ShufflerDummies(k=3, center=28, left=0.6, right=0.6)
     >>> poll = DummyHistogram(categories=["tea", "coffee", "water"], n=1000, randomizer=law)
