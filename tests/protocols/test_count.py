@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,8 +13,12 @@ from shuffledp.errors import InvalidInput
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.design import Design
 
-POLL = SignedCount(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
 ANSWERS = ["yes"] * 3_000 + ["no"] * 6_000 + ["who knows"] * 1_000
+
+
+@cache
+def usual() -> SignedCount:
+    return SignedCount(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.parametrize("n", [10_000, 100_000, 10_000_000])
@@ -29,12 +34,12 @@ def test_as_accurate_as_a_curator(n: int, epsilon: float) -> None:
 
 
 def test_as_few_messages_as_promised() -> None:
-    assert POLL.messages <= 24
+    assert usual().messages <= 24
 
 
 def test_counted_and_within_the_exact_interval() -> None:
     generator = np.random.default_rng(5)
-    estimate = POLL.analyse(POLL.shuffle(POLL.encode(ANSWERS, rng=generator)))
+    estimate = usual().analyse(usual().shuffle(usual().encode(ANSWERS, rng=generator)))
     assert abs(estimate["yes"] - 3000) < 10 * estimate.stderr[0]
     low, high = estimate.interval(1.0 - 1e-9)
     assert low[0] <= 3000 <= high[0]
@@ -63,18 +68,18 @@ def test_fewer_people_than_asked_for() -> None:
 
 def test_people_who_add_nothing_are_noticed() -> None:
     """Positive control: with their noise the same people pass."""
-    honest = POLL.tally(POLL.encode(ANSWERS, rng=np.random.default_rng(8)).rows)
-    POLL.check_noise(honest)
-    bare = np.array([10_000 * POLL.messages, 3_000, 0])
+    honest = usual().tally(usual().encode(ANSWERS, rng=np.random.default_rng(8)).rows)
+    usual().check_noise(honest)
+    bare = np.array([10_000 * usual().messages, 3_000, 0])
     with pytest.raises(InvalidInput, match="Somebody left the noise out"):
-        POLL.analyse_counts(bare)
+        usual().analyse_counts(bare)
 
 
 def test_a_design_is_read_again() -> None:
-    design = Design.of(POLL)
+    design = Design.of(usual())
     again = Design.from_json(design.as_json())
     assert again.task.labels == ("anything else", "yes")
-    assert again.protocol.randomizer == POLL.randomizer
+    assert again.protocol.randomizer == usual().randomizer
     assert math.isinf(again.protocol.epsilon0)
 
 
@@ -92,7 +97,7 @@ def test_messages_and_error_are_weighed() -> None:
 
 def test_refused() -> None:
     with pytest.raises(InvalidInput, match="none below 0"):
-        POLL.analyse_counts(np.array([10_000 * POLL.messages, -1, 5]))
+        usual().analyse_counts(np.array([10_000 * usual().messages, -1, 5]))
     with pytest.raises(InvalidInput, match="distinct"):
         SignedCount(value="anything else", n=100, epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidInput, match="exactly one of epsilon and randomizer"):

@@ -5,6 +5,7 @@ do.
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,7 +17,10 @@ from shuffledp.protocols.design import Design
 from shuffledp.protocols.sums import SplitMean, SplitSum, reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
-TOTAL = SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
+
+@cache
+def usual() -> SplitSum:
+    return SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.parametrize("n", [10_000, 1_000_000])
@@ -72,15 +76,15 @@ def test_drop_outs_and_colluders() -> None:
 
 def test_one_person_can_move_the_sum_anywhere_and_what_is_impossible_is_refused() -> None:
     """There is no cap: the positive control passes with any sum that people could have."""
-    honest = TOTAL.encode(np.zeros(10_000), rng=np.random.default_rng(5)).rows.astype(np.int64)
-    steps, modulus = TOTAL.randomizer.k - 1, TOTAL.randomizer.modulus
+    honest = usual().encode(np.zeros(10_000), rng=np.random.default_rng(5)).rows.astype(np.int64)
+    steps, modulus = usual().randomizer.k - 1, usual().randomizer.modulus
     moved = honest.copy()
     moved[0, 0] = (moved[0, 0] + 5_000 * steps) % modulus
-    assert TOTAL.analyse_counts(TOTAL.tally(moved)).value == pytest.approx(5_000, abs=20)
-    assert math.isinf(TOTAL.sway(TOTAL.analyse_counts(TOTAL.tally(moved)))[0])
+    assert usual().analyse_counts(usual().tally(moved)).value == pytest.approx(5_000, abs=20)
+    assert math.isinf(usual().sway(usual().analyse_counts(usual().tally(moved)))[0])
     moved[0, 0] = (honest[0, 0] + 10_100 * steps) % modulus
     with pytest.raises(InvalidInput, match="can move the sum anywhere"):
-        TOTAL.analyse_counts(TOTAL.tally(moved))
+        usual().analyse_counts(usual().tally(moved))
 
 
 def test_rounds() -> None:
@@ -102,7 +106,7 @@ def test_a_trillion_people_get_the_finest_grid_whose_sums_fit() -> None:
 
 
 def test_a_design_is_read_again() -> None:
-    for protocol, name in ((TOTAL, "sum"), (SplitMean(n=500, epsilon=1.0, delta=1e-6), "mean")):
+    for protocol, name in ((usual(), "sum"), (SplitMean(n=500, epsilon=1.0, delta=1e-6), "mean")):
         again = Design.from_json(Design.of(protocol).as_json())
         assert again.task.name == name
         assert again.protocol.randomizer == protocol.randomizer
@@ -128,6 +132,6 @@ def test_refused() -> None:
     with pytest.raises(InvalidInput, match="Use a coarser grid"):
         SplitSum(n=10**9, epsilon=1.0, delta=1e-6, k=10**6)
     with pytest.raises(InvalidInput, match="share_bits must be at least"):
-        SplitSum(n=1_000_000, randomizer=TOTAL.randomizer, delta=1e-6)
+        SplitSum(n=1_000_000, randomizer=usual().randomizer, delta=1e-6)
     with pytest.raises(InvalidInput, match="lower must be below upper"):
         SplitMean(n=100, epsilon=1.0, delta=1e-6, lower=1.0, upper=0.0)
