@@ -28,7 +28,7 @@ import shuffledp as sdp
 from benchmarks.contenders import COLUMN, CONTENDERS, missing
 from benchmarks.result import Result
 from benchmarks.tree import Cost, measured
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 
 FEW, PART, K = 10**4, 10**6, 256
 MOST_RATIO = 4.0

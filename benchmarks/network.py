@@ -28,7 +28,7 @@ import numpy as np
 
 import shuffledp as sdp
 from benchmarks.load import Came
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey, SealedHeader

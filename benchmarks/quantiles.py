@@ -24,11 +24,12 @@ import numpy as np
 
 from shuffledp import Quantiles, TreeDummies
 from shuffledp._types import Floats
+from shuffledp.domain import Bins
 from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.mechanisms.noise_search import fewest_dummies
 from shuffledp.mechanisms.tree import Tree
-from shuffledp.protocols.binning import cut_points, in_bins
 from shuffledp.protocols.quantiles import DummyQuantiles
+from shuffledp.questions.quantile.cuts import cut_points
 from shuffledp.workload import Ranges
 
 RUNS = 200
@@ -137,7 +138,7 @@ def _measured(people: Population, runs: int) -> str:
         asked = DummyQuantiles(cuts=people.cuts, at=AT, n=n, **PROMISE)
     else:
         asked = Quantiles(cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE)
-    held = np.bincount(in_bins(people.numbers, people.cuts), minlength=len(cuts) - 1)
+    held = np.bincount(Bins(cuts=people.cuts).places(people.numbers, None), minlength=len(cuts) - 1)
     below = np.cumsum(held)[:-1]
     places = [int(np.argmax(np.append(below, n) >= share * n)) for share in AT]
     median = float(np.median(people.numbers))

@@ -27,7 +27,7 @@ MOST_BEYOND = 0.5  # seconds
 # What is imported, by the names it has had; the first that a checkout knows is taken.
 IMPORTS = {
     "the package": ("shuffledp",),
-    "a design": ("shuffledp.protocols.design",),
+    "a design": ("shuffledp.design",),
     "the clients' side": (
         "shuffledp.client",
         "shuffledp.collection.client",

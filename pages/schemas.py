@@ -1,7 +1,7 @@
 """The published schemas of a design and of a record, docs/schemas: ``python -m pages.schemas``.
 
 They follow from the types that shuffledp reads these files by, and from the parameters of its
-families of randomizers. What holds between fields, such as that ``least`` is at most ``n``, a
+families of randomizers. What holds between fields, such as that ``honest`` is at most ``n``, a
 schema does not say.
 """
 
@@ -13,14 +13,15 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from shuffledp.protocols.design import VERSION
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.design import VERSION, Design, Law
+from shuffledp.domain import Stored
+from shuffledp.questions import OURS, kind_of
 from shuffledp.randomizers import law_file  # noqa: F401, it loads all families
 from shuffledp.randomizers.family import FAMILIES
 from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.record import FORMAT, Designed, Record, WrittenLaw
+from shuffledp.record import FORMAT, Record
 from shuffledp.record.whole import VERSION as RECORD_VERSION
-from shuffledp.schema import Chance, Limits, Mark, Moment, Number, Part, Rule, forms_of, rules_of
+from shuffledp.schema import Chance, Limits, Mark, Moment, Number, Open, Part, Rule, forms_of, rules_of
 
 __all__ = ["design", "record", "texts"]
 
@@ -29,8 +30,11 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 LIMITS = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems")}
-ELSEWHERE = {Designed: "design.json", WrittenLaw: "design.json#/$defs/law"}  # where a record refers to the design's
-IN_LEDGERS = {"rappor"}  # a law that no task is answered by
+ELSEWHERE: dict[Any, str] = {
+    Design: "design.json",
+    Law: "design.json#/$defs/mechanism",
+}  # where a record refers to the design's
+IN_LEDGERS = {"rappor"}  # a law that no question is answered by
 INTEGER = {"type": "string", "pattern": "^(0|[1-9][0-9]{0,19})$"}  # out of 2^64: many readers round large numbers
 
 
@@ -41,29 +45,31 @@ def texts() -> dict[str, str]:
 
 
 def design() -> Schema:
-    """One schema for each task, and the laws that they share."""
-    tasks = {name: task for name, task in TASKS.items() if task.__module__.startswith("shuffledp.")}
-    asked = {name: _asked(name) | {"description": _said(task)} for name, task in tasks.items()}
-    return {
-        "$schema": DIALECT,
-        "title": "A design: what is asked, of how many, with which noise, and what that promises",
-        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in asked],
-        "$defs": asked | {"law": _laws()},
-    }
+    """The design, the questions, domains and laws that it can hold."""
+    questions = {name: _object(kind_of(name), rules_of(kind_of(name))) for name in OURS}
+    domains = {rules_of(each)["type"].default: _object(each, rules_of(each)) for each in get_args(Stored)}
+    whole = _object(Design, rules_of(Design))
+    own = {name: {"$ref": f"#/$defs/{name}"} for name in ("question", "domain", "mechanism")}
+    whole["properties"] |= own | {"version": {"const": VERSION}}
+    return (
+        {"$schema": DIALECT, "title": "A design: what is asked, of how many, with which noise, and what that promises"}
+        | whole
+        | {
+            "$defs": {
+                "question": {"oneOf": list(questions.values())},
+                "domain": {"oneOf": list(domains.values())},
+                "mechanism": _laws(),
+            }
+        }
+    )
 
 
 def record() -> Schema:
-    """The record of a release; a field that only some tasks have is a condition at its end."""
+    """The record of a release; a field that only some questions have is a condition at its end."""
     whole = _object(Record, rules_of(Record))
     whole["properties"] |= {"format": {"const": FORMAT}, "version": {"const": RECORD_VERSION}}
-    conditions = [_condition(place, mark) for place, mark in _by_task(Record)]
+    conditions = [_condition(place, mark) for place, mark in _by_question(Record)]
     return {"$schema": DIALECT, "title": "The record of a release"} | whole | {"allOf": conditions}
-
-
-def _asked(task: str) -> Schema:
-    made = _object(Designed, Designed.rules(task))
-    own: Schema = {"version": {"const": VERSION}, "task": {"const": task}, "law": {"$ref": "#/$defs/law"}}
-    return made | {"properties": made["properties"] | own}
 
 
 def _laws() -> Schema:
@@ -78,9 +84,9 @@ def _laws() -> Schema:
                 own["epsilon0"] = {"anyOf": [own["epsilon0"], {"type": "null"}]}  # its messages may be the truth
             laws.append(_law(name, own))
     number, some = _schema(Number), {"type": "array", "minItems": 1}
-    level = next(each for each in laws if each["properties"]["randomizer"] == {"const": "krr"})
+    level = next(each for each in laws if each["properties"]["type"] == {"const": "krr"})
     laws += [
-        _law("check-in", {"epsilon0": number, "probability": _schema(Chance), "of": {"$ref": "#/$defs/law"}}),
+        _law("check-in", {"epsilon0": number, "probability": _schema(Chance), "of": {"$ref": "#/$defs/mechanism"}}),
         _law("one of", {"epsilon0": number, "weights": some | {"items": number}, "questions": some | {"items": level}}),
     ]
     return {"oneOf": laws}
@@ -88,7 +94,7 @@ def _laws() -> Schema:
 
 def _law(name: str, parameters: Schema) -> Schema:
     integers = {"type": "array", "minItems": 1, "items": INTEGER}
-    return _closed({"randomizer": {"const": name}, **parameters, "integers": integers})
+    return _closed({"type": {"const": name}, **parameters, "integers": integers})
 
 
 def _settled(form: Any) -> Any:
@@ -101,7 +107,9 @@ def _schema(form: Any) -> Schema:
     base, limits = get_args(form) if get_origin(form) is Annotated else (form, None)
     items = get_args(base)
     if get_origin(base) is Literal:
-        return {"enum": list(items)}
+        return {"const": items[0]} if len(items) == 1 else {"enum": list(items)}
+    if base is Open:
+        return {}
     if get_origin(base) in (Union, UnionType):
         return {"anyOf": [_schema(each) for each in items]}
     if isinstance(base, type) and issubclass(base, Part):
@@ -117,7 +125,7 @@ def _schema(form: Any) -> Schema:
 
 def _object(part: type[Part], rules: dict[str, Rule]) -> Schema:
     made = _closed({name: _schema(rule.form) for name, rule in rules.items()})
-    needed = [name for name, rule in rules.items() if rule.mark.needed and rule.mark.tasks is None]
+    needed = [name for name, rule in rules.items() if rule.mark.needed and rule.mark.questions is None]
     return {"description": _said(part)} | made | {"required": needed}
 
 
@@ -135,20 +143,20 @@ def _said(cls: type) -> str:
     return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
 
 
-def _by_task(part: type[Part], *at: str) -> Iterator[tuple[tuple[str, ...], Mark]]:
-    """Where fields stand that only some tasks have."""
+def _by_question(part: type[Part], *at: str) -> Iterator[tuple[tuple[str, ...], Mark]]:
+    """Where fields stand that only some questions have."""
     for name, rule in rules_of(part).items():
-        if rule.mark.tasks is not None:
+        if rule.mark.questions is not None:
             yield (*at, name), rule.mark
         if isinstance(rule.form, type) and issubclass(rule.form, Part) and rule.form not in ELSEWHERE:
-            yield from _by_task(rule.form, *at, name)
+            yield from _by_question(rule.form, *at, name)
 
 
 def _condition(place: tuple[str, ...], mark: Mark) -> Schema:
-    """If the task is one of those, a field may or must be there; else it must not."""
+    """If the question is one of those, a field may or must be there; else it must not."""
     parts, name = place[:-1], place[-1]
-    assert mark.tasks is not None
-    made = {"if": _inside(["design", "task"], {"enum": [task for task in TASKS if task in mark.tasks]})}
+    assert mark.questions is not None
+    made = {"if": _inside(["design", "question", "type"], {"enum": [each for each in OURS if each in mark.questions]})}
     made |= {"then": _inside(parts, {"required": [name]})} if mark.needed else {}
     return made | {"else": _inside(place, False)}
 

@@ -17,11 +17,11 @@ CEILINGS = {
     "types that model a question, outside questions/": 75,
     "comparisons with a question or family": 47,
     "isinstance of a question or family": 66,
-    "registries of questions or families": 7,
+    "registries of questions or families": 8,
     "options": 652,
     "visible options in one help": 36,
     "files that a histogram runs": 105,
-    "its crossings between packages, without accounting <-> randomizers": 505,
+    "its crossings between packages, without accounting <-> randomizers": 550,
     "its crossings between accounting and randomizers": 1752,
 }
 

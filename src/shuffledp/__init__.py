@@ -14,6 +14,9 @@ accounting   a law -> both ends of epsilon and delta: haystack, reductions, curv
 training     noisy training: random allocation, permuted passes, other samplers
 literature   every published bound, one file per paper, beside the truth
 workload     which sums of people answer a question
+domain       how a value becomes a place: what clients and browsers read of a design
+design       the one file that clients, shuffler and analyst share
+questions    what can be asked, a folder each; other distributions add theirs
 search       frequent words that were never listed, level by level
 mechanisms   how reports hide, and what is estimated from what arrives
 protocols    a question and how it is hidden, from encoding to estimate; plan

@@ -19,23 +19,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.design import SEARCH, Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_positive
 from shuffledp.mechanisms import mechanism_of
-from shuffledp.protocols.binning import in_bins
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.rounding import check_numbers, on_grid
-from shuffledp.protocols.tasks import CrosstabTask, TopTask
-from shuffledp.protocols.tasks.crossing import SPARSE, Missing, one_name, per_column
-from shuffledp.protocols.tasks.top_task import SEARCH
 from shuffledp.randomizers.law_file import from_law
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
-from shuffledp.wording import exactly, large_delta, rounded, shown_alone
-from shuffledp.workload import Each, Weights
+from shuffledp.wording import exactly, large_delta, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, Reader, ReportsFile
+    from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, ReportsFile
 
 __all__ = [
     "MUCH",
@@ -51,10 +45,10 @@ __all__ = [
     "exposure",
     "read_design",
     "read_written",
-    "reader_of",
     "sparse",
 ]
 
+SPARSE = 40  # people for each cell below which a table is called sparse
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 
 
@@ -75,33 +69,21 @@ class Encoder:
     @classmethod
     def of(cls, design: Design) -> Encoder:
         """Refuse a design whose law answers another question, or would run with other integers."""
-        design.check_law()
-        return cls(design, from_law(design.law.as_json()))
+        return cls(design, from_law(design.checked().mechanism.as_json()))
 
     def encode(self, values: Any, *, rng: Rng = None) -> NDArray[Any]:
         """A report for each value: a place in the list of categories, or a number; ``rng`` left out
         is cryptographic.
         """
-        bounds, source = self.design.task.bounds, source_of(rng)
-        if bounds is None:
-            return self.randomizer.randomize(values, rng=source)
-        if (edges := self.design.task.edges) is not None:
-            return self.randomizer.randomize(in_bins(values, edges), rng=source)
-        places = on_grid(check_numbers(values, *bounds), *bounds, self.randomizer.k - 1, source)
-        return self.randomizer.randomize(places, rng=source)
+        source = source_of(rng)
+        return self.randomizer.randomize(self.design.domain.places(values, source), rng=source)
 
     def expected_stderr(self) -> float:
         """The standard error to expect if all n people report: of a mean for the worst data, of
         counts the root mean square over values that are held equally often, of a distribution
         function that at the median.
         """
-        mechanism, task, n = mechanism_of(self.randomizer), self.design.task, self.design.n
-        k, bounds = mechanism.size, task.bounds
-        if task.edges is not None:
-            return math.sqrt(mechanism.law.group_law(k // 2, n).variance(n / 2, n))
-        if bounds is None:
-            return float(np.sqrt(np.mean(mechanism.predicted(Each(()), np.full(k, n / k)) ** 2)))
-        return mechanism.worst(Weights.grid("", k - 1), n) * (bounds[1] - bounds[0]) / n
+        return self.design.domain.expected_stderr(mechanism_of(self.randomizer), self.design.n)
 
 
 def read_design(path: Path) -> Design:
@@ -145,7 +127,7 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
     """Refuse, on the client's side, a design without a promise, and one whose single report says
     more than the client allows.
     """
-    epsilon0 = design.law.epsilon0
+    epsilon0 = design.mechanism.alone
     if design.epsilon is None:
         raise InvalidInput(
             f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = "
@@ -168,7 +150,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     what to think of that. A promise that nobody has ``certified`` here is the word of whoever made
     the design, and is called that.
     """
-    epsilon0 = design.law.epsilon0
+    epsilon0 = design.mechanism.alone
     assert design.epsilon is not None
     promised = (
         "Promised to you, and checked" if certified else "Promised by the design, not checked here (see --certify)"
@@ -177,7 +159,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     said = [
         f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
         f"{design.honest:,} honest reports are shuffled together.",
-        _alone(epsilon0, rounds, shown_alone(design.law.family, epsilon0, design.law.k)),
+        _alone(epsilon0, rounds, design.shown_alone),
     ]
     if MUCH < epsilon0 < math.inf:
         said.append(
@@ -185,7 +167,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
             f"shuffler. "
             f"--most-epsilon0 {MUCH:g} refuses such designs."
         )
-    return said + [f"Warning: {each}." for each in cautions(design, Encoder.of(design).expected_stderr())]
+    return said + [f"Warning: {each}." for each in _cautions(design)]
 
 
 def _alone(epsilon0: float, rounds: str, shown: str) -> str:
@@ -204,11 +186,11 @@ def _alone(epsilon0: float, rounds: str, shown: str) -> str:
 
 def check_sealed(design: Design) -> None:
     """Refuse to write reports that are the truth where anybody could read them."""
-    if design.law.epsilon0 == math.inf:
+    if design.mechanism.alone == math.inf:
         raise InvalidInput(
-            f"reports without noise of their own must be sealed to the analyst, got a design of {design.law.family} "
-            f"for a plain file. Collect them over the network (shuffledp collection new), or ask of the table itself "
-            f"(shuffledp {design.task.name})."
+            f"reports without noise of their own must be sealed to the analyst, got a design of "
+            f"{design.mechanism.type} for a plain file. Collect them over the network (shuffledp collection new), or "
+            f"ask of the table itself (shuffledp {design.question.type})."
         )
 
 
@@ -216,10 +198,12 @@ def _worth(epsilon0: float) -> str:
     return "infinity (a report is the truth)" if epsilon0 == math.inf else f"{epsilon0:.4g}"
 
 
-def cautions(design: Design, error: float) -> list[str]:
-    """What a careful colleague would say about a design with that standard error to expect."""
+def cautions(design: Design, error: float, scale: float) -> list[str]:
+    """What a careful colleague would say about a design with that standard error to expect, of an
+    answer that is at most as large as ``scale``.
+    """
     said = large_delta(design.delta, design.n) + sparse(design, error)
-    if error > design.task.scale(design.n):
+    if error > scale:
         said.append(
             "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
             "larger epsilon, or ask more people"
@@ -227,50 +211,34 @@ def cautions(design: Design, error: float) -> list[str]:
     return said
 
 
+def _cautions(design: Design) -> list[str]:
+    return cautions(design, Encoder.of(design).expected_stderr(), design.domain.scale(design.n))
+
+
 def sparse(design: Design, error: float) -> list[str]:
-    """What is to be said of a crosstab with more cells than its people fill."""
-    task, each = design.task, design.n / (design.law.k or 1)
-    if not isinstance(task, CrosstabTask) or (each >= SPARSE and each >= error):
+    """What is to be said of several columns with more cells than people fill."""
+    size = design.domain.size
+    if design.domain.column_names is None or (design.n / size >= SPARSE and design.n / size >= error):
         return []
     return [
-        f"the table is sparse: {design.n:,} people in {task.size:,} cells are about {each:,.0f} in each, with a "
+        f"the table is sparse: {design.n:,} people in {size:,} cells are about {design.n / size:,.0f} in each, with a "
         f"standard error of about {error:,.0f}; merge rare categories, or leave a column out"
     ]
 
 
 def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:
-    """The column of a table to read for a design: the one that was named, or none; for a crosstab
-    as many as it has, or those of the same names.
+    """The column of a table to read for a design: the one that was named, or none; where values
+    have several columns, as many, or those of the same names.
     """
-    task = design.task
-    wanted = len(task.columns) if isinstance(task, CrosstabTask) else 1
+    names = design.domain.column_names
+    wanted = 1 if names is None else len(names)
     if given and len(given) != wanted:
-        rule = f"a {task.name} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}"
+        rule = f"a {design.question.type} must be asked of {wanted} {'columns' if wanted > 1 else 'column'}"
         remedy = ("Repeat ", Argument("column"), " once for each, in the order of the question.")
         raise InvalidInput(Refusal(rule, f"{len(given)}: {', '.join(given)}", remedy))
-    if isinstance(task, CrosstabTask):
-        return tuple(given) or task.columns
+    if names is not None:
+        return tuple(given) or names
     return given[0] if given else None
-
-
-def reader_of(design: Design, *, missing: Missing, clip: bool, cleaning: Cleaning) -> Reader:
-    """From what a table holds to what the encoder takes."""
-    from shuffledp.tables import JoinedPlaces, LevelWords, Numbers, Places
-
-    task = design.task
-    if isinstance(task, TopTask):
-        return LevelWords(task, cleaning)
-    if isinstance(task, CrosstabTask):
-        gaps = per_column("missing", missing, task.columns)
-        return JoinedPlaces(
-            tuple(
-                Places(part.labels, other=part.rest, missing=gap, cleaning=cleaning)
-                for part, gap in zip(task.parts, gaps, strict=True)
-            )
-        )
-    if task.bounds is not None:
-        return Numbers(*task.bounds, clip=clip, cleaning=cleaning)
-    return Places(task.labels, other=task.rest, missing=one_name("missing", missing), cleaning=cleaning)
 
 
 class Drawn(NamedTuple):
@@ -300,7 +268,7 @@ class Drawing:
         rng: Rng = None,
         tick: Callable[[int], object] | None = None,
     ) -> None:
-        from shuffledp.tables import AS_WRITTEN
+        from shuffledp.tables import AS_WRITTEN, reader_of
 
         if column.ids is not None and column.once:
             rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
@@ -308,7 +276,7 @@ class Drawing:
         cleaning = AS_WRITTEN if cleaning is None else cleaning
         self.source, self.rows, self._absent = source_of(rng), 0, 0
         self._encoder, self._column, self._keep, self._rng, self._tick = encoder, column, keep, rng, tick
-        self._reader = reader_of(encoder.design, missing=missing, clip=clip, cleaning=cleaning)
+        self._reader = reader_of(encoder.design.domain, missing=missing, clip=clip, cleaning=cleaning)
         self._chosen: Chosen | None = None
 
     def __iter__(self) -> Iterator[Drawn]:
@@ -396,9 +364,9 @@ def encode(
     check_sealed(design)
     if Encoder.of(design).randomizer.mixes:
         raise InvalidInput(
-            f"the shuffler of plain files must have nothing to add, got a design of {design.law.family}. Collect over "
-            f"the network (shuffledp collection new), ask of the table itself (shuffledp {design.task.name}), or let "
-            f"people send fakes."
+            f"the shuffler of plain files must have nothing to add, got a design of {design.mechanism.type}. Collect "
+            f"over the network (shuffledp collection new), ask of the table itself (shuffledp {design.question.type}), "
+            f"or let people send fakes."
         )
     check_new_file(out, replace=force)
     drawing = Drawing(

@@ -4,13 +4,25 @@ docs/schemas is written from it (``pages.schemas``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
 from functools import cache
 from math import nextafter
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Self, TypeVar, Union, dataclass_transform, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+)
 from typing import get_type_hints as hints_of
 
 from shuffledp.errors import InvalidInput
@@ -19,17 +31,20 @@ from shuffledp.wording import brief
 __all__ = [
     "NEEDED",
     "NULL",
+    "RELEASE",
     "REMEDY",
     "USUAL",
     "Chance",
     "Count",
     "Epsilon",
+    "File",
     "Floats",
     "Label",
     "Limits",
     "Mark",
     "Moment",
     "Number",
+    "Open",
     "Part",
     "Rule",
     "Size",
@@ -48,9 +63,20 @@ __all__ = [
 REMEDY = "Pass a page that this version of shuffledp wrote, unchanged."
 MOST, LARGEST = 10**15, nextafter(1e300, 0.0)
 LONGEST = 10_000  # letters of one text
+DEEPEST = 32  # lists and objects in each other, where a part may hold any value
 
+
+class File(NamedTuple):
+    """What is read, how a refusal ends, and the type of the question that it is about."""
+
+    title: str
+    remedy: str
+    question: str = ""
+
+
+RELEASE = File("the record of a release", REMEDY)
 C = TypeVar("C")
-Read = Callable[[Any, str, str], Any]  # from a value in JSON, the task of its file, and its place there with a dot
+Read = Callable[[Any, File, str], Any]  # from a value in JSON, the file it stands in, and its place there with a dot
 
 
 @dataclass(frozen=True)
@@ -90,17 +116,21 @@ Floats = tuple[Number, ...]
 Label = Text | Whole
 
 
+class Open:
+    """Any value of JSON: it is for others to read."""
+
+
 @dataclass(frozen=True)
 class Mark:
     """What else holds for a field. It may be absent, which means its default, unless it is
     ``needed``; with its default it is not written, unless it ``always`` is; None stands for its
-    absence, unless it may be ``null``; and it may be for files of some ``tasks`` alone.
+    absence, unless it may be ``null``; and it may be for files about some ``questions`` alone.
     """
 
     needed: bool = False
     always: bool = False
     null: bool = False
-    tasks: Container[str] | None = None
+    questions: Container[str] | None = None
 
 
 NEEDED = Mark(needed=True, always=True, null=True)  # without a word: a field that has no default
@@ -133,7 +163,7 @@ def forms_of(cls: Any) -> dict[str, Any]:
 
 
 def _rules_of(cls: Any) -> dict[str, Rule]:
-    return {each.name: Rule.of(each, forms_of(cls)[each.name]) for each in fields(cls) if each.compare}
+    return {each.name: Rule.of(each, forms_of(cls)[each.name]) for each in fields(cls) if each.name not in KEPT}
 
 
 rules_of: Callable[[Any], dict[str, Rule]] = cache(_rules_of)  # what holds for each field of a part
@@ -142,7 +172,10 @@ rules_of: Callable[[Any], dict[str, Rule]] = cache(_rules_of)  # what holds for 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def part(cls: type[C]) -> type[C]:
     """Make a part of a file: a frozen dataclass."""
-    return dataclass(frozen=True, slots=True, kw_only=True, repr=False)(cls)
+    return dataclass(frozen=True, kw_only=True, repr=False)(cls)
+
+
+KEPT = ("more", "order")  # what a part remembers of the file, beside its fields
 
 
 @part
@@ -151,39 +184,34 @@ class Part:
     again byte by byte.
 
     A part that may have fields of any name says in ``others`` what they hold, and keeps them in
-    ``more``.
+    ``more``. One of several that a field may hold says in its field ``type`` which it is.
     """
 
     others: ClassVar[Any] = None
 
-    more: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     order: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def rules(cls, task: str) -> dict[str, Rule]:
-        """Of the fields that the part has in a file of this task."""
-        return {
-            name: rule for name, rule in rules_of(cls).items() if rule.mark.tasks is None or task in rule.mark.tasks
-        }
-
-    @classmethod
-    def read(cls, value: object, task: str, where: str = "") -> Self:
+    def read(cls, value: object, file: File = RELEASE, where: str = "") -> Self:
         """The part that ``value`` is in JSON; ``where`` is its place in the file, with a dot."""
         if not isinstance(value, dict):
-            raise unusual(where, value)
-        rules = cls.rules(task)
+            raise unusual(where, value, file)
+        rules = {
+            name: rule
+            for name, rule in rules_of(cls).items()
+            if rule.mark.questions is None or file.question in rule.mark.questions
+        }
         strange = value.keys() - rules
         if cls.others is not None:
             for name in sorted(strange):
-                _reader(cls.others)(value[name], task, f"{where}{name}.")
+                _reader(cls.others)(value[name], file, f"{where}{name}.")
         refused = set() if cls.others is not None else strange
         if wrong := refused | {name for name, rule in rules.items() if rule.mark.needed and name not in value}:
-            raise InvalidInput(
-                f"the record of a release must have its usual form, got a difference in "
-                f"{(where + min(wrong))[:80]!r}. {REMEDY}"
-            )
+            named = (where + min(map(str, wrong)))[:80]
+            raise InvalidInput(f"{file.title} must have its usual form, got a difference in {named!r}. {file.remedy}")
         found = {
-            name: _reader(rule.form)(value[name], task, f"{where}{name}.")
+            name: _reader(rule.form)(value[name], file, f"{where}{name}.")
             for name, rule in rules.items()
             if name in value
         }
@@ -204,44 +232,71 @@ class Part:
         return {name: self.more[name] if name in self.more else as_plain(getattr(self, name)) for name in names}
 
 
-def unusual(where: str, value: object) -> InvalidInput:
+def unusual(where: str, value: object, file: File = RELEASE) -> InvalidInput:
     """The refusal of a value that shuffledp does not write there."""
-    return InvalidInput(
-        f"the record of a release must have its usual form, got {str(value)[:60]!r} for {where.rstrip('.')}. {REMEDY}"
-    )
+    place = f" for {where.rstrip('.')}" if where else ""
+    return InvalidInput(f"{file.title} must have its usual form, got {str(value)[:60]!r}{place}. {file.remedy}")
 
 
 @cache
 def _reader(form: Any) -> Read:
     """How a value of that form is read: lists become tuples, anything else is refused."""
     base, limits = get_args(form) if get_origin(form) is Annotated else (form, None)
+    if base is Open:
+        return _open
+    if get_origin(base) is Literal:
+
+        def one_of(value: Any, file: File, where: str) -> Any:
+            if type(value) is not str or value not in get_args(base):
+                raise unusual(where, value, file)
+            return value
+
+        return one_of
     if get_origin(base) in (Union, UnionType):
         options = {kind: _reader(each) for each in get_args(base) for kind in _kinds(each)}
+        parts = [each for each in get_args(base) if _is_part(each)]
+        tagged = {rules_of(each)["type"].default: each.read for each in parts} if len(parts) > 1 else {}
 
-        def choose(value: Any, task: str, where: str) -> Any:
-            if (chosen := options.get(type(value))) is None:
-                raise unusual(where, value)
-            return chosen(value, task, where)
+        def choose(value: Any, file: File, where: str) -> Any:
+            named = value.get("type") if tagged and isinstance(value, dict) else None
+            chosen = options.get(type(value)) if named is None else tagged.get(str(named))
+            if chosen is None:
+                raise unusual(where if named is None else f"{where}type.", value if named is None else named, file)
+            return chosen(value, file, where)
 
         return choose
-    if isinstance(base, type) and issubclass(base, Part):
-        return base.read
+    if _is_part(base):
+        return base.read  # type: ignore[no-any-return]
     kinds, items = _kinds(base), get_args(base)
     if items and items[-1] is not ...:
         limits = Limits(len(items), len(items))
     item = _reader(items[0]) if items else None
 
-    def read(value: Any, task: str, where: str) -> Any:
+    def read(value: Any, file: File, where: str) -> Any:
         if item is not None and limits is not None and type(value) is list and not limits.allow(value):
             raise InvalidInput(
-                f"the record of a release must have from {limits.least} to {limits.most} entries in "
-                f"{where.rstrip('.')}, got {len(value)}. {REMEDY}"
+                f"{file.title} must have from {limits.least} to {limits.most} entries in {where.rstrip('.')}, got "
+                f"{len(value)}. {file.remedy}"
             )
         if type(value) not in kinds or not (limits is None or limits.allow(value)):
-            raise unusual(where, value)
-        return value if item is None else tuple([item(each, task, where) for each in value])
+            raise unusual(where, value, file)
+        return value if item is None else tuple([item(each, file, where) for each in value])
 
     return read
+
+
+def _open(value: Any, file: File, where: str) -> Any:
+    """Any value that is not nested so deeply that some reader of it would give up."""
+    inside = [value]
+    for _ in range(DEEPEST):
+        inside = [each for one in inside if isinstance(one, (dict, list)) for each in _items(one)]
+        if not inside:
+            return value
+    raise unusual(where, "lists in each other", file)
+
+
+def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _kinds(form: Any) -> tuple[type, ...]:
@@ -249,9 +304,13 @@ def _kinds(form: Any) -> tuple[type, ...]:
     base = get_args(form)[0] if get_origin(form) is Annotated else form
     if get_origin(base) is tuple:
         return (list,)
-    if issubclass(base, Part):
+    if _is_part(base):
         return (dict,)
     return (int, float) if base is float else (base,)
+
+
+def _is_part(form: Any) -> bool:
+    return isinstance(form, type) and issubclass(form, Part)
 
 
 def _without_null(form: Any) -> Any:

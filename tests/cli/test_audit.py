@@ -7,7 +7,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.audits import audit
 from shuffledp.cli import main
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from tests.audits.faults.planted import FAULTS
 
 KRR = [

@@ -82,8 +82,8 @@ def test_new_refuses(
 
 def test_new_announces_no_promise_that_does_not_hold(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = json.loads(design.read_text())
-    for epsilon, named in ((written["epsilon"] / 2, "keep its promise"), (None, "promise an epsilon")):
-        design.write_text(json.dumps(written | {"epsilon": epsilon}))
+    for epsilon, named in ((written["target"]["epsilon"] / 2, "keep its promise"), (None, "promise an epsilon")):
+        design.write_text(json.dumps(written | {"target": written["target"] | {"epsilon": epsilon}}))
         code, out = new(design)
         assert (code, out.exists()) == (2, False)
         assert named in capsys.readouterr().err

@@ -16,7 +16,7 @@ import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.setup import parameters
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.randomizers.names import NAMES
 from tests.cli.people import done
 

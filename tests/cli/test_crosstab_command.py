@@ -68,15 +68,15 @@ def test_group_by_adds_its_column_and_lists_may_name_theirs(survey: Path) -> Non
         *("--categories", "north,south", *PROMISE, "--dry-run", "--json"),
     )
     design = said.facts["design"]
-    assert design["columns"] == ["region", "smoker"]
-    assert design["categories"] == [["north", "south"], ["yes", "no"]]
+    assert design["question"]["columns"] == ["region", "smoker"]
+    assert design["question"]["categories"] == [["north", "south"], ["yes", "no"]]
 
 
 def test_gaps_and_strangers_count_as_categories_where_that_is_said(survey: Path) -> None:
     lists = ("--categories", "north,else", "--categories", "yes,no", "--other", "region=else,smoker=no")
     facts = done("crosstab", survey, *COLUMNS, *lists, "--missing", "unknown", *PROMISE, "--dry-run", "--json").facts
-    assert facts["design"]["categories"] == [["north", "else", "unknown"], ["yes", "no", "unknown"]]
-    assert facts["design"]["other"] == ["else", "no"]
+    assert facts["design"]["question"]["categories"] == [["north", "else", "unknown"], ["yes", "no", "unknown"]]
+    assert facts["design"]["question"]["other"] == ["else", "no"]
     assert facts["cost"] == {"reports": 3002, "missing": None, "bits": 4}
     assert facts["asked"]["outside"] == "region: counted as else; smoker: counted as no"
 

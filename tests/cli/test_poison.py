@@ -7,7 +7,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.cli import main
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 
 
 @pytest.fixture

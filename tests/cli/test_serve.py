@@ -98,7 +98,7 @@ def test_a_promise_that_does_not_hold_is_not_collected_for(folder: Path, capsys:
     """People who report have no accountant with them."""
     for name, value, said in (("epsilon", 0.01, "must keep its promise"), ("epsilon", None, "must promise an epsilon")):
         facts = study().as_json()
-        facts["design"][name] = value
+        facts["design"]["target"][name] = value
         Path("lie.json").write_text(canonical(facts) + "\n")
         Path("lie.sqlite").unlink(missing_ok=True)
         assert main(["serve", "lie.json", "--store", "lie.sqlite"]) == 2

@@ -12,14 +12,14 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.client import Encoder, read_design
+from shuffledp.design import Design, Law, Target
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.questions import OURS
 from shuffledp.randomizers.law_file import law_of
 from tests.pins import asked
 from tests.pins.pinned import pins
 
-HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol"}
+HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol", "shuffledp.questions.question"}
 
 
 @pytest.fixture
@@ -43,17 +43,17 @@ def loaded(program: str) -> set[str]:
 
 def test_a_client_loads_no_accountant_and_no_reader_of_tables(tmp_path: Path) -> None:
     """Whatever is asked, by whatever law, and on every level of a search."""
-    people = {"n": 1000, "honest": 500, "rounds": 3, "epsilon": 1.0, "delta": 1e-6}
+    target = Target(n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6)
     designs = {}
     for pin in pins("tapes"):
         if "question" in pin and "mechanism" in pin:
             own = asked.protocol(pin)
             law = Law.from_json(law_of(own.randomizer))
-            designs[own.task.name, law.family] = Design(task=own.task, law=law, **people)
+            designs[own.question.type, law.type] = Design.asked(own.question, law, target)
     words = {"ask": "top", "k": 5, "longest": 2, "tokens": ["a", "b", "c"]}
     search = asked.search({"question": words, "people": 100_000, "target": {"epsilon": 1.0, "delta": 1e-6}})
-    designs["top", search.law.family] = search.first_design()
-    assert {name for name, _ in designs} == set(TASKS)
+    designs["top", search.law.type] = search.first_design()
+    assert {name for name, _ in designs} == set(OURS)
     (tmp_path / "designs.json").write_text(json.dumps([each.as_json() for each in designs.values()]))
     encoding = f"""
 import json, pathlib
@@ -99,7 +99,7 @@ def test_a_client_rounds_numbers_as_the_protocol_does() -> None:
 
 def test_other_integers_are_refused_when_a_design_is_read(tmp_path: Path, design: Path) -> None:
     written = json.loads(design.read_text(encoding="utf-8"))
-    written["law"]["integers"] = [str(int(written["law"]["integers"][0]) + 1)]
+    written["mechanism"]["integers"] = [str(int(written["mechanism"]["integers"][0]) + 1)]
     (tmp_path / "d.json").write_text(json.dumps(written), encoding="utf-8")
     with pytest.raises(InvalidInput, match="the integers of krr must be"):
         read_design(tmp_path / "d.json")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from tests.engines.cluster import Cluster, environment, missing, running
 from tests.engines.driver import Drawings, driving
 from tests.engines.naive import PEOPLE

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.client import Encoder
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from tests.engines.spies import NO_TROUBLE, Trouble, note, noted
 
 PEOPLE, PARTITIONS = 2000, 2

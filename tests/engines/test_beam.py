@@ -19,10 +19,10 @@ import pyarrow.parquet
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, ReportTally, added_up
 from shuffledp.engines.beam_commit import Attempt, Written
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.tables import CountedReports, read_counted
 from shuffledp.tables.counted_reports import new_batch
 from tests.cli.people import ABSENT, CITIES, PEOPLE, TRUTH, done, people

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.randomizers.messages.dummies import AddedDummies
 from tests.cli.people import AGE, CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, people
 from tests.engines.cluster import Cluster, lose
@@ -81,7 +81,7 @@ def check(facts: Facts, place: Path) -> None:
     assert counted["reports"] == facts["counted"]["reports"] == len(drawn)
     assert estimates["value"] == np.atleast_1d(protocol.analyse_counts(tally).values).tolist()
     assert facts["secure"] is True
-    truth = truth_of(facts["asked"]["task"])
+    truth = truth_of(facts["asked"]["question"])
     assert (np.abs(np.subtract(estimates["value"], truth)) < 6 * np.array(estimates["stderr"])).all()
 
 

@@ -18,15 +18,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import shuffledp as sdp
-from shuffledp.client import reader_of
+from shuffledp.design import Design
 from shuffledp.engines import spark, spark_column, spark_commit, spark_session
 from shuffledp.engines.batch import ReportTally, added_up
 from shuffledp.engines.spark_column import SparkColumn
 from shuffledp.engines.spark_commit import Claim, WorkFolder
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.release.stages import analyse
 from shuffledp.tables import Cleaning, read_counted
+from shuffledp.tables.readers import reader_of
 from shuffledp.verify.verification import verify
 
 PEOPLE, PROMISE = 2000, {"epsilon": 1.0, "delta": 1e-5}
@@ -109,7 +109,7 @@ def test_names_that_differ_in_their_case(session: Any, people: Any, tmp_path: Pa
 def test_a_task_that_runs_again_chooses_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else Spark would notice other rows than before, and give up."""
     rows = pa.record_batch({"who": ["p", "p", "q"], "way": ["bus", "car", None]})
-    reader = reader_of(Design.of(poll()), missing=None, clip=False, cleaning=Cleaning())
+    reader = reader_of(Design.of(poll()).domain, missing=None, clip=False, cleaning=Cleaning())
     marks, others = (spark_column.Marks("way", "who", reader) for _ in range(2))
 
     def keys(task: spark_column.Marks, partition: int = 0) -> list[list[int | None]]:

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shuffledp.client import Encoder
+from shuffledp.design import Design
 from shuffledp.engines import spark
-from shuffledp.protocols.design import Design
 from shuffledp.tables import CountedReports
 from tests.engines.naive import PARTITIONS, PEOPLE
 from tests.engines.spies import NO_TROUBLE, Draws, Spying, Trouble

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from shuffledp.design import Design
 from shuffledp.ledger import Ledger, OverLimit
-from shuffledp.protocols.design import Design
 from shuffledp.release.budget import entry_of
 from tests.cli.people import FILES
 from tests.faults.conftest import Made

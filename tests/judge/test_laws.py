@@ -94,7 +94,7 @@ def test_the_integers_imply_the_stated_epsilon0_and_no_more(randomizer: VotingRa
 @pytest.mark.parametrize(
     "change",
     [
-        {"randomizer": "laplace"},
+        {"type": "laplace"},
         {"k": 1},
         {"k": "3"},
         {"integers": []},

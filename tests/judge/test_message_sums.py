@@ -21,7 +21,8 @@ EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 1.3])
 
 def summed(law: MessageLaw, people: int) -> MessageSums:
     """From the law as it is written."""
-    return MessageSums.of({**law.describe(), "integers": [str(each) for each in law.integers]}, people)
+    written = {**law.describe(), "type": law.describe()["randomizer"]}
+    return MessageSums.of({**written, "integers": [str(each) for each in law.integers]}, people)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from shuffledp import Histogram
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.design import Design
 from shuffledp.release.budget import Budget
 from shuffledp.storage.files import replace_file
 from tests.ledger.made import DESIGN

@@ -327,7 +327,7 @@ def test_an_entry_survives_json_to_the_last_digit(
         ({"design": "ab"}, "design must be a SHA-256"),
         ({"epsilon": -1.0}, "epsilon must be positive"),
         ({"delta": 0.0}, "delta must lie in"),
-        ({"parts": (Part({"randomizer": "krr"}, 10, 10, 1),)}, "the law of krr must have"),
+        ({"parts": (Part({"type": "krr"}, 10, 10, 1),)}, "the law of krr must have"),
         ({"parts": (Part(law_of(SURVEY), 10, 11, 1),)}, "honest must be at most"),
         ({"parts": (Part(law_of(SURVEY), 10, 10, 0),)}, "rounds must be at least 1"),
         ({"parts": (Part(law_of(SURVEY) | {"integers": ["1"]}, 10, 10, 1),)}, "the integers of krr must be"),

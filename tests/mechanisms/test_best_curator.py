@@ -20,7 +20,11 @@ from shuffledp.mechanisms.best_curator import (
     number_by_curator,
     staircase,
 )
-from shuffledp.protocols.tasks import CountTask, HistogramTask, MeanTask, QuantileTask, SumTask
+from shuffledp.questions.count.question import CountQuestion
+from shuffledp.questions.histogram.question import HistogramQuestion
+from shuffledp.questions.mean.question import MeanQuestion
+from shuffledp.questions.quantile.question import QuantileQuestion
+from shuffledp.questions.sum.question import SumQuestion
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -33,14 +37,14 @@ def test_discrete_laplace_noise_is_what_a_curator_adds() -> None:
             "discrete Laplace noise, counts made to add up",
             pytest.approx(error, abs=5e-5),
         )
-    for task in (HistogramTask(("yes", "no"), None), CountTask("yes", "no")):
-        found = best_curator(task, n=1000, **PROMISE)
+    for question in (HistogramQuestion(categories=("yes", "no")), CountQuestion(value="yes", other="no")):
+        found = best_curator(question, n=1000, **PROMISE)
         assert (found.name, round(found.error, 2)) == ("discrete Laplace noise on one count", 1.36)
-    mean, total = (best_curator(kind(0.0, 4.0), n=1000, **PROMISE) for kind in (MeanTask, SumTask))
+    mean, total = (best_curator(kind(lower=0.0, upper=4.0), n=1000, **PROMISE) for kind in (MeanQuestion, SumQuestion))
     assert mean.name == total.name == "staircase noise"
     assert total.error == pytest.approx(1000 * mean.error)
     assert total.error == pytest.approx(4 * 1.385, abs=1e-3)
-    cuts = best_curator(QuantileTask(tuple(map(float, range(13))), (0.5,)), n=1000, **PROMISE)
+    cuts = best_curator(QuantileQuestion(cuts=tuple(map(float, range(13))), at=(0.5,)), n=1000, **PROMISE)
     assert (cuts.name, round(cuts.error, 2)) == ("discrete Laplace noise on all bins", 4.85)
 
 

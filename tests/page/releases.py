@@ -13,7 +13,7 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp.client import Encoder
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.record import Asked, LedgerEntry, Limit, Record, Total
 from shuffledp.release.facts import estimate_of, record_of
@@ -70,11 +70,11 @@ def _made(name: str) -> dict[str, Any]:
     design = Design.of(protocol)
     tally = protocol.tally(Encoder.of(design).encode(values, rng=np.random.default_rng(7)))
     asked = Asked(
-        task=design.task.name,
-        what=f"{design.task} of {column}",
+        question=design.question.type,
+        what=f"{design.question.type} of {column}",
         source="people.parquet",
         column=column,
-        categories=f"{column}.txt" if design.task.counts else None,
+        categories=f"{column}.txt" if design.resolved.counts else None,
         missing="left out",
         outside="refused",
     )
@@ -158,7 +158,7 @@ def _hostile(made: dict[str, Any]) -> dict[str, Any]:
     made["notes"] = ["<img src=https://example.org/pixel.gif>"]
     made["secure"] = False
     found = made["estimates"]
-    found["label"] = made["design"]["categories"] = HOSTILE
+    found["label"] = made["design"]["question"]["categories"] = made["design"]["domain"]["labels"] = HOSTILE
     found["value"][:2], found["lower"][:2], found["upper"][:2] = (
         [1_234_567_890.5, -12.3],
         [1_234_560_000.0, -70.2],

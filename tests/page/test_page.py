@@ -87,7 +87,8 @@ def test_hostile_names_are_shown_as_they_are_and_change_nothing_else() -> None:
     for label in HOSTILE[:5]:
         assert label in page.text
     tame = facts("hostile")
-    tame["estimates"]["label"] = tame["design"]["categories"] = ["short"] * 6
+    tame["estimates"]["label"] = tame["design"]["question"]["categories"] = ["short"] * 6
+    tame["design"]["domain"]["labels"] = ["short"] * 6
     tame["asked"] |= {"column": "c", "source": "s", "categories": "k", "missing": "m", "outside": "o"}
     tame["ledger"] |= {"population": "p", "record": "r"}
     tame["notes"] = ["n"]
@@ -136,7 +137,7 @@ def test_the_certificate_says_everything_that_is_signed() -> None:
         "reports of all 12 rounds together reveal",
         "ε₀ = 3.8",
         "δ = 10⁻⁶",
-        *made["design"]["law"]["integers"],
+        *made["design"]["mechanism"]["integers"],
         certified["method"],
     ):
         assert words in text
@@ -250,7 +251,7 @@ def test_a_title_or_a_lost_column_name_makes_the_heading() -> None:
     made["asked"]["title"] = "Letters, 2026"
     assert "<title>Letters, 2026 · shuffledp</title>" in html(made)
     made["asked"] = {
-        "task": "histogram",
+        "question": "histogram",
         "what": "histogram of shuffled reports",
         "title": None,
         "source": "shuffled.parquet",
@@ -299,7 +300,7 @@ def test_a_page_names_the_algorithm_of_a_paper_only_where_it_ran() -> None:
         sdp.mean([0.0, 1.0] * 500, lower=0, upper=1, messages=30, **promise),
         sdp.histogram(people, categories=["x", "y"], mechanism="hadamard", **promise),
     ]
-    gamma = int(one.record.design.law.integers[0]) / 2**64
+    gamma = int(one.record.design.mechanism.integers[0]) / 2**64
     assert f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = 2, gamma = {gamma:.6g})" in text_of(
         one.record.as_json()
     )

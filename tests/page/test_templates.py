@@ -65,7 +65,7 @@ def test_a_name_that_does_not_exist_is_an_error_and_none_is_nothing() -> None:
 def test_the_loader_does_not_leave_its_folders() -> None:
     made = facts("tiny")
     for hostile in ("../page", "..", "other/../../../wording", "\x00", "x" * 5000, "/etc/passwd"):
-        made["design"]["law"]["randomizer"] = hostile
+        made["design"]["mechanism"]["type"] = hostile
         page = html(Record.from_json(made))
         assert "root:" not in page
         assert "one randomized report per person" in page

@@ -20,8 +20,8 @@ from numpy.typing import DTypeLike, NDArray
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.client import Encoder
+from shuffledp.design import Design, Law, Target
 from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
-from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.wrappers import OneLevel
@@ -189,7 +189,7 @@ def calibrated(design: Plain) -> dict[str, Any]:
 
 def told(law: Plain) -> dict[str, Any]:
     """A law as it is written down, with few integers, or with their digest."""
-    own = dict(law)
+    own = {"randomizer": law["type"], **{name: value for name, value in law.items() if name != "type"}}
     if "questions" in own:
         own["questions"] = [told(each) for each in own["questions"]]
     if len(own["integers"]) > FEW_INTEGERS:
@@ -283,7 +283,7 @@ def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, lis
     """
     own = protocol(pin)
     law = Law.from_json(law_of(own.randomizer))
-    design = Design(task=own.task, n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
+    design = Design.asked(own.question, law, Target(n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6))
     encoder = Encoder.of(design)
 
     def encode(value: Any, name: str) -> tuple[float, list[tuple[int, list[int]]], str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from shuffledp.domain import ENCODINGS
 from shuffledp.mechanisms import (
     exact_limits,
     fakes,
@@ -17,7 +18,6 @@ from shuffledp.mechanisms import (
     shares,
     tree,
 )
-from shuffledp.protocols.tasks import ENCODINGS
 from tests.pins import asked
 from tests.pins.pinned import Pin, expect, of_errors, pins
 

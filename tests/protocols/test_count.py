@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import analytic_gaussian as gaussian
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.design import Design
 
 ANSWERS = ["yes"] * 3_000 + ["no"] * 6_000 + ["who knows"] * 1_000
 
@@ -78,7 +78,7 @@ def test_people_who_add_nothing_are_noticed() -> None:
 def test_a_design_is_read_again() -> None:
     design = Design.of(usual())
     again = Design.from_json(design.as_json())
-    assert again.task.labels == ("anything else", "yes")
+    assert again.domain.names == ("anything else", "yes")
     assert again.protocol.randomizer == usual().randomizer
     assert math.isinf(again.protocol.epsilon0)
 

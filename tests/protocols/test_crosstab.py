@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from shuffledp import OUE, Crosstab, InvalidInput, UserFakes
 from shuffledp.audits.subject import Surveyed, subject_of
+from shuffledp.design import Design
 from shuffledp.mechanisms.fakes import Fakes
-from shuffledp.protocols import Design
-from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.questions.crosstab.question import CrosstabQuestion
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import Margins
 from tests.protocols.simulation import counts_of, rows_of
@@ -29,7 +29,7 @@ def crosstab(n: int, epsilon0: float, **other: object) -> Crosstab:
 
 def laws(poll: Crosstab) -> list[list[Fraction]]:
     """The law of one report by the cell that its sender is in."""
-    k = poll.task.size
+    k = poll.question.size
     miss = Fraction(poll.randomizer.miss)
     return [[miss if y != x else 1 - (k - 1) * miss for y in range(k)] for x in range(k)]
 
@@ -38,7 +38,7 @@ def laws(poll: Crosstab) -> list[list[Fraction]]:
 def test_margins_and_their_variances_are_exact_by_enumeration(categories: list[int], held: tuple[int, ...]) -> None:
     names = ["a", "b", "c"][: len(categories)]
     poll = Crosstab(columns=names, categories=categories, n=len(held), epsilon0=1.0)
-    rows, k = laws(poll), poll.task.size
+    rows, k = laws(poll), poll.question.size
     truth = poll.workload().apply(np.bincount(held, minlength=k))
     mean, square = np.zeros(len(truth)), np.zeros(len(truth))
     for reports in product(range(k), repeat=len(held)):
@@ -127,12 +127,14 @@ def test_reports_of_rows_are_those_of_cells_and_unlisted_values_count_as_other()
 def test_a_design_is_read_again_word_for_word() -> None:
     poll = Crosstab(**TWO, other=["west", None], n=1000, epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
     written = Design.of(poll).as_json()
-    assert written["categories"] == [REGIONS, SMOKER]
-    assert written["other"] == ["west", None]
+    assert written["question"]["categories"] == [REGIONS, SMOKER]
+    assert written["question"]["other"] == ["west", None]
+    assert [each["labels"] for each in written["domain"]["columns"]] == [REGIONS, SMOKER]
+    assert [each["other"] for each in written["domain"]["columns"]] == [2, None]
     again = Design.from_json(written)
     assert (again, again.as_json()) == (Design.of(poll), written)
     assert again.protocol.randomizer == poll.randomizer
-    assert again.task.labels[:2] == ("north × yes", "north × no")
+    assert again.domain.names[:2] == ("north × yes", "north × no")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_a_tally_or_a_group_that_is_none_is_refused() -> None:
         poll.shares([1, 1, 1, 1, 1, 1], by="age")
     with pytest.raises(InvalidInput, match="level must"):
         poll.shares([1, 1, 1, 1, 1, 1], by="region", level=2.0)
-    assert not CrosstabTask(("a", "b"), (2, 2), (None, None)).fits("hadamard", 4)
+    assert "hadamard" not in CrosstabQuestion.mechanisms
 
 
 def test_an_audit_asks_about_cells() -> None:
@@ -186,10 +188,10 @@ def test_an_audit_asks_about_cells() -> None:
 
 
 def test_under_fakes_from_users_sums_and_their_variances_are_exact_too() -> None:
-    task, held = CrosstabTask(("a", "b"), (2, 2), (None, None)), (0, 3)
+    asked, held = CrosstabQuestion(columns=("a", "b"), categories=(2, 2), other=(None, None)), (0, 3)
     law = UserFakes(k=4, slots=1, chance=0.3)
     chance = float(Fraction(law.threshold, 2**64))
-    hiding, workload = Fakes(law), Margins(task.rows, task.sizes)
+    hiding, workload = Fakes(law), Margins(asked.rows, asked.cells.sizes)
     truth = workload.apply(np.bincount(held, minlength=4))
     mean, square = np.zeros(len(truth)), np.zeros(len(truth))
     for fakes in product((None, 0, 1, 2, 3), repeat=len(held)):

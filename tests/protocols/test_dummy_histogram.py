@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, POISSON, SEALED, named
 from shuffledp.protocols.settling import certify
 

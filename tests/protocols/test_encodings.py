@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shuffledp import RAPPOR, Histogram, InvalidInput, SubsetSelection, shuffle
+from shuffledp.design import Design
 from shuffledp.protocols.bag import SummedBag
-from shuffledp.protocols.design import Design
 
 ENCODINGS = ["hadamard", "hash", "subset", "oue"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import ADDING, DUMMIES, FAKES, SEALED
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
+from shuffledp.domain import ENCODINGS
 from shuffledp.protocols import Histogram, Plan, plan
-from shuffledp.protocols.tasks import ENCODINGS
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,14 @@ import json
 import numpy as np
 import pytest
 
+from shuffledp.design import Design
+from shuffledp.domain import Bins
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Interval
 from shuffledp.mechanisms.levels import LeastSquares, Levels
-from shuffledp.protocols.binning import cut_points, in_bins
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.quantiles import Quantiles, quantile_rows
 from shuffledp.protocols.settling import certify
+from shuffledp.questions.quantile.cuts import cut_points
 from shuffledp.randomizers import KRR, OUE
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
@@ -62,7 +63,7 @@ def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> 
     rng = np.random.default_rng(11)
     people = rng.beta(2.0, 4.0, 2000) * 16.0
     under = np.array([(people < cut).sum() for cut in BINS[1:-1]])
-    held = np.bincount(in_bins(people, BINS), minlength=16)
+    held = np.bincount(Bins(cuts=BINS).places(people, None), minlength=16)
     tallies = [ages.tally(ages.encode(people, rng=rng).rows) for _ in range(120)]
     estimates = [ages.analyse_counts(each) for each in tallies]
     values = np.array([each.values for each in estimates])
@@ -175,7 +176,7 @@ def test_a_design_says_it_all(levels: tuple[int, ...]) -> None:
     protocol = certify(again).protocol
     assert isinstance(protocol, Quantiles)
     assert protocol.levels == levels
-    assert protocol.task.ranges == ((2.0, 8.0),)
+    assert protocol.question.ranges == ((2.0, 8.0),)
     assert protocol.describe() == ages.describe()
 
 
@@ -183,7 +184,7 @@ def test_cut_points() -> None:
     assert len(cut_points(0, 120)) == 121
     assert len(cut_points(0.0, 1.0)) == 65
     assert cut_points(1, 1000, bins=3, scale="log") == (1.0, 10.0, 100.0, 1000.0)
-    assert in_bins([0.0, 1.0, 15.99, 16.0], BINS).tolist() == [0, 1, 15, 15]
+    assert Bins(cuts=BINS).places([0.0, 1.0, 15.99, 16.0], None).tolist() == [0, 1, 15, 15]
     for wrong, why in [
         ({"lower": 0.0, "upper": 10.0, "scale": "log"}, "lower must be positive"),
         ({"lower": 0.0, "upper": 10.0, "scale": "cubic"}, "scale must be one of linear, log"),

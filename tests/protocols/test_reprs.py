@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 
 CITIES = ["Lagos", "Lima", "Osaka", "Paris", "Quito"]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import one_message
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.settling import certify, protocol_of
 

@@ -12,8 +12,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.accounting import analytic_gaussian as gaussian
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.sums import SplitMean, SplitSum, reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
@@ -108,7 +108,7 @@ def test_a_trillion_people_get_the_finest_grid_whose_sums_fit() -> None:
 def test_a_design_is_read_again() -> None:
     for protocol, name in ((usual(), "sum"), (SplitMean(n=500, epsilon=1.0, delta=1e-6), "mean")):
         again = Design.from_json(Design.of(protocol).as_json())
-        assert again.task.name == name
+        assert again.question.type == name
         assert again.protocol.randomizer == protocol.randomizer
         assert type(again.protocol) is type(protocol)
 

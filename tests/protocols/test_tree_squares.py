@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.rows import Known
 from shuffledp.mechanisms.tree import Tree, tree_shapes
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import DUMMIES
 from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.randomizers.randomizer import Opened

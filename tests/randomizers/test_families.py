@@ -14,10 +14,10 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import testing
+from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Entry, Ledger
 from shuffledp.ledger.total import corner, grouped
-from shuffledp.protocols.design import Design, Law
 from shuffledp.randomizers import Randomizer, VotingRandomizer, family
 from shuffledp.randomizers.family import FAMILIES, Family, family_of, register
 from shuffledp.randomizers.law_file import from_law, law_of
@@ -166,7 +166,7 @@ def test_a_sampler_that_strays_is_caught(toy: type[VotingRandomizer], monkeypatc
 def test_its_law_is_written_and_read(toy: type[VotingRandomizer]) -> None:
     survey = toy(k=5, epsilon0=1.0).realised
     law = law_of(survey)
-    assert law["randomizer"] == "negative"
+    assert law["type"] == "negative"
     assert from_law(law) == survey
     assert Law.from_json(law).as_json() == law
     with pytest.raises(InvalidInput, match="the integers of negative must be"):

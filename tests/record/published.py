@@ -27,12 +27,12 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def record_of(task: str) -> Schema:
-    """The schema of a record of this task, without conditions."""
+def record_of(question: str) -> Schema:
+    """The schema of a record of this question, without conditions."""
     made = copy.deepcopy(FILES["record.json"])
     for each in made.pop("allOf"):
-        known = each["if"]["properties"]["design"]["properties"]["task"]["enum"]
-        _narrow(made, each.get("then", {}) if task in known else each["else"])
+        known = each["if"]["properties"]["design"]["properties"]["question"]["properties"]["type"]["enum"]
+        _narrow(made, each.get("then", {}) if question in known else each["else"])
     return made
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import shuffledp as sdp
 from pages import schemas
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers import KRR, CheckIn
 from tests.record.published import FILES, FOLDER, faults
@@ -46,4 +46,4 @@ def test_a_design_is_as_its_schema_says_and_refused_where_it_is_not(name: str) -
             changed = copy.deepcopy(written) | {field: wrong}
             if list(faults(FILES["design.json"], changed)):
                 with pytest.raises(InvalidInput):
-                    Design.from_json(json.loads(json.dumps(changed)))
+                    _ = Design.from_json(json.loads(json.dumps(changed))).resolved

@@ -32,13 +32,14 @@ def refusal(made: object) -> str:
         (lambda made: made["estimates"].update(label="abc"), "got 'abc' for estimates.label"),
         (lambda made: made["tally"].update(reports=1.0), "got '1.0' for tally.reports"),
         (lambda made: made["comparison"][1].update(free=True), "a difference in 'comparison.free'"),
-        (lambda made: made["design"].update(task="median"), "got 'median' for design.task"),
-        (lambda made: made["design"].update(task=["mean"]), "for design.task"),
-        (lambda made: made.update(design=3), "got 'None' for design.task"),
-        (lambda made: made["design"].update(lower=0.0), "a difference in 'design.lower'"),
-        (lambda made: made["design"]["law"].pop("k"), "a difference in 'design.law.k'"),
-        (lambda made: made["design"]["law"].update(g=["many"]), "got \"['many']\" for design.law.g"),
-        (lambda made: made["design"]["law"].update(integers=[1]), "got '1' for design.law.integers"),
+        (lambda made: made["design"]["question"].update(type="median"), "one of histogram, count, "),
+        (lambda made: made["design"]["question"].update(type=["mean"]), "for design.question.type"),
+        (lambda made: made.update(design=3), "got 'None' for design.question.type"),
+        (lambda made: made["design"]["question"].update(lower=0.0), "a difference in 'design.question.lower'"),
+        (lambda made: made["design"]["domain"].update(lower=0.0), "a difference in 'design.domain.lower'"),
+        (lambda made: made["design"]["mechanism"].pop("k"), "a difference in 'design.mechanism.k'"),
+        (lambda made: made["design"]["mechanism"].update(g=["many"]), "got \"['many']\" for design.mechanism.g"),
+        (lambda made: made["design"]["mechanism"].update(integers=[1]), "got '1' for design.mechanism.integers"),
         (lambda made: made["estimates"].update(ends=None), "a difference in 'estimates.ends'"),
         (lambda made: made["asked"].update(source=3), "got '3' for asked.source"),
         (lambda made: made["made"].update(when="yesterday"), "got 'yesterday' for made.when"),
@@ -86,6 +87,6 @@ def test_absent_means_what_it_meant() -> None:
 
 def test_a_record_is_frozen() -> None:
     record = Record.from_json(facts("mean"))
-    assert record.design.bounds == (record.design.lower, record.design.upper)
+    assert record.design.domain.bounds == (record.question.lower, record.question.upper)
     with pytest.raises(FrozenInstanceError):
         record.secure = False

@@ -5,7 +5,6 @@ the truth to the wrong people, or count without fakes, is refused, and nothing i
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import client
+from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.protocols.design import Design
 from shuffledp.record import Asked
 from shuffledp.release.budget import Budget
 from shuffledp.release.stages import analyse, release_counts, shuffle
@@ -42,7 +41,7 @@ def lightly() -> tuple[sdp.FakesHistogram, Design]:
     """A law that needs no calibration, with a promise that it keeps."""
     law = sdp.UserFakes(k=3, slots=1, chance=0.3, epsilon0=6.0).realised
     poll = sdp.FakesHistogram(categories=WAYS, n=2000, randomizer=law, delta=1e-6)
-    return poll, replace(Design.of(poll), epsilon=1.0)
+    return poll, Design.of(poll, epsilon=1.0)
 
 
 @pytest.mark.parametrize(("mechanism", "kind"), [("fakes", None), ("fakes", "poisson"), ("dummies", None)])
@@ -55,7 +54,7 @@ def test_from_values_to_a_page_that_verifies(mechanism: str, kind: str | None, t
         row = made.estimates[label]
         assert abs(row.estimate - held) < 6.0 * row.stderr
     assert made.certificate.alone is None
-    assert made.record.design.law.epsilon0 is None
+    assert made.record.design.mechanism.epsilon0 is None
     page = html(made.record)
     assert verify(page).verdict == "pass"
     said = " ".join(page.split())
@@ -134,7 +133,7 @@ def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
 def test_counts_without_fakes_are_refused_and_nothing_is_spent(mechanism: str, tmp_path: Path) -> None:
     """Positive control: the same counts with fakes are released, and charged."""
     poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[mechanism](**TERMS, n=2000)
-    design, asked = Design.of(poll), Asked(task="histogram", what="a question")
+    design, asked = Design.of(poll), Asked(question="histogram", what="a question")
     budget = Budget.of(tmp_path / "budget.sqlite", "riders", 2.0, 1e-4)
     assert budget is not None
     places = np.repeat(np.arange(3), [1500, 480, 20])
@@ -205,7 +204,7 @@ def test_crosstabs_and_quantiles_to_pages_that_verify(mechanism: str) -> None:
     assert found.lower[1] < 40.0 <= found.upper[1]
     assert abs(inside.value[0] - 1000) < 6.0 * inside.stderr[0]
     for made, law in ((crossed, mechanism), (ages, {"dummies": "tree"}.get(mechanism, mechanism))):
-        assert made.record.design.law.randomizer == law
+        assert made.record.design.mechanism.type == law
         page = html(made.record)
         assert verify(page).verdict == "pass"
         assert "on only the analyst reading messages" in " ".join(page.split())
@@ -221,7 +220,7 @@ def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, 
     assert "collection new --design" in made.out
     assert "encode" not in made.out, "which refuses it"
     design = Design.from_json(json.loads(out.read_text(encoding="utf-8")))
-    assert (design.task.name, design.law.family) == ("quantile", "tree")
+    assert (design.question.type, design.mechanism.type) == ("quantile", "tree")
     run("encode", table, "--design", out, "--column", "way", "--out", tmp_path / "a.reports").refused("sealed")
     run("design", "mean", "--lower", 0, "--upper", 1, *promise, "--n", 5000, "--out", tmp_path / "no.json").refused(
         "mean takes no --mechanism"
@@ -230,4 +229,4 @@ def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, 
     both = tmp_path / "both.csv"
     both.write_text("\n".join(["way,late", *(f"{way},yes" for way in VALUES)]) + "\n", encoding="utf-8")
     told = run("crosstab", both, *columns, *promise, "--dry-run", "--json").facts
-    assert told["design"]["law"]["randomizer"] == "dummies"
+    assert told["design"]["mechanism"]["type"] == "dummies"

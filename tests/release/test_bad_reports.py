@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shuffledp.design import Design
 from shuffledp.errors import CertificateError, InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.release import finishing, stages
 from shuffledp.release.budget import Budget, Spent, Unnoted
@@ -252,7 +252,7 @@ def test_a_client_hears_what_one_report_says_and_can_refuse_it(tmp_path: Path, s
 
 def test_a_promise_that_nobody_checked_is_not_repeated_as_the_truth(tmp_path: Path, settled: Design) -> None:
     """An analyst may write any epsilon beside noise that does not keep it."""
-    false = replace(settled, epsilon=1e-9)
+    false = replace(settled, target=replace(settled.target, epsilon=1e-9))
     said = " ".join(encode(tmp_path, false).out.split())
     assert "Promised to you" not in said
     assert "Promised by the design, not checked here (see --certify): epsilon at most 1e-9" in said

@@ -23,7 +23,7 @@ def test_a_count_verifies(tmp_path: Path) -> None:
     (row,) = release.estimates
     assert abs(row.estimate - 1_500) < 12 * row.stderr
     assert row.stderr < 1.6
-    assert release.record.design.law.epsilon0 is None
+    assert release.record.design.mechanism.epsilon0 is None
     assert release.record.certificate.alone is None
     release.save(tmp_path / "count")
     page = (tmp_path / "count" / "page.html").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_a_mean_and_a_sum_by_shares_verify(ask: object, truth: float, tmp_path: 
     release = ask(AGES, lower=0, upper=120, messages=12, honest=0.9, **PROMISE)
     (row,) = release.estimates
     assert abs(row.estimate - truth) < 12 * row.stderr
-    assert release.record.design.law.randomizer == "split"
+    assert release.record.design.mechanism.type == "split"
     assert release.record.estimates.sway == (None,)
     release.save(tmp_path / "shares")
     page = (tmp_path / "shares" / "page.html").read_text(encoding="utf-8")
@@ -76,8 +76,8 @@ def test_a_clipped_sum_is_called_one_and_verifies(tmp_path: Path) -> None:
 def test_the_asked_error_chooses() -> None:
     one = sdp.mean(AGES, lower=0, upper=120, error=3.0, **PROMISE)
     several = sdp.mean(AGES, lower=0, upper=120, error=0.1, **PROMISE)
-    assert one.record.design.law.randomizer == "krr"
-    assert several.record.design.law.randomizer == "split"
+    assert one.record.design.mechanism.type == "krr"
+    assert several.record.design.mechanism.type == "split"
     with pytest.raises(InvalidInput, match=r"error must be at least 0\.07\d+, which 8 messages"):
         sdp.mean(AGES, lower=0, upper=120, error=0.01, **PROMISE)
     with pytest.raises(InvalidInput, match="messages must be at least 1"):

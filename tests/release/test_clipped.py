@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp.domain import Grid
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.page import html
 from shuffledp.page.sentences import clipping
@@ -98,7 +99,7 @@ def test_a_sum_is_drawn_on_the_scale_of_all_sums(table: Path, tmp_path: Path) ->
     done("sum", table, *AGE, "--out", tmp_path / "sum")
     record = Record.from_json(json.loads((tmp_path / "sum" / "estimates.json").read_text(encoding="utf-8")))
     everybody = 100.0 * record.counted.reports
-    assert record.design.possible(record.counted.reports) == (0.0, everybody)
+    assert record.question.ends(record.counted.reports) == (0.0, everybody)
     for name in ("page.html", "estimates.svg"):
         assert f"The scale from 0 to {everybody:,.0f}, which" in (tmp_path / "sum" / name).read_text(encoding="utf-8")
 
@@ -116,7 +117,7 @@ def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
     record = Record.from_json(facts)
-    checks = told_by(record.design).check(record, CountedLaw.of(record.design.law.as_json()))
+    checks = told_by(record).check(record, CountedLaw.of(record.design.mechanism.as_json()))
     return {check.what for check in checks if check.outcome == "FAIL"}
 
 
@@ -156,7 +157,7 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
     at_ends = Ends(step=upper / 5, value=(), lower=tuple(ends[0].tolist()), upper=tuple(ends[1].tolist()))
     record = dataclasses.replace(
         record,
-        design=dataclasses.replace(record.design, lower=0.0, upper=upper),
+        design=dataclasses.replace(record.design, domain=Grid(lower=0.0, upper=upper, steps=5)),
         counted=dataclasses.replace(record.counted, reports=n),
         estimates=dataclasses.replace(record.estimates, ends=at_ends),
     )

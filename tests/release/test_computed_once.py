@@ -10,9 +10,9 @@ import pytest
 
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import Shuffled
+from shuffledp.design import Design
 from shuffledp.ledger import Ledger
 from shuffledp.protocols import Histogram
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.release.budget import Budget, entry_of
 from tests.cli.people import done

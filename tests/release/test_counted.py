@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.design import Design
 from shuffledp.record import Asked, read_record
 from shuffledp.release import stages
 from shuffledp.release.budget import Budget, Spent
@@ -122,7 +122,7 @@ def test_a_design_that_does_not_keep_its_promise_is_refused_where_its_counts_are
     tmp_path: Path, poll: Design, answers: CountedReports
 ) -> None:
     """Workers certify nothing; whoever releases does."""
-    weak = replace(poll, epsilon=0.01)
+    weak = replace(poll, target=replace(poll.target, epsilon=0.01))
     write_counted(tmp_path / "counted.json", replace(answers, design=weak.as_json()))
     run("analyse", tmp_path / "counted.json", "--out", tmp_path / "result").refused("must keep its promise")
 
@@ -153,7 +153,7 @@ def test_the_same_counts_are_paid_for_once_after_a_crash(
 def test_a_release_of_counts_is_paid_for_once_after_a_crash(
     tmp_path: Path, budget: Budget, poll: Design, answers: CountedReports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Asked(task="histogram", what="histogram of v", source="people")
+    asked = Asked(question="histogram", what="histogram of v", source="people")
 
     def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -170,7 +170,7 @@ def test_a_release_of_counts_is_paid_for_once_after_a_crash(
 
 
 def test_a_release_in_memory_takes_its_batches_too(budget: Budget, poll: Design, answers: CountedReports) -> None:
-    asked = Asked(task="histogram", what="histogram of v", source="people")
+    asked = Asked(question="histogram", what="histogram of v", source="people")
     assert stages.release_counts(answers, poll, asked, budget=budget).record.counted.reports == PEOPLE
     mixed = replace(answers, batches=(*answers.batches, new_batch()))
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):

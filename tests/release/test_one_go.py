@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.record import embedded_json
 from tests.cli.people import ABSENT, AGE, CITIES, CITY, FILES, PEOPLE, TRUTH, done, listing, people
 from tests.tables.tables import FORMATS, Write, as_arrow_stream, as_csv, as_gzipped_csv
@@ -139,6 +139,6 @@ def test_force_replaces_an_earlier_release(tmp_path: Path, table: Path) -> None:
     done("histogram", table, *CITY, "--out", folder)
     before = listing(folder)
     done("mean", table, *AGE, "--out", folder, "--force")
-    assert facts_in(folder)["asked"]["task"] == "mean"
+    assert facts_in(folder)["asked"]["question"] == "mean"
     assert set(listing(folder)) == set(before) == FILES
     assert [each.name for each in tmp_path.iterdir()] == ["result"]

@@ -83,7 +83,7 @@ def test_a_dry_run_needs_no_folder_and_looks_at_none(table: Path, released: Path
 def test_fewer_honest_people_mean_more_noise(table: Path, released: Path, share: str, honest: int) -> None:
     plan = done("histogram", table, *CITY, "--honest", share, "--dry-run", "--json").facts
     all_honest = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
-    assert plan["certificate"]["honest"] == plan["design"]["honest"] == honest
+    assert plan["certificate"]["honest"] == plan["design"]["target"]["honest"] == honest
     assert plan["certificate"]["users"] == PEOPLE
     assert plan["certificate"]["epsilon"]["upper"] <= 1.0
     assert plan["certificate"]["alone"] < all_honest["certificate"]["alone"]
@@ -92,7 +92,7 @@ def test_fewer_honest_people_mean_more_noise(table: Path, released: Path, share:
 def test_rounds_share_the_promise(tmp_path: Path, table: Path, released: Path) -> None:
     made = done("histogram", table, *CITY, "--rounds", 12, "--out", tmp_path / "result", "--json")
     once = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
-    assert made.facts["certificate"]["rounds"] == made.facts["design"]["rounds"] == 12
+    assert made.facts["certificate"]["rounds"] == made.facts["design"]["target"]["rounds"] == 12
     assert made.facts["certificate"]["epsilon"]["upper"] <= 1.0
     assert made.facts["certificate"]["alone"] < once["certificate"]["alone"]
     assert near(made, TRUTH)
@@ -170,7 +170,7 @@ def test_a_list_of_categories_may_be_longer_than_any_file_name() -> None:
         "--json",
         stdin=b"what\ncategory-007\n",
     ).facts
-    assert plan["design"]["categories"] == listed
+    assert plan["design"]["question"]["categories"] == plan["design"]["domain"]["labels"] == listed
 
 
 def test_whole_numbers_are_a_domain(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_noise_that_is_given_is_certified_charged_and_named(tmp_path: Path) ->
     certified = made["certificate"]["epsilon"]["upper"]
     law = sdp.KRR.from_gamma(k=4, gamma=0.25)
     assert certified == sdp.shuffle(law, n=PEOPLE).epsilon(delta=1e-6).upper
-    assert made["design"]["epsilon"] == pytest.approx(certified, rel=1e-3)
+    assert made["design"]["target"]["epsilon"] == pytest.approx(certified, rel=1e-3)
     assert made["ledger"]["total"]["upper"] == pytest.approx(certified, rel=1e-3)
     page = (out / "page.html").read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
     assert f"{runs} (k-ary randomized response, k = 4, gamma = 0.25)" in page
@@ -265,8 +265,8 @@ def test_a_design_of_given_noise_promises_what_is_certified(tmp_path: Path) -> N
     out = tmp_path / "age.json"
     bounds = ("--lower", 0, "--upper", 100, "--n", 3000, "--honest", "90%", "--rounds", 2)
     said = done("design", "mean", *bounds, "--k", 4, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--json").facts
-    assert said["upper"] <= said["design"]["epsilon"] < said["upper"] * 1.001
-    assert certify(read_design(out)).design.epsilon == said["design"]["epsilon"], "and clients take it"
+    assert said["upper"] <= said["design"]["target"]["epsilon"] < said["upper"] * 1.001
+    assert certify(read_design(out)).design.epsilon == said["design"]["target"]["epsilon"], "and clients take it"
     faked = ("histogram", "--domain", 4, "--mechanism", "fakes")
     for words, said in ((("count", "--value", "x"), "count takes no --gamma"), (faked, "Use --epsilon.")):
         run("design", *words, "--n", 3000, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--force").refused(said)

@@ -215,7 +215,7 @@ def test_many_values_are_cut_with_intervals_for_all_at_once() -> None:
     assert (len(made.estimates), made.estimates.cut) == (60, True)
     assert "... and 40 more" in repr(made.estimates)
     assert "95 % for all at once" in made._repr_html_()
-    assert made.record.design.categories == tuple(str(each) for each in range(60))
+    assert made.record.design.domain.names == tuple(map(str, range(60)))
 
 
 def test_a_seeded_release_says_that_it_is_not_for_release() -> None:
@@ -425,14 +425,14 @@ def test_the_noise_of_algorithms_2_and_3_is_given_and_its_epsilon_is_certified()
     made = sdp.sum(hours, lower=0, upper=60, k=5, gamma=0.2, delta=1e-6, rng=seeded())
     design, certified = made.record.design, made.record.certificate
     theirs = sdp.Sum(n=2000, k=5, epsilon0=sdp.KRR.from_gamma(k=6, gamma=0.2).epsilon0, delta=1e-6, upper=60.0)
-    assert theirs.law.as_json() == design.law.as_json()
+    assert theirs.law.as_json() == design.mechanism.as_json()
     assert theirs.gamma == pytest.approx(0.2, abs=1e-15)
     assert certified.epsilon.upper == theirs.guarantee.epsilon(delta=1e-6).upper
     assert certified.epsilon.upper <= design.epsilon < certified.epsilon.upper * 1.001
     (row,) = made.estimates
     assert row.stderr <= theirs.theorem_2()
     assert abs(row.estimate - hours.sum()) < 5 * row.stderr
-    whole = sdp.mean(hours, lower=0, upper=60, k=5, epsilon0=design.law.epsilon0, delta=1e-6, rng=seeded())
+    whole = sdp.mean(hours, lower=0, upper=60, k=5, epsilon0=design.mechanism.alone, delta=1e-6, rng=seeded())
     assert whole.record.design.epsilon == design.epsilon
     assert next(iter(whole.estimates)).estimate == pytest.approx(row.estimate / 2000)
 

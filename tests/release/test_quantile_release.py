@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.page.facts import quantile_rows, range_rows
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.record import Record
 from shuffledp.release.stages import check_counts

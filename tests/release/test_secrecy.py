@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.release.arguments import Categories, Promise
-from shuffledp.release.question import Question
+from shuffledp.release.request import Request
 from shuffledp.release.stages import release
 from tests.cli.people import FILES, PROMISE, done, people
 from tests.tables.tables import as_csv
@@ -22,8 +22,8 @@ PEOPLE = 400
 
 def released(table: Path, folder: Path, seed: int, **question: Any) -> dict[str, Any]:
     """The facts of a release whose noise is known, without the clock's."""
-    asked = Question(
-        task="histogram" if "categories" in question else "mean", source=str(table), column="value", **question
+    asked = Request(
+        question="histogram" if "categories" in question else "mean", source=str(table), column="value", **question
     ).settled()
     with asked.values(asked.open()) as values:
         design = asked.design(values.count, Promise(epsilon=1.0, delta=1e-6))

@@ -13,7 +13,7 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.release.arguments import Categories
 from shuffledp.release.budget import Budget
-from shuffledp.release.question import Question
+from shuffledp.release.request import Request
 from shuffledp.release.stages import read_design, release
 from shuffledp.tables import open_reports, write_reports
 from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
@@ -45,7 +45,9 @@ def shuffled(encoded: Path) -> Path:
 
 
 def changed(design: Path, place: Path, **changes: Any) -> Path:
-    facts = json.loads(design.read_text(encoding="utf-8")) | changes
+    facts = json.loads(design.read_text(encoding="utf-8"))
+    for name, value in changes.items():
+        facts[name] = facts[name] | value if isinstance(value, dict) else value
     place.write_text(json.dumps(facts), encoding="utf-8")
     return place
 
@@ -184,18 +186,18 @@ def test_each_stage_takes_only_what_the_one_before_it_wrote(
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"n": "3000"}, "n must be a whole number"),
-        ({"n": 3000.0}, "n must be a whole number in a design, without a point"),
+        ({"target": {"n": "3000"}}, "must have its usual form, got '3000' for target.n"),
+        ({"target": {"n": 3000.0}}, "must have its usual form, got '3000.0' for target.n"),
+        ({"target": {"honest": 3001}}, "honest must be at most n = 3000"),
         ({"version": 2}, "must have version 1"),
-        ({"task": "median"}, "must have a task"),
-        ({"other": "nowhere"}, "other must be one of the categories"),
-        ({"categories": ["a", "b"]}, "the law of a design must fit its question"),
-        ({"extra": 1}, "got a difference in extra"),
-        (
-            {"law": {"randomizer": "krr", "k": 4, "epsilon0": 9.0, "integers": ["939448714725133986"]}},
-            "the integers of krr must be",
-        ),
-        ({"law": None}, "a law's randomizer must be one of"),
+        ({"format": "a poll"}, "must have the format 'shuffledp-design', got 'a poll'"),
+        ({"question": {"type": 3}}, "must have its usual form, got '3' for question.type"),
+        ({"domain": {"type": "cities"}}, "must have its usual form, got 'cities' for domain.type"),
+        ({"domain": {"other": 4}}, "other must be the place of one of the labels, got 4"),
+        ({"domain": {"labels": ["a", "b"]}}, "the mechanism of a design must fit its domain of 2 places"),
+        ({"extra": 1}, "got a difference in 'extra'"),
+        ({"mechanism": {"epsilon0": 9.0, "integers": ["939448714725133986"]}}, "the integers of krr must be"),
+        ({"mechanism": None}, "got 'None' for mechanism"),
     ],
 )
 def test_a_changed_design_is_refused(
@@ -210,7 +212,7 @@ def test_a_changed_design_is_refused(
 def test_a_promise_that_the_noise_does_not_keep_is_refused_wherever_there_is_an_accountant(
     tmp_path: Path, table: Path, design: Path, changes: dict[str, Any]
 ) -> None:
-    path, words = changed(design, tmp_path / "d.json", **changes), "a design must keep its promise"
+    path, words = changed(design, tmp_path / "d.json", target=changes), "a design must keep its promise"
     asked = ("encode", table, "--design", path, "--column", "city")
     run(*asked, "--certify", "--out", tmp_path / "r.parquet").refused(words)
     assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
@@ -284,7 +286,9 @@ def test_fewer_reports_than_were_promised_are_not_certified(tmp_path: Path, shuf
 def test_too_few_values_are_refused_before_the_budget_is_spent(tmp_path: Path, design: Path) -> None:
     table = tmp_path / "few.csv"
     table.write_text("city\n" + f"{CITIES[0]}\n" * 5, encoding="utf-8")
-    question = Question(task="histogram", source=str(table), categories=Categories(tuple(CITIES), "a list")).settled()
+    question = Request(
+        question="histogram", source=str(table), categories=Categories(tuple(CITIES), "a list")
+    ).settled()
     budget = Budget(tmp_path / "budget.sqlite", "people", 3.0, 1e-6)
     with question.values(question.open()) as values, pytest.raises(InvalidInput, match="must number at least the"):
         release(question, values, read_design(design), tmp_path / "result", budget=budget)

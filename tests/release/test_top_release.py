@@ -88,7 +88,7 @@ def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[TopRele
     assert "those who reported" not in page
     facts = made.record.as_json()
     facts["comparison"] = [{"trust": "nobody", "mechanism": "magic", "epsilon0": None, "stderr": 1.0}]
-    found = check_comparison(Record.from_json(facts), counted(facts["design"]["law"]))
+    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]))
     assert [check.outcome for check in found] == ["FAIL"]
 
 
@@ -109,15 +109,16 @@ def test_whose_help_and_which_delta_are_of_the_whole_search(monkeypatch: pytest.
         ("certificate", "users", 19_999, "users of the certificate"),
         ("certificate", "honest", 19_999, "honest of the certificate"),
         ("epsilon", "lower", 0.9, "lower ends of epsilon and delta"),
-        ("design", "honest", 4000, "people of the first level"),
-        ("design", "n", 7000, "people of the first level"),
+        ("target", "honest", 4000, "people of the first level"),
+        ("target", "n", 7000, "people of the first level"),
     ],
 )
 def test_a_page_about_other_people_fails(
     kept: tuple[TopRelease, Path], part: str, name: str, value: float, what: str
 ) -> None:
     facts = kept[0].record.as_json()
-    (facts["certificate"]["epsilon"] if part == "epsilon" else facts[part])[name] = value
+    parts = {"epsilon": facts["certificate"]["epsilon"], "target": facts["design"]["target"]}
+    parts.get(part, facts.get(part))[name] = value
     assert what in [check.what for check in verify(as_page(rehashed(facts)), seconds=0.0).failed]
 
 

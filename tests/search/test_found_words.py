@@ -23,7 +23,7 @@ def test_words_that_barely_got_there_lie_within_their_limits() -> None:
     drawn = rng.multinomial(held, [first.share] * levels + [last.share], size=(runs, words))
     strays = rng.poisson(people * first.share * law.miss, size=(runs, words, levels))
     votes = rng.binomial(drawn[..., :levels], law.hit) + strays
-    there: NDArray[np.bool_] = np.all(votes >= search.threshold(first, search.law.k - 1), axis=-1)
+    there: NDArray[np.bool_] = np.all(votes >= search.threshold(first, search.law.values - 1), axis=-1)
     strays = rng.poisson(people * last.share * counting.miss, size=(runs, words))
     counted: NDArray[np.int64] = rng.binomial(drawn[..., levels], counting.hit) + strays
     failed = {"counted": 0, "likely": 0}

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import TopTask
 from shuffledp.search.alphabet import LevelPlaces
+from shuffledp.search.question import LevelQuestion
 
 LETTERS = ("a", "b", "c")
 WORDS = ["".join(letters) for length in range(6) for letters in product("abcx", repeat=length)]
@@ -60,4 +60,4 @@ def test_all_short_words(words: tuple[str, ...], prefixes: tuple[str, ...], span
 def test_a_level_that_is_none(changed: dict[str, object], words: str) -> None:
     usual = {"tokens": LETTERS, "longest": 4, "words": (), "prefixes": ("",), "span": 1, "room": 20}
     with pytest.raises(InvalidInput, match=words):
-        TopTask.from_json(usual | changed)
+        LevelQuestion(**(usual | changed)).checked()  # type: ignore[arg-type]

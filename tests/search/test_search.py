@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.shuffled import shuffle
+from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design, Law
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import law_of
@@ -116,7 +116,7 @@ def test_every_level_keeps_the_promise(search: TopSearch) -> None:
     level = progress_of(search, [])
     design = Design.from_json(level.design().as_json())
     assert certify(design).guarantee.epsilon_at_most(delta=search.delta) <= 1.0
-    assert design.law == search.law
+    assert design.mechanism == search.law
     assert search.group(0).honest <= search.group(len(search.spans), counting=True).honest
 
 
@@ -148,10 +148,10 @@ def test_fewer_people_to_count_than_a_level_has_are_refused(search: TopSearch) -
 
 def test_tallies_of_other_levels_are_refused(search: TopSearch) -> None:
     with pytest.raises(InvalidInput, match="must count from"):
-        progress_of(search, [np.ones(search.law.k, dtype=np.int64)])
+        progress_of(search, [np.ones(search.law.values, dtype=np.int64)])
     over = carried_out(search, ["?"] * PEOPLE, seed=2)
-    votes = np.zeros(search.law.k, dtype=np.int64)
-    votes[search.law.k - 1] = over.progress.asked[0].reports
+    votes = np.zeros(search.law.values, dtype=np.int64)
+    votes[search.law.values - 1] = over.progress.asked[0].reports
     with pytest.raises(InvalidInput, match="asked once"):
         progress_of(search, [votes, votes])
     with pytest.raises(InvalidInput, match="over for its words"):

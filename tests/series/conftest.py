@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from shuffledp import Histogram
+from shuffledp.design import Design
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.design import Design
 from shuffledp.release.budget import Budget
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from shuffledp.cli import main
+from shuffledp.design import Design
 from shuffledp.ledger import Ledger
 from shuffledp.protocols.crosstab import FakesCrosstab
-from shuffledp.protocols.design import Design
 from shuffledp.record import read_record
 from shuffledp.release.budget import Budget
 from shuffledp.series.trend import trend_of

@@ -4,7 +4,6 @@ lines, and what is settled in advance is kept.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +22,15 @@ from shuffledp import (
     SplitSum,
     Sum,
 )
+from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.crosstab import DummyCrosstab
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import DummyQuantiles
-from shuffledp.protocols.tasks import TopTask
+from shuffledp.randomizers import KRR
+from shuffledp.randomizers.law_file import law_of
 from shuffledp.release.budget import Budget
+from shuffledp.search.question import LevelQuestion
 from shuffledp.series.series_file import SeriesFile, read_series
 from shuffledp.series.trend import Point, Trend
 from shuffledp.series.weeks import new_series
@@ -115,7 +116,7 @@ def test_a_change_of_quantiles_is_known_no_closer_than_their_bins() -> None:
 def test_what_is_drawn_of_a_crosstab_is_what_fits(weekly: Design) -> None:
     columns = {"columns": ["area", "age"], "categories": [[str(each) for each in range(5)], ["old", "young"]]}
     law = Crosstab(**columns, n=10, epsilon0=1.0, rounds=2, delta=0.1)  # type: ignore[arg-type]
-    labels = [*law.task.rows, "0: old", "0: young"]
+    labels = [*law.question.rows, "0: old", "0: young"]
     points = [Point(1, None, 1, 10, 0.5, 0.1, 0.4, 0.6, None)]
 
     def drawn(design: Design, labels: list[str], most: int) -> list[str]:
@@ -124,7 +125,7 @@ def test_what_is_drawn_of_a_crosstab_is_what_fits(weekly: Design) -> None:
 
     crossed = Design.of(law)
     assert drawn(crossed, labels, 8) == ["0: old", "0: young"]
-    assert drawn(crossed, labels[:-2], 10) == list(law.task.labels)
+    assert drawn(crossed, labels[:-2], 10) == list(law.question.cells.names)
     assert drawn(crossed, labels[:-2], 8) == labels[10:17], "the sums for one column"
     assert drawn(crossed, labels[:-2], 2) == labels[:2]
     assert drawn(weekly, ["yes", "no"], 2) == ["yes", "no"]
@@ -135,7 +136,8 @@ def test_what_no_week_can_ask_is_refused_and_nothing_is_paid(tmp_path: Path, wee
         with pytest.raises(InvalidInput, match=f"by must be one of the columns of a crosstab, here none, got {by!r}"):
             new_series(tmp_path / "x", weekly, "x", by=by, budget=budget)  # type: ignore[arg-type]
     assert not (tmp_path / "x").exists()
-    level = replace(weekly, task=TopTask(("a", "b"), 4, (), ("",), 1, 2))
+    words = LevelQuestion(tokens=("a",), longest=4, words=(), prefixes=("",), span=1, room=4)
+    level = Design.asked(words, Law.from_json(law_of(KRR(k=4, epsilon0=1.0))), weekly.target)
     with pytest.raises(InvalidInput, match=r"got a search for top words.*Search once"):
         new_series(tmp_path / "x", level, "x", budget=budget)
     assert not budget.path.exists()

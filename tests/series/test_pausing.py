@@ -5,7 +5,7 @@ come.
 import pytest
 
 from shuffledp import Accountant, Histogram, Mean
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.series.pausing import paces, spent_after
 
 pytestmark = pytest.mark.long

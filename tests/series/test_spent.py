@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from shuffledp import Accountant, DummyHistogram, FakesHistogram, Histogram, SignedCount, SplitSum, shuffle
+from shuffledp.design import Design
 from shuffledp.judge import rounds_delta
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
 from shuffledp.judge.messages import MessageSums
-from shuffledp.protocols.design import Design
 from shuffledp.series.pausing import spent_after
 
 SETTLED: dict[str, Any] = {"n": 700, "honest": 500, "rounds": 5, "epsilon": 2.0, "delta": 1e-6}
@@ -46,7 +46,7 @@ def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None
 )
 def test_weeks_of_messages_cost_what_plain_sums_say(made: Any) -> None:
     design = Design.of(made())
-    once = MessageSums.of(design.law.as_json(), design.honest)
+    once = MessageSums.of(design.mechanism.as_json(), design.honest)
     there, back = (np.array([curve(float(eps)) for eps in KNOTS]).T for curve in (once.there, once.back))
     for weeks in (1, 3, 5):
         spent = spent_after(design, weeks)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.design import Design
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.series.series_file import SeriesFile, read_series
 from shuffledp.series.weeks import new_series, next_week, tracked

@@ -175,7 +175,7 @@ def test_after_every_refusal_it_still_answers(studio: Studio) -> None:
     status, _, body = told(studio, "answer", body=POLL | {"part": "numbers"})
     assert (status, json.loads(body)["certified"]) == (200, True)
     status, headers, body = told(studio, "design", body=POLL)
-    assert (status, headers["content-type"], json.loads(body)["n"]) == (200, "application/json", 2000)
+    assert (status, headers["content-type"], json.loads(body)["target"]["n"]) == (200, "application/json", 2000)
 
 
 @pytest.mark.parametrize("slip", [CertificateError("the ends contradict each other."), ZeroDivisionError("x")])

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import httpx
 
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import SealedHeader
 from shuffledp.survey.wire import Address, Uploads, hash_of_code
 from tests.survey.memory_folder import memory_folder
 from tests.survey.shufflers import Process, process
-from tests.survey.studies import designs, study
+from tests.survey.studies import designs, study, with_target
 
 CONNECTIONS, LARGEST = 8, 60
 SOME = 40  # uploads that a shuffler acknowledges, about, before it is killed
@@ -121,7 +121,8 @@ def records(collection: Collection, bodies: Sequence[bytes]) -> set[bytes]:
 
 def killed(folder: Path, rounds: int, *, seed: int = 0, design: Design | None = None) -> Outcome:
     """Kill a shuffler so often, then close the collection and look at what it releases."""
-    large = replace(designs()["krr"], n=10**6, honest=1, epsilon=5.0) if design is None else replace(design, n=10**6)
+    known = with_target(designs()["krr"], honest=1, epsilon=5.0) if design is None else design
+    large = with_target(known, n=10**6)
     collection = replace(study(codes=True), design=large)
     rng = random.Random(seed)
     load = Load(collection, rng)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.design import Design
 from shuffledp.protocols import Histogram
-from shuffledp.protocols.design import Design
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader
 from shuffledp.survey.organizer import COLLECTION

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from shuffledp.design import Design
 from shuffledp.protocols import Histogram, Mean
-from shuffledp.protocols.design import Design
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey
 
 KEY = AnalystKey(bytes(range(32)))
 ADDRESS = "http://127.0.0.1:8000"
+
+
+def with_target(design: Design, **target: Any) -> Design:
+    """The same design for another target, which its noise may not meet."""
+    return replace(design, target=replace(design.target, **target))
 
 
 @cache

@@ -16,8 +16,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.client import Encoder
-from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import CountTask, CrosstabTask, HistogramTask, MeanTask, SumTask, Task
+from shuffledp.design import Design, Law, Target
+from shuffledp.questions.count.question import CountQuestion
+from shuffledp.questions.crosstab.question import CrosstabQuestion
+from shuffledp.questions.histogram.question import HistogramQuestion
+from shuffledp.questions.mean.question import MeanQuestion
+from shuffledp.questions.question import Question
+from shuffledp.questions.sum.question import SumQuestion
 from shuffledp.randomizers import KRR, OUE, CheckIn, Hadamard, LocalHash, SubsetSelection
 from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, UserFakes
@@ -70,46 +75,55 @@ def file(name: str, **changed: Any) -> Collection:
     return Collection(design=encoder_of(name).design, key=KEY.public, shuffler=ADDRESS, **changed)
 
 
-def written(task: Task, randomizer: Any) -> Design:
+def _of(k: int) -> HistogramQuestion:
+    return HistogramQuestion(categories=k)
+
+
+def _cells(categories: Any, other: Any = (None, None)) -> CrosstabQuestion:
+    return CrosstabQuestion(columns=("a", "b"), categories=categories, other=other)
+
+
+def written(question: Question, randomizer: Any) -> Design:
     """A design with that law; whether it keeps a promise is not asked here."""
     law = Law.from_json(law_of(randomizer))
-    return Design(task=task, n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6, law=law)
+    target = Target(n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6)
+    return Design.asked(question, law, target)
 
 
-def _krr(k: int, epsilon0: float = 1.5) -> tuple[Task, Any]:
-    return HistogramTask(k), KRR(k=k, epsilon0=epsilon0)
+def _krr(k: int, epsilon0: float = 1.5) -> tuple[Question, Any]:
+    return _of(k), KRR(k=k, epsilon0=epsilon0)
 
 
-def _mean(k: int, lower: float, upper: float) -> tuple[Task, Any]:
-    return MeanTask(lower, upper), KRR(k=k, epsilon0=2.5)
+def _mean(k: int, lower: float, upper: float) -> tuple[Question, Any]:
+    return MeanQuestion(lower=lower, upper=upper), KRR(k=k, epsilon0=2.5)
 
 
-def _fakes(**law: Any) -> tuple[Task, Any]:
-    return HistogramTask(law["k"]), UserFakes(**law)
+def _fakes(**law: Any) -> tuple[Question, Any]:
+    return _of(law["k"]), UserFakes(**law)
 
 
-def _dummies(**law: Any) -> tuple[Task, Any]:
-    return HistogramTask(law["k"]), ShufflerDummies(**law)
+def _dummies(**law: Any) -> tuple[Question, Any]:
+    return _of(law["k"]), ShufflerDummies(**law)
 
 
-def _signed(**law: Any) -> tuple[Task, Any]:
-    return CountTask("yes"), SignedUnits(**law)
+def _signed(**law: Any) -> tuple[Question, Any]:
+    return CountQuestion(value="yes"), SignedUnits(**law)
 
 
-def _split(**law: Any) -> tuple[Task, Any]:
-    return MeanTask(0.0, 120.0), SplitShares(**law)
+def _split(**law: Any) -> tuple[Question, Any]:
+    return MeanQuestion(lower=0.0, upper=120.0), SplitShares(**law)
 
 
-def _histogram(randomizer: Any) -> tuple[Task, Any]:
-    return HistogramTask(randomizer.k), randomizer
+def _histogram(randomizer: Any) -> tuple[Question, Any]:
+    return _of(randomizer.k), randomizer
 
 
-def _check_in(task: Task, inside: Any, probability: float = 0.3) -> tuple[Task, Any]:
-    return task, CheckIn(inside, probability=probability)
+def _check_in(question: Question, inside: Any, probability: float = 0.3) -> tuple[Question, Any]:
+    return question, CheckIn(inside, probability=probability)
 
 
 # One of every way to draw: powers of two and others, all widths of words and reports, borders of types.
-MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
+MADE: dict[str, Callable[[], tuple[Question, Any]]] = {
     "krr 2": lambda: _krr(2),
     "krr 3": lambda: _krr(3),
     "krr 255": lambda: _krr(255, 4.0),
@@ -119,9 +133,12 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "krr 70001": lambda: _krr(70_001, 9.0),
     "krr nearly silent": lambda: _krr(5, 1e-12),
     "krr nearly open": lambda: _krr(5, 44.0),
-    "crosstab 3 x 5": lambda: (CrosstabTask(("a", "b"), (3, tuple("vwxyz")), (None, "z")), KRR(k=15, epsilon0=2.0)),
-    "crosstab, fakes": lambda: (CrosstabTask(("a", "b"), (3, 2), (None, None)), UserFakes(k=6, slots=1, chance=0.4)),
-    "crosstab, dummies": lambda: (CrosstabTask(("a", "b"), (2, 2), (None, None)), ShufflerDummies(k=4, center=9)),
+    "crosstab 3 x 5": lambda: (_cells((3, tuple("vwxyz")), (None, "z")), KRR(k=15, epsilon0=2.0)),
+    "crosstab, fakes": lambda: (
+        _cells((3, 2)),
+        UserFakes(k=6, slots=1, chance=0.4),
+    ),
+    "crosstab, dummies": lambda: (_cells((2, 2)), ShufflerDummies(k=4, center=9)),
     "mean 2": lambda: _mean(2, 0.0, 1.0),
     "mean 7": lambda: _mean(7, 0.1, 0.3),
     "mean 1001": lambda: _mean(1001, -3.7, 1e-3),
@@ -145,12 +162,12 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "oue 2": lambda: _histogram(OUE(k=2, epsilon0=1.0)),
     "oue nearly silent": lambda: _histogram(OUE(k=5, epsilon0=1e-11)),
     "oue 10": lambda: _histogram(OUE(k=10, epsilon0=3.0)),
-    "check-in, krr 3": lambda: _check_in(HistogramTask(3), KRR(k=3, epsilon0=1.0)),
-    "check-in, krr 256": lambda: _check_in(HistogramTask(256), KRR(k=256, epsilon0=5.0)),  # a blank needs a second byte
-    "check-in, hash": lambda: _check_in(HistogramTask(300), LocalHash(k=300, g=8, epsilon0=2.0)),
-    "check-in, subset": lambda: _check_in(HistogramTask(6), SubsetSelection(k=6, epsilon0=1.0, size=2)),
-    "check-in, oue": lambda: _check_in(HistogramTask(10), OUE(k=10, epsilon0=3.0)),
-    "check-in twice, krr 3": lambda: _check_in(HistogramTask(3), CheckIn(KRR(k=3, epsilon0=1.0), probability=0.5)),
+    "check-in, krr 3": lambda: _check_in(_of(3), KRR(k=3, epsilon0=1.0)),
+    "check-in, krr 256": lambda: _check_in(_of(256), KRR(k=256, epsilon0=5.0)),  # a blank needs a second byte
+    "check-in, hash": lambda: _check_in(_of(300), LocalHash(k=300, g=8, epsilon0=2.0)),
+    "check-in, subset": lambda: _check_in(_of(6), SubsetSelection(k=6, epsilon0=1.0, size=2)),
+    "check-in, oue": lambda: _check_in(_of(10), OUE(k=10, epsilon0=3.0)),
+    "check-in twice, krr 3": lambda: _check_in(_of(3), CheckIn(KRR(k=3, epsilon0=1.0), probability=0.5)),
     "fakes 3": lambda: _fakes(k=3, slots=2, chance=0.3),
     "fakes 256": lambda: _fakes(k=256, slots=3, chance=0.75),  # a blank needs a second byte
     "fakes always": lambda: _fakes(k=5, slots=1, chance=1.0),
@@ -166,10 +183,10 @@ MADE: dict[str, Callable[[], tuple[Task, Any]]] = {
     "split in 5": lambda: _split(k=101, honest=100, decay=0.3, share_bits=30, messages=5, reach=30),
     "split, 52 bits": lambda: _split(k=1001, honest=100, decay=0.3, share_bits=52, messages=3, reach=20),
     "split, a sum": lambda: (
-        SumTask(-1.0, 5.0),
+        SumQuestion(lower=-1.0, upper=5.0),
         _split(k=7, honest=9, decay=1.0, share_bits=9, messages=3, reach=9)[1],
     ),
-    "check-in twice, oue": lambda: _check_in(HistogramTask(4), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)),
+    "check-in twice, oue": lambda: _check_in(_of(4), CheckIn(OUE(k=4, epsilon0=1.0), probability=0.7)),
 }
 
 
@@ -179,31 +196,36 @@ def encoder_of(name: str) -> Encoder:
     return Encoder.of(written(*MADE[name]()))
 
 
+def integers_of(law: Law) -> tuple[int, ...]:
+    """The whole numbers of a law, which are text in a file."""
+    return tuple(map(int, law.integers))
+
+
 def thresholds(law: Law) -> list[int]:
     """Every threshold of a coin, of a check-in and of what is inside, and every border of a table, out
     of 2^64: what one person's draws compare words with.
     """
-    inside = [] if law.inside is law else thresholds(Law.from_json(law.parameters["of"]))
-    if law.family == "dummies":
-        return [law.integers[0]]  # all others are the shuffler's
-    if law.family == "fakes" and law.parameters["kind"] == "poisson":
-        return [law.integers[0], *list(accumulate(law.integers[2:]))[:-1]]
-    if law.family in ("signed", "split"):
+    inside, integers = [] if law.of is None else thresholds(law.of), integers_of(law)
+    if law.type == "dummies":
+        return [integers[0]]  # all others are the shuffler's
+    if law.type == "fakes" and law.parameters["kind"] == "poisson":
+        return [integers[0], *list(accumulate(integers[2:]))[:-1]]
+    if law.type in ("signed", "split"):
         return [border >> 64 for border in list(accumulate(from_law(law.as_json()).weights))[:-1]]
-    return [*law.integers, *inside]
+    return [*integers, *inside]
 
 
 def borders(design: Design, value: float) -> dict[int, set[int]]:
     """By their bits, the words on both sides of every place where a draw about ``value`` changes."""
     found: dict[int, set[int]] = {bits: {0, (1 << bits) - 1} for bits in (8, 16, 32, 64)}
-    for threshold in thresholds(design.law):
+    for threshold in thresholds(design.mechanism):
         found[16] |= set(_around(threshold >> 48))
-    for size in _sizes(design.law.inside):
+    for size in _sizes(design.mechanism.inside):
         for bits, words in _rejected(size).items():
             found[bits] |= words
-    if design.task.bounds is not None:
-        lower, upper = design.task.bounds
-        position = (value - lower) / (upper - lower) * (design.law.k - 1)
+    if design.domain.bounds is not None:
+        lower, upper = design.domain.bounds
+        position = (value - lower) / (upper - lower) * (design.mechanism.values - 1)
         up = int((position - math.floor(position)) * 2.0**64)
         found[64] |= set(_around(up))
     return {bits: {word for word in words if 0 <= word < 1 << bits} for bits, words in found.items()}
@@ -215,12 +237,12 @@ def _around(border: int) -> tuple[int, ...]:
 
 def _sizes(law: Law) -> list[int]:
     """From how many values something is drawn uniformly."""
-    k = law.k
-    if law.family in ("krr", "fakes", "dummies"):
+    k = law.values
+    if law.type in ("krr", "fakes", "dummies"):
         return [k]
-    if law.family == "hash":
+    if law.type == "hash":
         return [law.parameters["g"]]
-    return [*range(k - law.parameters["size"] + 1, k + 1)] if law.family == "subset" else []
+    return [*range(k - law.parameters["size"] + 1, k + 1)] if law.type == "subset" else []
 
 
 def _rejected(k: int) -> dict[int, set[int]]:
@@ -250,7 +272,7 @@ def tapes_of(encoder: Encoder, values: Sequence[float], rng: random.Random) -> l
     """What Python reports about some values, and the words it drew: at every place of a draw every
     border once, and after a coin's first look that leaves it open every border of the second.
     """
-    made, later = [], ties(encoder.design.law)
+    made, later = [], ties(encoder.design.mechanism)
     for value in values:
         found = {bits: sorted(words) for bits, words in borders(encoder.design, value).items()}
         encoded(encoder, value, usual := Tape(lambda _, bits: rng.getrandbits(bits)))

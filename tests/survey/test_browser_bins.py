@@ -14,7 +14,7 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.client import Encoder
-from shuffledp.protocols.tasks import QuantileTask
+from shuffledp.questions.quantile.question import QuantileQuestion
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import ShufflerDummies, TreeDummies, UserFakes
 from shuffledp.randomizers.wrappers import OneLevel
@@ -44,7 +44,7 @@ def sources(page: Page) -> None:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, name: str) -> None:
-    design = written(QuantileTask(CUTS, at=(0.5,), ranges=((0.0, 7.0),)), LAWS[name]())
+    design = written(QuantileQuestion(cuts=CUTS, at=(0.5,), ranges=((0.0, 7.0),)), LAWS[name]())
     encoder, rng = Encoder.of(design), random.Random(name)
     values = [*values_of(design, rng), *CUTS]
     tapes = tapes_of(encoder, values, rng)
@@ -67,7 +67,7 @@ def test_browsers_and_commands_report_a_bin_each(
     assert main(["design", "quantile", *bins, *promise, "--out", "design.json"]) == 0
     assert main(["collection", "new", "--design", "design.json", "--shuffler", url, "--out", "study"]) == 0
     collection = read_collection(Path("study/collection.json"))
-    assert collection.design.law.family == "one of"
+    assert collection.design.mechanism.type == "one of"
     chance = random.Random(15)
     held = [round(min(max(chance.gauss(200.0, 60.0), 0.0), 512.0), 2) for _ in range(1900)]
     (tmp_path / "shuffler").mkdir()
@@ -100,6 +100,6 @@ def test_browsers_and_commands_report_a_bin_each(
     assert "pass:" in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
     assert facts["counted"]["reports"] == len(held)
-    found, cuts = facts["estimates"], facts["design"]["cuts"]
+    found, cuts = facts["estimates"], facts["design"]["question"]["cuts"]
     for cut, value, stderr in zip(cuts[1:-1], found["value"], found["stderr"], strict=True):
         assert abs(value - sum(each < cut for each in held)) < 7 * stderr

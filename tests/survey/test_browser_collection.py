@@ -70,24 +70,54 @@ def test_another_digest_than_the_pinned_one_is_refused(page: Page) -> None:
     assert sentence.endswith("do not answer, and tell the organizer.")
 
 
+def test_a_question_that_the_page_does_not_know_is_answered_all_the_same(page: Page) -> None:
+    """It reads how an answer becomes a place, and how that hides, and never the question."""
+    facts = file("krr 3").as_json()
+    facts["design"]["question"] = {"type": "ranking", "candidates": ["x", "y"], "rounds": [1, None, {"a": 0.5}]}
+    content = canonical(facts).encode() + b"\n"
+    assert python_reads(content)
+    ((digest, sentence),) = read_in(page, [content])
+    assert (digest is not None, sentence) == (True, None)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"labels": 4},
+        {"labels": ["a", "b"]},
+        {"labels": ["a", "b", "c"], "other": 3},
+        {"labels": ["a", "b", "c"], "missing": -1},
+        {"type": "bins", "cuts": [0.0, 1.0, 2.0], "clip": False},
+    ],
+)
+def test_a_domain_that_is_not_the_mechanisms_is_refused_as_in_python(page: Page, domain: dict[str, object]) -> None:
+    facts = file("krr 3").as_json()
+    facts["design"]["domain"] = domain if "type" in domain else facts["design"]["domain"] | domain
+    assert not python_reads(canonical(facts).encode() + b"\n")
+    assert " must " in refused(page, facts)
+
+
 @pytest.mark.parametrize("categories", [[1, "1", "no"], ["caf\u00e9", "cafe\u0301", "no"]])
 def test_answers_that_look_the_same_are_refused_as_in_python(page: Page, categories: list[object]) -> None:
     facts = file("krr 3").as_json()
-    facts["design"]["categories"] = categories
+    facts["design"]["domain"]["labels"] = categories
     content = canonical(facts).encode() + b"\n"
     assert not python_reads(content)
     ((digest, sentence),) = read_in(page, [content])
     assert digest is None
     assert sentence is not None
-    assert "values that look different, got a list" in sentence
+    assert "that look different, got a list" in sentence
 
 
 def changed_fields(collection: Collection) -> Iterator[bytes]:
     """The file with one field at a time wrong, missing or too many, at every depth."""
     whole = collection.as_json()
-    places: list[tuple[str, ...]] = [(), ("design",), ("design", "law")]
-    if "of" in whole["design"]["law"]:
-        places.append(("design", "law", "of"))
+    places: list[tuple[str, ...]] = [
+        (),
+        *(("design", *each) for each in ((), ("question",), ("domain",), ("mechanism",), ("target",))),
+    ]
+    if "of" in whole["design"]["mechanism"]:
+        places.append(("design", "mechanism", "of"))
     for place in places:
         for name, value in product([*at(whole, place), "more"], WRONG):
             other = json.loads(canonical(whole))
@@ -111,7 +141,7 @@ def damaged(collection: Collection, rng: random.Random, count: int) -> Iterator[
     which a browser does not check the last digits.
     """
     content = collection.content
-    digits = [content.index(b'"%d"' % each) for each in thresholds(collection.design.law)]
+    digits = [content.index(b'"%d"' % each) for each in thresholds(collection.design.mechanism)]
     for _ in range(count):
         start = rng.randrange(len(content))
         if any(first - 1 <= start <= first + 22 for first in digits):
@@ -149,7 +179,7 @@ def refused(page: Page, facts: dict[str, Any]) -> str:
 def test_noise_that_is_not_that_of_epsilon0_is_refused(page: Page, name: str) -> None:
     """Whoever reads a small epsilon0 on the page must not send what a larger one draws."""
     facts = file(name).as_json()
-    law = facts["design"]["law"]
+    law = facts["design"]["mechanism"]
     right = law["integers"][-1]
     for wrong in (int(right) * 99 // 100, int(right) * 101 // 100, 1):
         law["integers"][-1] = str(wrong)
@@ -161,14 +191,14 @@ def test_noise_that_is_not_that_of_epsilon0_is_refused(page: Page, name: str) ->
 
 def test_a_law_of_a_family_that_is_not_known_here_is_refused(page: Page) -> None:
     facts = file("krr 3").as_json()
-    facts["design"]["law"]["randomizer"] = "rappor"
+    facts["design"]["mechanism"]["type"] = "rappor"
     assert "Take part with the Python package instead" in refused(page, facts)
 
 
 def test_numbers_that_a_browser_would_round_are_refused(page: Page) -> None:
     facts = file("krr 3").as_json()
-    facts["design"]["n"] = 2**53
-    assert refused(page, facts).startswith("n must be a whole number from 1 to 9007199254740991")
+    facts["design"]["target"]["n"] = 10**15 + 1
+    assert refused(page, facts).startswith("n must be a whole number from 1 to 1000000000000000")
 
 
 def test_addresses_are_those_of_python(page: Page) -> None:

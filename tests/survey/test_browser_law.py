@@ -16,8 +16,10 @@ import pytest
 from scipy.stats import chi2
 
 from shuffledp.client import Encoder
-from shuffledp.protocols.design import CHECK_IN, Design
-from shuffledp.protocols.tasks import ENCODINGS, TASKS, CountTask
+from shuffledp.design import CHECK_IN, Design
+from shuffledp.domain import ENCODINGS
+from shuffledp.questions import OURS
+from shuffledp.questions.count.question import CountQuestion
 from shuffledp.randomizers import KRR, OUE, Hadamard
 from shuffledp.randomizers.messages import MessageLaw, SignedUnits, SplitShares, UserFakes
 from shuffledp.randomizers.messages.signed_units import BLANK, MINUS, PLUS
@@ -26,7 +28,7 @@ from shuffledp.randomizers.wrappers import VotingCheckIn
 from shuffledp.sampling import WORD
 from shuffledp.survey.collection import Collection
 from tests.survey.studies import ADDRESS, KEY
-from tests.survey.tapes import MADE, Asks, encoded, encoder_of, replay, tapes_of, ties, written
+from tests.survey.tapes import MADE, Asks, encoded, encoder_of, integers_of, replay, tapes_of, ties, written
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -70,17 +72,17 @@ def file_of(design: Design) -> str:
 
 def values_of(design: Design, rng: random.Random) -> list[float]:
     """Values at the ends and anywhere."""
-    if design.task.bounds is None:
-        return [0, design.law.k - 1, rng.randrange(design.law.k)]
-    lower, upper = design.task.bounds
+    if design.domain.bounds is None:
+        return [0, design.mechanism.values - 1, rng.randrange(design.mechanism.values)]
+    lower, upper = design.domain.bounds
     inside = [min(max(lower + rng.random() * (upper - lower), lower), upper) for _ in range(4)]
     return [lower, upper, math.nextafter(lower, upper), math.nextafter(upper, lower), *inside]
 
 
 def test_there_is_a_design_of_every_kind() -> None:
-    laws = [(str(encoder_of(name).design.task), encoder_of(name).design.law) for name in MADE]
+    laws = [(str(encoder_of(name).design.question.type), encoder_of(name).design.mechanism) for name in MADE]
     counted = {("histogram", family) for family in ("krr", *ENCODINGS)}
-    assert {(task, law.family) for task, law in laws if law.family != CHECK_IN} == counted | {
+    assert {(task, law.type) for task, law in laws if law.type != CHECK_IN} == counted | {
         ("mean", "krr"),
         ("crosstab", "krr"),
         ("crosstab", "fakes"),
@@ -91,9 +93,9 @@ def test_there_is_a_design_of_every_kind() -> None:
         ("mean", "split"),
         ("sum", "split"),
     }
-    inside = {(task, law.inside.family) for task, law in laws if law.family == CHECK_IN}
+    inside = {(task, law.inside.type) for task, law in laws if law.type == CHECK_IN}
     assert inside == counted - {("histogram", "hadamard")}, "whose reports cannot be counted with blanks"
-    assert {task for task, _ in laws} >= set(TASKS) - ELSEWHERE
+    assert {task for task, _ in laws} >= set(OURS) - ELSEWHERE
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -103,7 +105,7 @@ def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, nam
     tapes = tapes_of(encoder, values_of(design, rng), rng)
     pairs = [pair for _, asks, _ in tapes for pair in pairwise(asks) if [bits for bits, _ in pair] == [16, 64]]
     looks = {look for (_, first), (_, second) in pairs for look in product(first, second)}
-    assert looks >= set(ties(design.law)), "every border of every second look was reached"
+    assert looks >= set(ties(design.mechanism)), "every border of every second look was reached"
     assert not unlike(page, file_of(design), tapes)
     assert len({report for _, _, report in tapes}) > 1
 
@@ -134,7 +136,7 @@ def test_the_tapes_tell_a_threshold_that_is_off_by_one(page: Page, name: str) ->
     """The positive control: the last of 64 bits of a probability is looked at."""
     rng, encoder = random.Random(name), encoder_of(name)
     tapes = tapes_of(encoder, values_of(encoder.design, rng), rng)
-    text, threshold = file_of(encoder.design), encoder.design.law.integers[-1]
+    text, threshold = file_of(encoder.design), integers_of(encoder.design.mechanism)[-1]
     for other in (threshold - 1, threshold + 1):
         assert unlike(page, text.replace(f'"{threshold}"', f'"{other}"'), tapes), other
     assert not unlike(page, text, tapes)
@@ -143,10 +145,10 @@ def test_the_tapes_tell_a_threshold_that_is_off_by_one(page: Page, name: str) ->
 @pytest.mark.parametrize("name", ["fakes 3", "fakes, light", "fakes, poisson", "dummies", "signed 24", "split in 5"])
 def test_integers_that_are_not_those_of_the_law_are_refused(page: Page, name: str) -> None:
     """Whoever takes part is told what the file says, and what is drawn must be that."""
-    law, text = encoder_of(name).design.law, file_of(encoder_of(name).design)
-    most = str(max(law.integers))
+    law, text = encoder_of(name).design.mechanism, file_of(encoder_of(name).design)
+    most = str(max(integers_of(law)))
     wrong = [text.replace(f'"{most}"', f'"{int(most) * 9 // 10}"')]
-    wrong += [text.replace('"integers":["0",', '"integers":["5",')] if law.integers[0] == 0 else []
+    wrong += [text.replace('"integers":["0",', '"integers":["5",')] if law.integers[0] == "0" else []
     wrong += [text.replace('"integers":[', '"integers":["7",')]
     for each in wrong:
         assert each != text
@@ -156,16 +158,20 @@ def test_integers_that_are_not_those_of_the_law_are_refused(page: Page, name: st
 
 def test_a_table_without_fakes_or_dummies_and_shares_without_noise_are_refused(page: Page) -> None:
     """Each of a billion people adds so little that a probability of none differs in the tenth digit."""
+
+    def own(design: Design) -> tuple[int, ...]:
+        return integers_of(design.mechanism)
+
     dummies = [encoder_of(name).design for name in ("dummies", "dummies 300, light", "crosstab, dummies")]
-    many = written(CountTask("yes"), SignedUnits(honest=10**9, decay=0.9, pairs=10**6, messages=4))
+    many = written(CountQuestion(value="yes"), SignedUnits(honest=10**9, decay=0.9, pairs=10**6, messages=4))
     for design, changed in (
         (encoder_of("fakes, poisson").design, ("0", "0", str(WORD))),
-        (many, (str(many.law.integers[0]), *[str(WORD - 1)] * 2, *map(str, many.law.integers[3:]))),
-        *((each, (*each.law.integers[:2], 0, WORD)) for each in dummies),
-        *((each, (*each.law.integers[:2], each.law.integers[2] + 1, *each.law.integers[3:])) for each in dummies),
+        (many, (own(many)[0], *[WORD - 1] * 2, *own(many)[3:])),
+        *((each, (*own(each)[:2], 0, WORD)) for each in dummies),
+        *((each, (*own(each)[:2], own(each)[2] + 1, *own(each)[3:])) for each in dummies),
     ):
         text = file_of(design)
-        found = [json.dumps([*map(str, each)], separators=(",", ":")) for each in (design.law.integers, changed)]
+        found = [json.dumps([*map(str, each)], separators=(",", ":")) for each in (design.mechanism.integers, changed)]
         asked = [text, text.replace(*found)]
         assert asked[0] != asked[1]
         said = page.evaluate(
@@ -236,7 +242,7 @@ def test_more_words_than_a_browser_gives_at_once_are_all_drawn(page: Page) -> No
 def test_a_biased_law_is_caught(page: Page) -> None:
     """The positive control: an epsilon0 of 1.8 in place of 1.5."""
     encoder = encoder_of("krr 3")
-    counts = rolled(page, written(encoder.design.task, KRR(k=3, epsilon0=1.8)), 1, 20_000)
+    counts = rolled(page, written(encoder.design.resolved, KRR(k=3, epsilon0=1.8)), 1, 20_000)
     assert surprise(counts, law_of_reports(encoder, 1)) < ONE_IN
 
 
@@ -272,7 +278,7 @@ def surprise(counts: dict[bytes, int], law: dict[bytes, Fraction]) -> float:
 
 def law_of_reports(encoder: Encoder, value: float) -> dict[bytes, Fraction]:
     """The exact chance of every report, from the integers: nothing that draws is asked."""
-    randomizer, bounds = encoder.randomizer, encoder.design.task.bounds
+    randomizer, bounds = encoder.randomizer, encoder.design.domain.bounds
     if bounds is None:
         return chances(randomizer, int(value))
     lower, upper = bounds

@@ -14,7 +14,7 @@ from shuffledp.survey.collection import LAST_SECOND, Collection
 from shuffledp.survey.envelopes import Envelopes
 from shuffledp.survey.wire import Address, code_text, new_codes
 from tests.survey.shipped import library, visit
-from tests.survey.studies import KEY
+from tests.survey.studies import KEY, with_target
 from tests.survey.tapes import file
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def test_what_is_stored_but_not_marked_is_sent_again(page: Page, fresh: Fresh) -
 
 
 def test_nothing_is_drawn_outside_the_hours_or_without_a_promise(page: Page, fresh: Fresh) -> None:
-    silent = dataclasses.replace(fresh().design, epsilon=None)
+    silent = with_target(fresh().design, epsilon=None)
     refusals = {
         "has not opened yet": fresh(opens=LAST_SECOND - 1),
         "is over": fresh(closes=1),

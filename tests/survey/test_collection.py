@@ -125,25 +125,25 @@ def test_only_names_that_nobody_is_asked_for_are_this_machine() -> None:
 def test_laws_within_laws_end_somewhere() -> None:
     """Python gives up at a depth that depends on who calls; a sentence comes long before that."""
     facts = study().as_json()
-    law = facts["design"]["law"]
+    law = facts["design"]["mechanism"]
     for _ in range(600):
-        law = {"randomizer": "check-in", "epsilon0": 1.0, "probability": 0.5, "of": law, "integers": [str(2**63)]}
-    facts["design"]["law"] = law
-    with pytest.raises(InvalidInput, match="at most 32 others in each other, got 600"):
+        law = {"type": "check-in", "epsilon0": 1.0, "probability": 0.5, "of": law, "integers": [str(2**63)]}
+    facts["design"]["mechanism"] = law
+    with pytest.raises(InvalidInput, match="at most 32 others in each other, got more"):
         Collection.from_bytes(canonical(facts).encode() + b"\n")
 
 
 @pytest.mark.parametrize("name", ["n", "rounds"])
 def test_numbers_that_no_float_holds_are_refused(name: str) -> None:
     facts = study().as_json()
-    facts["design"][name] = 10**400
-    with pytest.raises(InvalidInput, match="n and rounds of a collection must be at most"):
+    facts["design"]["target"][name] = 10**400
+    with pytest.raises(InvalidInput, match=f"must have its usual form, got '1000.*for target.{name}"):
         Collection.from_bytes(canonical(facts).encode() + b"\n")
 
 
 @pytest.mark.parametrize("categories", [[1, "1", "no"], ["caf\u00e9", "cafe\u0301", "no"]])
 def test_answers_that_look_the_same_are_refused(categories: list[Any]) -> None:
     facts = study().as_json()
-    facts["design"]["categories"] = categories
+    facts["design"]["domain"] |= {"labels": categories}
     with pytest.raises(InvalidInput, match="must look different"):
         Collection.from_bytes(canonical(facts).encode() + b"\n")

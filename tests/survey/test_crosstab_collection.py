@@ -12,9 +12,8 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.questions.crosstab.question import CrosstabQuestion
 from shuffledp.survey import read_collection
-from shuffledp.survey.typed_answers import read_answer
 from tests.survey.shufflers import process
 from tests.survey.test_end_to_end import TAKE_PART, free_port
 
@@ -87,11 +86,12 @@ def test_browsers_and_commands_report_one_cell_each(
 
 
 def test_typed_answers_are_a_cell_and_half_an_answer_is_refused() -> None:
-    task = CrosstabTask(("region", "smoker"), (REGIONS, SMOKER), ("region 0", None))
-    assert read_answer(task, ("region 3", "no")) == 7
-    assert read_answer(task, ["elsewhere", "no"]) == 1
+    asked = {"columns": ("region", "smoker"), "categories": (REGIONS, SMOKER), "other": ("region 0", None)}
+    cells = CrosstabQuestion(**asked).cells  # type: ignore[arg-type]
+    assert cells.answer(("region 3", "no")) == 7
+    assert cells.answer(["elsewhere", "no"]) == 1
     for wrong in ("region 3", ("region 3",), None):
         with pytest.raises(InvalidInput, match="about each of region, smoker, in this order"):
-            read_answer(task, wrong)
+            cells.answer(wrong)
     with pytest.raises(InvalidInput, match="must be one of the 2 that the collection lists, got 'maybe'"):
-        read_answer(task, ("region 3", "maybe"))
+        cells.answer(("region 3", "maybe"))

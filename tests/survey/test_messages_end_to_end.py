@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from shuffledp.cli import main
+from shuffledp.design import Design
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.protocols.sums import SplitMean

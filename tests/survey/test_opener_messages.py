@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
 from shuffledp.protocols.sums import SplitMean
 from shuffledp.survey.collection import Collection

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from shuffledp.design import Design
 from shuffledp.protocols import Histogram, Mean
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import HistogramTask, MeanTask
+from shuffledp.questions.histogram.question import HistogramQuestion
+from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.wrappers import CheckIn
 from shuffledp.survey.collection import Collection
@@ -26,7 +27,7 @@ from shuffledp.survey.wire import code_text
 from tests.survey.seeing import NO_FLAWS, faint, flaws
 from tests.survey.shipped import web
 from tests.survey.sites import HOSTILE, ORIGIN, STORED, Answer, Site, lost, opened, said, visiting
-from tests.survey.studies import KEY, designs, study
+from tests.survey.studies import KEY, designs, study, with_target
 from tests.survey.tapes import written
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def answer(page: Page, label: str = "yes") -> None:
 
 def noise(design: Design) -> str:
     """The chance of noise in a design, in percent, to two digits and never too large."""
-    chance = 100 * Fraction(design.law.inside.integers[0], 2**64)
+    chance = Fraction(100 * int(design.mechanism.inside.integers[0]), 2**64)
     unit = Fraction(10) ** min(math.floor(math.log10(chance)) - 1, 0)
     return f"{float(chance // unit * unit):g}\u00a0%"
 
@@ -80,7 +81,7 @@ def check_in() -> Collection:
     """A collection of which most reports are blank."""
     law = CheckIn(KRR(k=3, epsilon0=1.0), probability=0.25)
     poll = Histogram(categories=["yes", "no", "maybe"], n=1000, randomizer=law, delta=1e-2)
-    return replace(study(), design=replace(Design.of(poll), epsilon=2.0))
+    return replace(study(), design=with_target(Design.of(poll), epsilon=2.0))
 
 
 @pytest.mark.sample
@@ -121,7 +122,7 @@ def test_what_is_chosen_is_what_is_reported(chromium: Browser) -> None:
 
         def reported(poll: Histogram | Mean, choose: Callable[[], None]) -> int:
             asked = study(question=f"{len(site.uploads)}?")
-            site.collection = replace(asked, design=replace(Design.of(poll), epsilon=2.0))
+            site.collection = replace(asked, design=with_target(Design.of(poll), epsilon=2.0))
             page.goto(ORIGIN)
             choose()
             page.get_by_role("button", name="Randomize").click()
@@ -263,7 +264,7 @@ def test_what_keeps_it_from_starting_is_said(chromium: Browser) -> None:
     with visiting(chromium, site) as device:
         device.add_init_script("Object.defineProperty(globalThis, 'isSecureContext', { value: false })")
         assert "begins with https://" in told(opened(device))
-    unpromised = Site(replace(study(), design=replace(designs()["krr"], epsilon=None)))
+    unpromised = Site(replace(study(), design=with_target(designs()["krr"], epsilon=None)))
     with visiting(chromium, unpromised) as device:
         assert "promises nothing" in told(opened(device))
 
@@ -355,7 +356,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
             law = page.locator("#law").inner_text()
             assert sentence in law
             assert (noise(designs()[name]) in law) or name == "oue"
-            epsilon0 = designs()[name].law.epsilon0
+            epsilon0 = designs()[name].mechanism.alone
             shown = float(page.locator("#alone").inner_text().replace("×", "").replace(",", ""))
             assert math.exp(epsilon0) <= shown * (1 + 1e-9) <= 1.02 * math.exp(epsilon0)
             assert "500 of the 1,000 people" in page.locator("#promise").inner_text()
@@ -372,7 +373,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
 
 def test_many_rounds_say_what_they_give_together(chromium: Browser) -> None:
     """Who can link one report to a person can link all of them."""
-    design = replace(written(HistogramTask(5), KRR(k=5, epsilon0=0.5)), rounds=4, delta=1e-13)
+    design = with_target(written(HistogramQuestion(categories=5), KRR(k=5, epsilon0=0.5)), rounds=4, delta=1e-13)
     right = [math.ceil(100 / (1 + 4 * math.exp(-0.5 * reports))) for reports in (1, 4)]
     with visiting(chromium, Site(replace(study(), design=design))) as device:
         words = told(opened(device))
@@ -386,7 +387,7 @@ def test_many_rounds_say_what_they_give_together(chromium: Browser) -> None:
     "delta, shown", [(9.9354e-17, "1 in 1E16 "), (1e-300, "1 in 1E300 "), (5e-324, "1 in 1.79E308 ")]
 )
 def test_a_tiny_probability_is_never_shown_smaller(chromium: Browser, delta: float, shown: str) -> None:
-    design = replace(written(HistogramTask(5), KRR(k=5, epsilon0=0.5)), delta=delta)
+    design = with_target(written(HistogramQuestion(categories=5), KRR(k=5, epsilon0=0.5)), delta=delta)
     with visiting(chromium, Site(replace(study(), design=design))) as device:
         assert shown in told(opened(device)).replace(".\n", " ")
 
@@ -398,7 +399,7 @@ def test_a_grid_has_as_many_points_as_it_likes(chromium: Browser) -> None:
         page = device.new_page()
         for k in (7, (1 << 33) + 9):
             law = KRR(k=k, epsilon0=2.5)
-            site.collection = replace(study(), design=written(MeanTask(5e-324, 12.0), law))
+            site.collection = replace(study(), design=written(MeanQuestion(lower=5e-324, upper=12.0), law))
             page.goto(ORIGIN)
             page.get_by_label("Your number").fill("5")
             bars = [*map(int, page.locator("#picture text:not(.tick)").all_text_contents())]
@@ -410,8 +411,8 @@ def test_a_grid_has_as_many_points_as_it_likes(chromium: Browser) -> None:
 
 
 def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
-    krr = designs()["krr"].law
-    gamma = krr.integers[0] / 2**64
+    krr = designs()["krr"].mechanism
+    gamma = int(krr.integers[0]) / 2**64
     with visiting(chromium, Site(study())) as device:
         page = opened(device)
         page.get_by_label("no", exact=True).check()

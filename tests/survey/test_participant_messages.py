@@ -41,7 +41,7 @@ def test_an_answer_without_noise_of_its_own_is_sealed_and_said_to_be(chromium: B
         assert "Infinity" not in text
         assert "∞" not in text
         assert ("adds its dummies" in text) == (name == "dummies")
-        if site.collection.design.task.bounds is None:
+        if site.collection.design.domain.bounds is None:
             page.locator("input[type=radio]").nth(1).check()
         else:
             page.locator("#number").fill("60")

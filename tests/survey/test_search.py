@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shuffledp.cli import main
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.design import Design
 from shuffledp.release.budget import Budget
 from shuffledp.search.level import TopLevel
 from shuffledp.search.search import planned_search
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.search import new_search
-from shuffledp.survey.typed_answers import read_answer
 from tests.survey.shufflers import process
 from tests.survey.studies import ADDRESS, KEY
 from tests.survey.test_end_to_end import free_port
@@ -131,7 +130,7 @@ def test_a_word_counts_alike_in_python_and_in_the_browser(page: Page, tokens: tu
         )
         design = Design.of(level)
         text = Collection(design=design, key=KEY.public, shuffler=ADDRESS).content.decode()
-        expected = [read_answer(design.task, word) for word in words]
+        expected = [design.domain.answer(word) for word in words]
         assert page.evaluate(PLACES, [text, words]) == expected
         assert len(set(expected)) > 1
 

@@ -12,9 +12,9 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp.client import Encoder
+from shuffledp.design import Design
 from shuffledp.page import html
 from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.sums import SplitSum
 from shuffledp.record import HASHED, Asked, Record
@@ -99,7 +99,13 @@ def told(name: str) -> dict[str, Any]:
     """A release of which all is told that can be."""
     made = facts(name)
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
-    week = {"name": "cities", "week": 1, "weeks": made["design"]["rounds"], "period": "2026-W47", "digest": "5e" * 32}
+    week = {
+        "name": "cities",
+        "week": 1,
+        "weeks": made["design"]["target"]["rounds"],
+        "period": "2026-W47",
+        "digest": "5e" * 32,
+    }
     made["asked"]["series"] = week
     made["counted"]["repeated"] = 3
     made["notes"] = ["a note", "another"]
@@ -111,10 +117,10 @@ def collected(made: dict[str, Any]) -> dict[str, Any]:
     certificate = made["certificate"]
     at = certificate["assumption_ids"].index("rows")
     certificate["assumptions"][at], certificate["assumption_ids"][at] = statement("senders"), "senders"
-    people, law = made["counted"]["reports"], made["design"]["law"]
+    people, law = made["counted"]["reports"], made["design"]["mechanism"]
     came = {"digest": "5e" * 32, "round": 1, "arrived": people + 4, "invalid": 4}
-    if law["randomizer"] in ("fakes", "dummies", "tree", "signed", "split"):
-        added = law["randomizer"] in ("dummies", "tree")
+    if law["type"] in ("fakes", "dummies", "tree", "signed", "split"):
+        added = law["type"] in ("dummies", "tree")
         each = law.get("messages", law.get("slots", 0) + 1)
         came |= {"arrived": people, "messages": sum(made["tally"]["votes"]) + 4 if added else each * people}
     made["counted"]["collected"] = came
@@ -133,8 +139,8 @@ def made_by(protocol: Protocol, values: Any = None) -> dict[str, Any]:
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     rng = np.random.default_rng(7)
     tally = protocol.randomizer.mixed(protocol.tally(Encoder.of(design).encode(values, rng=rng)), rng=rng)
-    by = "region" if design.task.name == "crosstab" else None
-    asked = Asked(task=design.task.name, source="people.csv", column="x", by=by)
+    by = "region" if design.question.type == "crosstab" else None
+    asked = Asked(question=design.question.type, source="people.csv", column="x", by=by)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 

@@ -32,15 +32,12 @@ UNPROVEN = {
     "counted.repeated": "missing values",
     "counted.collected": "what arrived",
     "asked": "the question",
-    "design.other": "where the categories came from",
-    "design.columns": "the question",
-    "design.cuts": "ends of the range",
     "counted.search.k": "how many words were asked for",
 }
-BOUND = {"asked.task"}  # although it stands among the words of whoever asked
+BOUND = {"asked.question"}  # although it stands among the words of whoever asked
 # What only it knows.
-ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison", "design.law.share_bits")
-VAGUE = {"certificate.numerical_error", "counted.search.error", "design.law.reach"}
+ORACLE = ("certificate.epsilon", "certificate.delta", "certificate.curve", "comparison", "design.mechanism.share_bits")
+VAGUE = {"certificate.numerical_error", "counted.search.error", "design.mechanism.reach"}
 KINDS = ["tiny", "mean", "hadamard", "promise", "crosstab"]
 MORE_KINDS = ["fakes", "dummies", "count", "split", "search", "quantile"]  # what they share with the others is left out
 SHORT = {"tiny", "mean", "promise"}
@@ -91,7 +88,7 @@ def places(length: int) -> list[int]:
 
 def forgeries(made: dict[str, Any]) -> Iterator[Forgery]:
     """Whatever can be done to one field."""
-    yield from _of_part(record_of(made["design"]["task"]), made, made, "")
+    yield from _of_part(record_of(made["design"]["question"]["type"]), made, made, "")
 
 
 def _of_part(part: Schema, inner: dict[str, Any], whole: dict[str, Any], where: str) -> Iterator[Forgery]:
@@ -196,7 +193,8 @@ def test_every_field_is_bound_or_said_to_be_unchecked(name: str, monkeypatch: py
 def test_inner_cut_points_are_bound(place: int) -> None:
     """Only the outermost are listed as not checked, which the walk cannot tell apart."""
     made = facts("quantile")
-    made["design"]["cuts"][place] += 0.25
+    for part in ("question", "domain"):
+        made["design"][part]["cuts"][place] += 0.25
     found = answer(rehashed(made), 0.0)
     assert found is None or found.failed
 
@@ -205,24 +203,24 @@ def test_the_walk_finds_every_field_of_every_part() -> None:
     """A law has the parameters of its family; of each other part, some release has every field."""
     made = [told(name) for name in KINDS]
     seen = {forged.name for each in (*made, *map(facts, ASKED)) for forged in forgeries(each)}
-    parts, names = [FILES["record.json"], *options(FILES["design.json"])], set[str]()
+    parts, names = [FILES["record.json"], FILES["design.json"]], set[str]()
     while parts:
         part = parts.pop()
         names |= part.get("properties", {}).keys()
         for name, each in part.get("properties", {}).items():
-            if name not in ("law", "counting_law", "design"):
+            if name not in ("mechanism", "counting_law", "design"):
                 parts += options(each)
         parts += options(part["items"]) if "items" in part else []
     assert names <= {part for name in seen for part in name.split(".")}
     assert len(names) > 60
-    assert {"design.law.k", "design.law.integers", "counted.search.counting_law"} <= seen
+    assert {"design.mechanism.k", "design.mechanism.integers", "counted.search.counting_law"} <= seen
 
 
 @pytest.mark.parametrize("name", [*KINDS, *MORE_KINDS])
 def test_what_the_schema_allows_is_read_and_what_it_does_not_is_refused(name: str) -> None:
     """The other way round, ``verify`` also reads laws that no family of this version draws by."""
     made = told(name)
-    schema = record_of(made["design"]["task"])
+    schema = record_of(made["design"]["question"]["type"])
     assert not list(faults(schema, made))
     for forged in forgeries(made):
         wrong = list(faults(schema, forged.made))
@@ -231,7 +229,7 @@ def test_what_the_schema_allows_is_read_and_what_it_does_not_is_refused(name: st
         except InvalidInput:
             assert wrong, forged[:2]
         else:
-            assert not wrong or forged.name.startswith(("design.law", "design.version")), forged[:2]
+            assert not wrong or forged.name.startswith(("design.mechanism", "design.version")), forged[:2]
 
 
 @pytest.mark.parametrize("name", ["count", "split", "dummies", "promise"])
@@ -274,7 +272,7 @@ def test_messages_that_were_not_there_are_found_out(name: str, times: int) -> No
 def test_shares_of_more_bits_never_pass() -> None:
     """The oracle sums them, of which the walk makes no use."""
     made = facts("split")
-    made["design"]["law"]["share_bits"] += 1
+    made["design"]["mechanism"]["share_bits"] += 1
     found = answer(rehashed(made), 60.0)
     assert found is None or found.verdict != "pass"
 

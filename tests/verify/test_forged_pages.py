@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.page import html
-from shuffledp.protocols.design import Design
 from shuffledp.record import Record, data_block, read_record
 from shuffledp.release.certificate import certificate
 from shuffledp.verify import verify
@@ -221,7 +221,9 @@ def test_mail_and_editors_may_change_the_ends_of_lines() -> None:
 def test_another_source_of_the_categories_is_listed_and_the_ledger_notices_it(recorded: Recorded) -> None:
     fresh, ledger = recorded
     made = fresh()
-    made["asked"]["categories"], made["design"]["other"] = "the census", made["design"]["categories"][0]
+    made["asked"]["categories"] = "the census"
+    made["design"]["question"]["other"] = made["design"]["question"]["categories"][0]
+    made["design"]["domain"]["other"] = 0
     page = as_page(rehashed(made))
     found = verify(page)
     assert not found.failed

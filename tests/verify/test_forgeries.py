@@ -17,11 +17,11 @@ import pytest
 import shuffledp as sdp
 from shuffledp import KRR
 from shuffledp.accounting import analytic_gaussian as gaussian
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.lattice import DIGITS, TooLarge, haystack_interval
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Certificate, Record, data_block
@@ -48,8 +48,8 @@ def certified(protocol: Any, *, every: int = 1) -> tuple[Certificate, Oracle]:
     design = Design.of(protocol)
     made = certificate(design).as_json()
     made["curve"] = {name: column[::every] for name, column in made["curve"].items()}
-    read = Certificate.read(json.loads(json.dumps(made)), design.task)
-    return read, Oracle(CountedLaw.of(design.law.as_json()), design.honest, design.rounds)
+    read = Certificate.read(json.loads(json.dumps(made)))
+    return read, Oracle(CountedLaw.of(design.mechanism.as_json()), design.honest, design.rounds)
 
 
 def failed(checks: list[Check]) -> set[str]:
@@ -163,7 +163,7 @@ def test_points_too_large_to_sum_are_listed_and_leave_a_verification_incomplete(
         (lambda made: made["certificate"].update(numerical_error=None), "the numerical error"),
         (lambda made: made["estimates"].update(label=["a", "a", "c"]), "labels of the estimates"),
         (lambda made: made["estimates"].update(label=["b", "a", "c"]), "labels of the estimates"),
-        (lambda made: made["design"]["law"].update(audited=1), "the design"),
+        (lambda made: made["design"]["mechanism"].update(audited=1), "the design"),
         (
             lambda made: (
                 [column.pop() for column in made["estimates"].values() if isinstance(column, list)]
@@ -196,10 +196,10 @@ def test_changed_words_and_hidden_estimates_fail(change: Change, what: str) -> N
         lambda made: made["counted"].update(missing=-5),
         lambda made: made["counted"].update(missing={"a": 1}),
         lambda made: made["asked"].update(title=["a"]),
-        lambda made: made["design"].update(n=6.0),
-        lambda made: made["design"].update(task=["histogram"]),
-        lambda made: made["design"].pop("rounds"),
-        lambda made: made["design"]["law"].update(integers=[" " + made["design"]["law"]["integers"][0]]),
+        lambda made: made["design"]["target"].update(n=6.0),
+        lambda made: made["design"]["question"].update(type=["histogram"]),
+        lambda made: made["design"]["target"].pop("rounds"),
+        lambda made: made["design"]["mechanism"].update(integers=[" " + made["design"]["mechanism"]["integers"][0]]),
         lambda made: made["tally"].update(votes=[1.5, 2.5, 2]),
         lambda made: made["estimates"].update(value=[1e999, 0.0, 0.0]),
     ],
@@ -249,7 +249,7 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
     made = facts("subset") | {"design": design, "estimates": claimed}
     made["tally"] = {"reports": 50, "blocks": [], "votes": votes}
     record = Record.from_json(made)
-    checks = told_by(record.design).check(record, CountedLaw.of(design["law"]))
+    checks = told_by(record).check(record, CountedLaw.of(design["mechanism"]))
     assert ("labels of the estimates" in failed(checks)) == (change != "none")
 
 
@@ -269,7 +269,7 @@ def test_a_forged_baseline_fails_by_its_name_and_by_its_number(name: str) -> Non
         rows = [dict(each) for each in made["comparison"]]
         rows[row] |= forged
         record = Record.from_json(json.loads(json.dumps(made | {"comparison": rows})))
-        return failed(check_comparison(record, counted(record.design.law.as_json())))
+        return failed(check_comparison(record, counted(record.design.mechanism.as_json())))
 
     alone, _, curator = made["comparison"]
     assert not wrong(0)
@@ -292,5 +292,5 @@ def test_randomized_response_is_no_baseline_where_subsets_err_less() -> None:
     row = {"mechanism": "k-ary randomized response", "epsilon0": weak.epsilon0, "stderr": weak.predicted_stderr()}
     made["comparison"][0] |= row
     record = Record.from_json(json.loads(json.dumps(made)))
-    found = failed(check_comparison(record, counted(record.design.law.as_json())))
+    found = failed(check_comparison(record, counted(record.design.mechanism.as_json())))
     assert found == {"mechanism without a shuffler"}

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.record import data_block
 from shuffledp.verify import verify
 from tests.verify.releases import facts, rehashed
@@ -33,23 +33,25 @@ def sized(name: str, *, n: int = 0, rounds: int = 0) -> dict[str, Any]:
     made = facts(name)
     design, certificate = made["design"], made["certificate"]
     if n:
-        design["n"] = design["honest"] = certificate["users"] = certificate["honest"] = n
+        design["target"] |= {"n": n, "honest": n}
+        certificate["users"] = certificate["honest"] = n
         made["counted"]["reports"] = made["tally"]["reports"] = n
         made["tally"]["votes"][0] += n - sum(made["tally"]["votes"])
     if rounds:
-        design["rounds"] = certificate["rounds"] = rounds
+        design["target"]["rounds"] = certificate["rounds"] = rounds
     return rehashed(made)
 
 
 def wide(domain: int, method: str) -> dict[str, Any]:
     made = facts("hadamard" if method == "hadamard" else "oue")
-    made["design"]["domain"] = made["design"]["law"]["k"] = made["estimates"]["of"] = domain
+    made["design"]["question"]["categories"] = made["design"]["domain"]["labels"] = domain
+    made["design"]["mechanism"]["k"] = made["estimates"]["of"] = domain
     return rehashed(made)
 
 
 def grid(points: int) -> dict[str, Any]:
     made = facts("mean")
-    made["design"]["law"]["k"] = points
+    made["design"]["mechanism"]["k"], made["design"]["domain"]["steps"] = points, points - 1
     return rehashed(made)
 
 
@@ -58,7 +60,7 @@ def nearly_true(n: int, noise: int) -> dict[str, Any]:
     people.
     """
     made = sized("poll", n=n)
-    made["design"]["law"]["integers"] = [str(noise)]
+    made["design"]["mechanism"]["integers"] = [str(noise)]
     return rehashed(made)
 
 
@@ -67,8 +69,11 @@ def test_a_table_that_no_page_could_list_is_refused_before_it_is_spelled_out(cat
     """As a page, and as a design, which a client reads."""
     made = facts("crosstab")
     columns = [f"column {place}" for place in range(len(categories))]
-    made["design"] |= {"categories": categories, "columns": columns, "other": [None] * len(categories)}
-    with pytest.raises(InvalidInput, match=r"(for the sizes of|from 2 to 8 entries in) design\.categories"):
+    made["design"]["question"] |= {"categories": categories, "columns": columns, "other": [None] * len(categories)}
+    each = {"type": "labels", "other": None, "missing": None}
+    listed = zip(columns, categories, strict=True)
+    made["design"]["domain"]["columns"] = [{**each, "name": name, "labels": labels} for name, labels in listed]
+    with pytest.raises(InvalidInput, match=r"at most 10000 cells and sums|from 2 to 8 entries in design\.domain"):
         verify(json.dumps(rehashed(made)))
     with pytest.raises(InvalidInput, match=r"at most|from 2 to"):
         Design.from_json(made["design"])
@@ -76,7 +81,7 @@ def test_a_table_that_no_page_could_list_is_refused_before_it_is_spelled_out(cat
 
 def test_fakes_that_nobody_could_send_are_refused() -> None:
     made = facts("fakes")
-    made["design"]["law"]["slots"] = 10**9
+    made["design"]["mechanism"]["slots"] = 10**9
     with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
         verify(json.dumps(rehashed(made)))
 
@@ -162,8 +167,11 @@ NUMBERS = [
     "0.5",
 ]
 PLACES = [
-    *(("design", each) for each in ("n", "honest", "rounds", "epsilon", "delta", "version", "categories", "other")),
-    *(("design", "law", each) for each in ("k", "epsilon0", "randomizer", "integers")),
+    *(("design", each) for each in ("format", "version", "question", "domain", "mechanism", "target")),
+    *(("design", "question", each) for each in ("type", "categories", "other")),
+    *(("design", "domain", each) for each in ("type", "labels", "other", "missing")),
+    *(("design", "mechanism", each) for each in ("type", "k", "epsilon0", "integers")),
+    *(("design", "target", each) for each in ("n", "honest", "rounds", "epsilon", "delta")),
     *(
         ("certificate", each)
         for each in ("users", "honest", "rounds", "alone", "numerical_error", "delta", "curve", "assumptions")

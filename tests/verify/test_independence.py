@@ -13,15 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 import shuffledp as sdp
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.questions import OURS
 
 ALLOWED = (
     "shuffledp.page",
     "shuffledp.record",
     "shuffledp.verify",
     "shuffledp.judge",
-    "shuffledp.protocols.design",
-    "shuffledp.protocols.tasks",
+    "shuffledp.design",
+    "shuffledp.domain",
+    "shuffledp.questions",
+    "shuffledp.search",  # the question of a level, and no more
     "shuffledp.schema",  # the types of what is read
     "shuffledp.storage",
     "shuffledp.errors",
@@ -105,7 +107,7 @@ def test_the_command_loads_no_accounting_and_no_randomizer(tmp_path: Path) -> No
         "crosstab": sdp.crosstab(words, columns=["word", "side"], categories=[["a", "b", "c"], ["0", "1"]], **promise),
         "top": sdp.top(words, "word", longest=2, tokens=["a", "b", "c"], k=2, least_holders=20, **promise),
     }
-    assert released.keys() >= TASKS.keys()
+    assert released.keys() >= OURS.keys()
     pages = [each.save(tmp_path / name) / "page.html" for name, each in released.items()]
     codes, after = loaded(COMMAND, *pages)
     assert set(codes) <= {0, 3}, codes

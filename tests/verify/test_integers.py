@@ -30,7 +30,7 @@ def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_word_of_noise_more_or_less_is_found(name: str, step: int) -> None:
     made = facts(name)
     assert not verify(json.dumps(made)).failed, "the control"
-    integers = made["design"]["law"]["integers"]
+    integers = made["design"]["mechanism"]["integers"]
     integers[-1] = str(int(integers[-1]) + step)
     wrong = {check.what for check in verify(json.dumps(rehashed(made))).failed}
     assert "integers of the randomizer" in wrong
@@ -38,7 +38,7 @@ def test_one_word_of_noise_more_or_less_is_found(name: str, step: int) -> None:
 
 def test_a_bit_of_unary_encoding_that_is_kept_too_often_is_found() -> None:
     made = facts("oue")
-    made["design"]["law"]["integers"][0] = str(2**63 + 1)
+    made["design"]["mechanism"]["integers"][0] = str(2**63 + 1)
     wrong = {check.what for check in verify(json.dumps(rehashed(made))).failed}
     assert "integers of the randomizer" in wrong
 
@@ -83,6 +83,6 @@ def test_poisson_dummies_are_compared_as_fast_where_they_are_many() -> None:
 def test_fakes_beyond_the_slots_of_a_person_are_refused() -> None:
     made = made_by(sdp.FakesHistogram(categories=["x", "y"], n=50, epsilon=1.0, delta=1e-3, kind="poisson"))
     assert not verify(json.dumps(made)).failed, "the control"
-    made["design"]["law"]["integers"][1] = str(1 << 26)
+    made["design"]["mechanism"]["integers"][1] = str(1 << 26)
     with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
         verify(json.dumps(rehashed(made)))

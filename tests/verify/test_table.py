@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.record import Asked
 from shuffledp.release.facts import estimate_of, record_of
 from shuffledp.release.write import _write_csv
@@ -36,11 +36,11 @@ def large() -> tuple[str, str]:
     votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
     votes[:3] += 30
     design = Design.of(protocol)
-    size = design.law.parameters["size"]
+    size = design.mechanism.parameters["size"]
     votes = _with_sum(votes, 60 * size, rng)
     tally = np.append([60], votes)
     estimate = estimate_of(design, tally)
-    asked = Asked(task=design.task.name, source="s", column="c")
+    asked = Asked(question=design.question.type, source="s", column="c")
     made = record_of(design, tally, estimate, asked=asked, missing=0)
     return json.dumps(made.as_json()), _table(estimate)
 

@@ -175,7 +175,7 @@ def test_two_labels_exchanged_are_noticed() -> None:
 
 def test_fewer_honest_users_than_the_certificate_counts_are_noticed() -> None:
     made = facts("poll")
-    made["design"]["honest"] = made["certificate"]["honest"] = 2300
+    made["design"]["target"]["honest"] = made["certificate"]["honest"] = 2300
     assert any("epsilon" in check.what for check in verified(rehashed(made)).failed)
 
 
@@ -240,7 +240,7 @@ def test_an_honest_report_is_never_accused(poll: sdp.Histogram) -> None:
 @pytest.mark.parametrize("name", ["fakes", "dummies"])
 def test_fakes_that_were_changed_or_left_out_are_found(name: str) -> None:
     made = facts(name)
-    integers = made["design"]["law"]["integers"]
+    integers = made["design"]["mechanism"]["integers"]
     place = len(integers) // 2
     integers[place] = str(int(integers[place]) + 1000)
     assert fails(rehashed(made))
@@ -256,8 +256,8 @@ def test_fakes_that_were_changed_or_left_out_are_found(name: str) -> None:
 @pytest.mark.parametrize("number", [-1.0, 43.0, "NaN", None])
 def test_numbers_that_say_nothing_of_these_dummies_are_refused(number: object) -> None:
     made = facts("dummies")
-    idle = "rate" if made["design"]["law"]["kind"] == "geometric" else "center"
-    made["design"]["law"][idle] = number
+    idle = "rate" if made["design"]["mechanism"]["kind"] == "geometric" else "center"
+    made["design"]["mechanism"][idle] = number
     with pytest.raises(InvalidInput):
         verified(rehashed(made))
 
@@ -265,7 +265,7 @@ def test_numbers_that_say_nothing_of_these_dummies_are_refused(number: object) -
 @pytest.mark.parametrize("change", [{"left": "x"}, {"right": 1.0}, {"center": 21.5}, {"kind": "bernoulli"}], ids=str)
 def test_numbers_that_describe_no_dummies_are_refused(change: dict[str, object]) -> None:
     made = facts("dummies")
-    made["design"]["law"].update(change)
+    made["design"]["mechanism"].update(change)
     with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
         verified(rehashed(made))
 
@@ -280,14 +280,14 @@ def test_tables_of_dummies_are_found_again_however_many_they_are(center: int, le
 
 def test_words_in_place_of_the_numbers_of_shares_fill_no_memory() -> None:
     made = facts("split")
-    made["design"]["law"].update(honest="x", reach=1 << 60)
+    made["design"]["mechanism"].update(honest="x", reach=1 << 60)
     with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):
         verified(rehashed(made))
 
 
 def test_shares_whose_sum_could_wrap_around_are_refused() -> None:
     made = facts("split")
-    law = made["design"]["law"]
+    law = made["design"]["mechanism"]
     law["share_bits"] = (law["honest"] * (law["k"] - 1 + 2 * law["reach"])).bit_length() - 1
     with pytest.raises(InvalidInput):
         verified(rehashed(made))

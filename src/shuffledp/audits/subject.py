@@ -220,7 +220,7 @@ class Surveyed(Finite):
                 protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1)
             )
         if isinstance(protocol, Quantiles):
-            cuts = np.array(protocol.task.cuts)
+            cuts = np.array(protocol.question.cuts)
             return np.asarray((cuts[indices] + cuts[indices + 1]) / 2.0)
         if isinstance(protocol, Crosstab):
             return np.asarray(_objects(protocol.cells)[indices])

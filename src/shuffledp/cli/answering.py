@@ -14,11 +14,11 @@ from shuffledp.errors import InvalidInput, spelled
 from shuffledp.wording import one_answer, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.protocols.design import Design
+    from shuffledp.design import Design
     from shuffledp.record import Record
     from shuffledp.release.budget import Budget
-    from shuffledp.release.question import Question
     from shuffledp.release.released import Release
+    from shuffledp.release.request import Request
     from shuffledp.release.rows import EstimateTable
 
 __all__ = ["answer", "fitting", "found", "heard", "show_release"]
@@ -114,7 +114,7 @@ def heard(*, as_json: bool) -> Iterator[None]:
         raise
 
 
-def _plan(asking: Asking, question: "Question", design: "Design", missing: int | None, remarks: Sequence[str]) -> None:
+def _plan(asking: Asking, question: "Request", design: "Design", missing: int | None, remarks: Sequence[str]) -> None:
     """What would be done, what it would be worth, and what it would cost."""
     from shuffledp.client import sparse
     from shuffledp.page.sentences import CLIPPED_ENDS
@@ -151,17 +151,21 @@ def _plan(asking: Asking, question: "Question", design: "Design", missing: int |
                 rounded(certified.epsilon.upper, up=True),
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
-            show.alone(design.law, number=design.task.name in ("mean", "sum")),
+            show.alone(design.mechanism, design.shown_alone),
             *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
             ("bits", f"{design.protocol.bits}", "in a report"),
-            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {one_answer(design.task.name)}, to expect"),
+            (
+                "error",
+                f"{by['shuffler'].stderr:.4g}",
+                f"standard error of {one_answer(design.question.type)}, to expect",
+            ),
             *(
                 ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
                 for trust, words in TRUST.items()
             ),
             *(
                 [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
-                if design.task.counts or design.task.edges is not None
+                if design.resolved.unit == "people"
                 else []
             ),
         ],
@@ -190,6 +194,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
     """
     from shuffledp.page.sentences import influence, moved_quantiles
+    from shuffledp.record.question_kinds import DISTRIBUTIONS
     from shuffledp.release.sentences import certified, charged, headline, warned
     from shuffledp.release.write import FILES
 
@@ -202,7 +207,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     show.answer(headline(record), [], [])
     if said := [*warned(record), *(f"{each}." for each in remarks)]:
         show.warnings(said)
-    if record.design.distributes:
+    if record.question.type in DISTRIBUTIONS:
         _show_quantiles(record)
     else:
         _show_estimates(made.estimates)

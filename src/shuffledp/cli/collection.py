@@ -104,7 +104,9 @@ def new(
         return show.as_json(facts | times, warnings)
     rounds = "" if made.design.rounds == 1 else f", round {made.round} of {made.design.rounds:,}"
     rows = [(name, _shown(at), "") for name, at in (("opens", opens), ("closes", closes)) if at is not None]
-    show.answer(f"{made.design.task} of {made.design.n:,} people{rounds}, collected at {made.shuffler}", rows, warnings)
+    show.answer(
+        f"{made.design.question.type} of {made.design.n:,} people{rounds}, collected at {made.shuffler}", rows, warnings
+    )
     print()
     show.files(out, {COLLECTION: "public: for everybody", KEY: "the analyst's alone: never on the shuffler's machine"})
     show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")

@@ -13,7 +13,7 @@ from shuffledp.cli.questions import asked
 from shuffledp.cli.top import expected, show_expected
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.protocols.tasks import TASKS, TopTask
+from shuffledp.questions import OURS
 from shuffledp.release.options import QUESTIONS, Budgeted, WeekOptions, options_of
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
@@ -42,19 +42,19 @@ LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"mis
 @sharing([options.COLUMNS, options.DOMAIN, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
 def design(
     given: dict[str, Any],
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
     n: Annotated[int, whole("n", QUESTION, "How many people will report.")],
     out: options.OutFile,
     force: options.ReplaceFile = False,
 ) -> None:
     """Write the design file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
-    if task not in TASKS:
+    if task not in OURS:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts the people in each category."
+            f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
     question, promise = _asked(task, given)
-    if task == TopTask.name:
+    if task == "top":
         return _design_search(question, promise, n, out, as_json=given["as_json"])
     with patiently("calibrating"):
         made = question.design(n, promise)
@@ -76,7 +76,7 @@ def design(
         f"{task}: {n:,} people, at least {made.honest:,} of them honest",
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
-            show.alone(made.law, number=made.task.name in ("mean", "sum")),
+            show.alone(made.mechanism, made.shown_alone),
             ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{protocol.bits}", "in a report"),
         ],
@@ -110,7 +110,7 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
             flag = Argument.of(name).typed
             raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
     question, promise, _ = asked(task, given, "-")
-    return question if task == TopTask.name else question.settled(), promise
+    return question if task == "top" else question.settled(), promise
 
 
 def _design_search(question: Any, promise: "Promise", n: int, out: Path, *, as_json: bool) -> None:

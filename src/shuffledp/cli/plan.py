@@ -23,7 +23,7 @@ from shuffledp.cli.options import (
 )
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.questions import OURS
 from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, options_of
 from shuffledp.wording import in_percent
 
@@ -52,7 +52,7 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 )
 def plan(
     given: dict[str, Any],
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(TASKS)}.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
     n: Annotated[int, whole("n", QUESTION, "How many users report.")],
     domain: Annotated[
         Any,
@@ -88,7 +88,7 @@ def plan(
     _refuse(task, **searched)
     if task not in PLANNED:
         raise InvalidInput(
-            f"the task must be one of {', '.join(TASKS)}, got {task!r}. A histogram counts the people in each category."
+            f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
     check_form(as_json=as_json, latex=latex)
     if plot is not None:

@@ -15,7 +15,7 @@ from shuffledp.release.options import QUESTIONS, Epsilon, Noise, Promised, WeekO
 from shuffledp.release.options import Option as Declared
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.protocols.design import Design
+    from shuffledp.design import Design
     from shuffledp.release.arguments import Promise
     from shuffledp.release.budget import Budget
     from shuffledp.release.released import Release
@@ -88,7 +88,7 @@ def opened(reading: Mapping[str, Any], columns: Sequence[str] | None, design: "D
     from shuffledp.tables import open_column
 
     given = {name: reading[name] for name in ("format", "ids", "encoding", "one_row_per_person")}
-    kind: Any = "text" if reading["cleaning"].reads_numbers else design.task.kind
+    kind: Any = "text" if reading["cleaning"].reads_numbers else design.domain.kind
     return open_column(reading["source"], column_for(design, columns or []), kind=kind, **given)
 
 
@@ -182,7 +182,7 @@ def source_of(tables: Iterable[str]) -> str:
 class Asking:
     """A question, and what a command needs to answer it."""
 
-    question: Any  # of release.question, or a search
+    question: Any  # of release.request, or a search
     promise: "Promise"
     budget: "Budget | None"
     keeping: Keeping

@@ -15,7 +15,6 @@ from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, dec
 from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.waiting import bars, patiently
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import CrosstabTask, Task
 from shuffledp.release.options import WeekOptions
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def send(
 def _one(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | None":
     """An answer; a dry run stops where it would be drawn."""
     _check_absent(given, MANY, "--value")
-    value = _answers(client.collection.design.task, given["value"])
+    value = _answers(client.collection.design.domain.column_names, given["value"])
     if dry_run:
         client.check(value, code=given["code"], clip=given["clip"])
         return None
@@ -138,9 +137,8 @@ def _one(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | N
         return client.send(value, code=given["code"], clip=given["clip"])
 
 
-def _answers(task: Task, typed: Sequence[str]) -> object:
+def _answers(columns: tuple[str, ...] | None, typed: Sequence[str]) -> object:
     """The answer, or those about all columns of a crosstab; one - asks for all of them."""
-    columns = task.columns if isinstance(task, CrosstabTask) else None
     if columns is None:
         if len(typed) > 1:
             raise InvalidInput(f"--value must be given once, got it {len(typed)} times. One person has one answer.")
@@ -246,5 +244,5 @@ def _show_json(client: "Client", receipt: "Receipt | None", certified: bool, war
     design = client.collection.design
     names = ("acknowledged", "before", "drawn", "waiting", "refused", "missing", "repeated")
     facts = {} if receipt is None else {name: getattr(receipt, name) for name in names}
-    promise = {"epsilon": design.epsilon, "delta": design.delta, "epsilon0": design.law.epsilon0}
+    promise = {"epsilon": design.epsilon, "delta": design.delta, "epsilon0": design.mechanism.alone}
     show.as_json({"digest": client.collection.digest, **facts, **promise, "certified": certified}, warnings)

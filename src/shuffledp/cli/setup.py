@@ -30,7 +30,7 @@ from shuffledp.release.options import Promised, Rounds
 if TYPE_CHECKING:  # a command that shares these options need not compute with them
     from shuffledp._types import Adversary, View
     from shuffledp.accounting.guarantee import Guarantee
-    from shuffledp.protocols.design import Design
+    from shuffledp.design import Design
     from shuffledp.randomizers import Randomizer
 
 __all__ = ["SETUP", "Setup", "find", "parameters", "with_setup"]
@@ -74,7 +74,7 @@ def _designed(path: object) -> Design:
 def _law(design: Path) -> Randomizer:
     from shuffledp.randomizers.law_file import from_law
 
-    return from_law(_designed(design).law.as_json())
+    return from_law(_designed(design).mechanism.as_json())
 
 
 DESIGN = Parameter("design", "file", "design.json", "what `shuffledp design` wrote")
@@ -181,7 +181,7 @@ class Setup:
         from shuffledp.client import Encoder
 
         design = _designed(self.given["design"])
-        return not Encoder.of(design).randomizer.mixes and "honest" not in design.law.as_json()
+        return not Encoder.of(design).randomizer.mixes and "honest" not in design.mechanism.as_json()
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""

@@ -17,7 +17,7 @@ from shuffledp.wording import exactly, rounded, short
 
 if TYPE_CHECKING:  # what is shown was computed elsewhere
     from shuffledp.accounting.guarantee import Guarantee
-    from shuffledp.protocols.design import Design, Law
+    from shuffledp.design import Design, Law
 
 __all__ = [
     "algorithm",
@@ -228,16 +228,15 @@ def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
     return wording.large_delta(delta, shuffled_parts(guarantee)[0][0].n)
 
 
-def alone(law: "Law", *, number: bool = False) -> tuple[str, str, str]:
+def alone(law: "Law", shown: str) -> tuple[str, str, str]:
     """The row of epsilon0, and how much a report shows by itself."""
-    shown = wording.shown_alone(law.family, law.epsilon0, law.k, number=number)
-    return "epsilon0", f"{law.epsilon0:.4f}", f"of one report without a shuffler: {shown}"
+    return "epsilon0", f"{law.alone:.4f}", f"of one report without a shuffler: {shown}"
 
 
 def algorithm(design: "Design") -> list[str]:
     """The published algorithm that a design runs, as a sentence, where it is one."""
-    law = design.law
-    known = wording.algorithm(design.task.name, law.family, law.k, law.integers)
+    law = design.mechanism
+    known = wording.algorithm(design.question.type, law.type, law.values, law.integers)
     return [f"It runs {known}."] if known else []
 
 

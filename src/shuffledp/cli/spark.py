@@ -13,10 +13,10 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.design import Design
     from shuffledp.engines.spark_column import SparkColumn
-    from shuffledp.protocols.design import Design
-    from shuffledp.release.question import Question
     from shuffledp.release.released import Release
+    from shuffledp.release.request import Request
 
 __all__ = ["in_spark", "reading_column", "working"]
 
@@ -55,18 +55,18 @@ def in_spark(asking: Asking, engine: Engine) -> Iterator[Found]:
         yield Found(asked, people.people, people.missing if asked.leaves_out else None, publish)
 
 
-def _check_held(question: "Question", column: "SparkColumn") -> None:
+def _check_held(question: "Request", column: "SparkColumn") -> None:
     """Refuse to count a value that no row holds, unless all values are listed."""
-    from shuffledp.release.central_questions import CountQuestion
+    from shuffledp.release.central_questions import CountRequest
 
-    if isinstance(question, CountQuestion) and question.listed is None:
+    if isinstance(question, CountRequest) and question.listed is None:
         only = replace(question.reader(), only=True)
         if not column.survey(only, some=False).people:
             raise question.unheld(f"column {column.name!r}", [])
 
 
 @contextmanager
-def reading_column(asking: Asking, engine: Engine, question: "Question") -> Iterator["SparkColumn"]:
+def reading_column(asking: Asking, engine: Engine, question: "Request") -> Iterator["SparkColumn"]:
     """The column of a question, in a session of Spark that ends when the question is answered."""
     from shuffledp.engines.spark_session import session_at
 
@@ -82,7 +82,7 @@ def reading_column(asking: Asking, engine: Engine, question: "Question") -> Iter
         yield column
 
 
-def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn":
+def _column(session: Any, engine: Engine, question: "Request") -> "SparkColumn":
     """The column that is asked about; a table with a single one needs no name."""
     from shuffledp.engines.spark_column import SparkColumn
 
@@ -102,7 +102,7 @@ def _column(session: Any, engine: Engine, question: "Question") -> "SparkColumn"
     )
 
 
-def _read(session: Any, tables: tuple[str, ...], question: "Question") -> Any:
+def _read(session: Any, tables: tuple[str, ...], question: "Request") -> Any:
     """The tables, one after another."""
     from shuffledp.engines.spark_session import failures, first_line
 
@@ -127,7 +127,7 @@ def _read(session: Any, tables: tuple[str, ...], question: "Question") -> Any:
     return frame
 
 
-def _read_csv(session: Any, tables: list[str], question: "Question") -> Any:
+def _read_csv(session: Any, tables: list[str], question: "Request") -> Any:
     """CSV as texts, but for a column of numbers; an id such as 01 stays what it is."""
     from pyspark.sql import functions
     from pyspark.sql.types import NumericType

@@ -90,7 +90,7 @@ def encode(
         promise = {
             "epsilon": settled.epsilon,
             "delta": settled.delta,
-            "epsilon0": settled.law.epsilon0,
+            "epsilon0": settled.mechanism.alone,
             "certified": certify,
         }
         return show.as_json(facts | {"batch": done.file.header.batch} | promise, client.exposure(settled)[2:])

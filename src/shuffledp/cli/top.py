@@ -12,7 +12,7 @@ from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
-    from shuffledp.release.top_question import TopQuestion
+    from shuffledp.release.top_question import TopRequest
     from shuffledp.release.top_release import TopRelease
     from shuffledp.search.search import TopSearch
 
@@ -26,7 +26,7 @@ class FoundTable(NamedTuple):
     a word, and how a search among them is carried out.
     """
 
-    question: "TopQuestion"
+    question: "TopRequest"
     people: int
     publish: "Callable[[TopSearch], TopRelease]"
 
@@ -69,15 +69,15 @@ def _found(asking: Asking) -> AbstractContextManager[FoundTable]:
 
 
 @contextmanager
-def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterator[FoundTable]:
+def _in_spark(asking: Asking, engine: Engine, question: "TopRequest") -> Iterator[FoundTable]:
     """Tables that a session of Spark reads."""
     from shuffledp.cli.spark import reading_column, working
     from shuffledp.engines.spark import check_ids, release_search_column
     from shuffledp.release.arguments import Categories
-    from shuffledp.release.question import Question
+    from shuffledp.release.request import Request
 
     own = {name: getattr(question, name) for name in READ}
-    words = Question(task="top", **own, categories=Categories((), "words"))
+    words = Request(question="top", **own, categories=Categories((), "words"))
     with reading_column(asking, engine, words) as column:
         check_ids(column)
         with patiently("reading the table"):
@@ -101,7 +101,7 @@ def _in_spark(asking: Asking, engine: Engine, question: "TopQuestion") -> Iterat
 
 
 @contextmanager
-def _in_file(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
+def _in_file(asking: Asking, question: "TopRequest") -> Iterator[FoundTable]:
     """A table that this process reads."""
     from shuffledp.release.top_release import release_search
 
@@ -127,7 +127,7 @@ def _in_file(asking: Asking, question: "TopQuestion") -> Iterator[FoundTable]:
         yield FoundTable(settled, values.count, publish)
 
 
-def _plan(asking: Asking, question: "TopQuestion", search: "TopSearch") -> None:
+def _plan(asking: Asking, question: "TopRequest", search: "TopSearch") -> None:
     """What would be asked of whom, and what could be found."""
     with patiently("certifying"):
         told = expected(search)
@@ -167,7 +167,7 @@ def show_expected(title: str, search: "TopSearch", told: dict[str, Any]) -> None
         title,
         [
             ("epsilon", rounded(told["epsilon"], up=True), f"at most, at delta = {show.exactly(search.delta)}"),
-            show.alone(search.law),
+            show.alone(search.law, search.first_design().shown_alone),
             ("levels", f"{told['levels']}", f"of {told['people_of_a_level']:,} people or more, and one more to count"),
             (
                 "found",

@@ -107,14 +107,15 @@ def new(
             }
         )
     show.answer(
-        f"series {made.name}: {settled.task}, {made.weeks:,} weeks of {settled.honest:,} to {settled.n:,} people",
+        f"series {made.name}: {settled.question.type}, {made.weeks:,} weeks of {settled.honest:,} "
+        f"to {settled.n:,} people",
         [
             (
                 "epsilon",
                 rounded(bound.upper, up=True),
                 f"for all weeks together, at delta = {show.exactly(settled.delta)}",
             ),
-            show.alone(settled.law, number=settled.task.name in ("mean", "sum")),
+            show.alone(settled.mechanism, settled.shown_alone),
             ("error", f"{settled.protocol.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
         [_paid(made.payment is not None)],

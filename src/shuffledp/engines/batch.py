@@ -24,16 +24,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shuffledp.client import Encoder, check_client, check_sealed, read_design, reader_of
+from shuffledp.client import Encoder, check_client, check_sealed, read_design
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
-from shuffledp.tables import AS_WRITTEN, Cleaning, batch_rows
+from shuffledp.tables import AS_WRITTEN, Cleaning, batch_rows, reader_of
 from shuffledp.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.tables.counted_reports import CountedReports, new_batch
+from shuffledp.tables.readers import Missing
 from shuffledp.tables.values import Reader
 
 __all__ = [
@@ -138,7 +138,7 @@ class BatchEncoder:
         if _opened(self.text).randomizer.mixes:
             raise InvalidInput(
                 f"reports that the shuffler adds dummies to must not be handed out before it did, got a design of "
-                f"{self.design.law.family}. Keep sums only (tallied=True, or shuffledp {self.design.task.name} "
+                f"{self.design.mechanism.type}. Keep sums only (tallied=True, or shuffledp {self.design.question.type} "
                 f"--engine spark), or let people send fakes."
             )
 
@@ -181,7 +181,7 @@ class BatchEncoder:
         return sums.counted(self.design, **known | facts)
 
     def _reader(self) -> Reader:
-        return reader_of(self.design, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
+        return reader_of(self.design.domain, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
 
     def _drawn(self, batches: Batches, rows: Counter[str]) -> Iterator[NDArray[Any]]:
         """Some reports at a time, never none; their noise is fresh, from one source for all of

@@ -42,10 +42,10 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from shuffledp.engines.batch import BatchEncoder, ReportTally, Sums, added_up
 from shuffledp.engines.beam_commit import Attempt, Drawing, IdShares, Written, check_single, put_once, repeated
-from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_file
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
+from shuffledp.tables.readers import Missing
 
 __all__ = ["Count", "Encode", "WriteCounted"]
 

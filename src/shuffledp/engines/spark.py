@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.design import Design
+from shuffledp.domain import as_list
 from shuffledp.engines.batch import UNSURE, design_of
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import (
@@ -41,23 +43,21 @@ from shuffledp.engines.spark_commit import (
 )
 from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
 from shuffledp.errors import Argument, InvalidInput, Refusal, shown
-from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks.crossing import Missing, one_name
 from shuffledp.record import Asked
 from shuffledp.release.arguments import check_labels, check_words, given_categories
 from shuffledp.release.budget import Budget
 from shuffledp.release.crossed import crossed_reader
 from shuffledp.release.finishing import charged
-from shuffledp.release.question import Question
 from shuffledp.release.released import Release
-from shuffledp.release.settled_question import question_about
+from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
+from shuffledp.release.stored_question import question_about
 from shuffledp.release.top_release import TopRelease, finished_search, paying
 from shuffledp.release.write import check_folder
 from shuffledp.search.progress import found_words, progress_of
 from shuffledp.search.search import TopSearch
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
+from shuffledp.tables.readers import Missing, one_name
 from shuffledp.tables.values import Numbers, Places, Reader
 
 if TYPE_CHECKING:
@@ -248,10 +248,10 @@ def _reader(
     return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
 
 
-def _question(design: Design, asked: SparkColumn, title: str | None) -> Question:
+def _question(design: Design, asked: SparkColumn, title: str | None) -> Request:
     """What is asked, for the record."""
     return question_about(
-        design.task,
+        design,
         origin="a list",
         missing=asked.missing,
         clip=asked.clip,
@@ -285,7 +285,7 @@ def release_search_column(
         check_folder(folder, replace=force)
     design, paid = search.first_design(), paying(budget, search)
     if paid is not None:
-        paid.afford(design, asked.what or asked.task)
+        paid.afford(design, asked.what or asked.question)
     place, claim = claimed_folder(column, design, work)
     if not place.exists:
         place.check_new()
@@ -306,7 +306,7 @@ def release_search_column(
     found = found_words(progress)
     spent = None
     if paid is not None:
-        spent = paid.spend(design, asked.what or asked.task, batches=(key,), held_back=True)
+        spent = paid.spend(design, asked.what or asked.question, batches=(key,), held_back=True)
     with charged(spent):
         return finished_search(
             found,

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.client import reader_of
+from shuffledp.design import Design
 from shuffledp.engines.batch import SUMS, SURVEY, BatchEncoder, Batches, added_up, column_of, survey, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks.crossing import Missing
 from shuffledp.tables import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.tables.people import SeveralRows, id_texts, like_ids, named_ids
+from shuffledp.tables.readers import Missing, reader_of
 from shuffledp.tables.values import Places, Reader
 
 if TYPE_CHECKING:
@@ -221,7 +220,7 @@ class SparkColumn:
 
     def reader(self, design: Design) -> Reader:
         """How values are read for a design."""
-        return reader_of(design, **self.rules())
+        return reader_of(design.domain, **self.rules())
 
     def fingerprint(self) -> str:
         """What tells the table from another one, as far as Spark says it: the files that it reads,

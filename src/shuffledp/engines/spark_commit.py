@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.client import Encoder
+from shuffledp.design import Design
 from shuffledp.engines.batch import (
     REPORT,
     SUMS,
@@ -43,7 +44,6 @@ from shuffledp.engines.batch import (
 from shuffledp.engines.spark_column import TALLIED, SparkColumn, TaskTally, add_sums, ddl
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
 from shuffledp.errors import InvalidInput, shown
-from shuffledp.protocols.design import Design
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.record import Asked
 from shuffledp.release.budget import Budget
@@ -383,7 +383,7 @@ def release_column(
     if not place.exists:
         place.check_new()
         if budget is not None:
-            budget.afford(design, asked.what or asked.task)
+            budget.afford(design, asked.what or asked.question)
         _encoded(column, place, claim)
     elif not (held := place.claim()).asks_as(claim):
         asked_there = "question" if held.table == claim.table else "question about this table"

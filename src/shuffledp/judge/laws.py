@@ -81,12 +81,12 @@ class CountedLaw:
     def of(cls, law: Mapping[str, Any]) -> CountedLaw:
         """Read what a design says."""
         try:
-            family, k, epsilon0 = law["randomizer"], law["k"], float(law["epsilon0"])
+            family, k, epsilon0 = law["type"], law["k"], float(law["epsilon0"])
             integers = read_integers(law)
             size: Any = law[SIZES[family]] if SIZES[family] else 0
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidInput(
-                f"the law of a design must have a randomizer, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}"
+                f"the law of a design must have a type, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}"
             ) from None
         unary = family in {"oue", "rappor"}
         sound = (
@@ -108,7 +108,7 @@ class CountedLaw:
     @property
     def names(self) -> set[str]:
         """Of all that a design says of such a law."""
-        return {"randomizer", "k", "epsilon0", "integers"} | {SIZES[self.family]} - {""}
+        return {"type", "k", "epsilon0", "integers"} | {SIZES[self.family]} - {""}
 
     @property
     def binary(self) -> bool:
@@ -443,7 +443,7 @@ class CountedLevels(CountedLaw):
 
     @property
     def names(self) -> set[str]:
-        return {"randomizer", "epsilon0", "weights", "questions", "integers"}
+        return {"type", "epsilon0", "weights", "questions", "integers"}
 
     @property
     def support(self) -> int | None:
@@ -512,7 +512,7 @@ class CountedLevels(CountedLaw):
 
 def counted_law(law: Mapping[str, Any]) -> CountedLaw:
     """The law that a design says, whichever it is."""
-    return CountedLevels.of(law) if law.get("randomizer") == LEVELS else CountedLaw.of(law)
+    return CountedLevels.of(law) if law.get("type") == LEVELS else CountedLaw.of(law)
 
 
 @dataclass(frozen=True)
@@ -529,7 +529,7 @@ class CountedMessages(CountedLaw):
     def of(cls, law: Mapping[str, Any]) -> Self:
         """Read what a design says."""
         try:
-            family, k = law["randomizer"], law["k"]
+            family, k = law["type"], law["k"]
             own = {name: law[name] for name in cls.parameters[family]}
             epsilon0 = math.inf if law["epsilon0"] is None else float(law["epsilon0"])
             made = cls(family, k, read_integers(law), 0, epsilon0, own)
@@ -546,7 +546,7 @@ class CountedMessages(CountedLaw):
 
     @property
     def names(self) -> set[str]:
-        return {"randomizer", "k", "epsilon0", "integers", *self.parameters[self.family]}
+        return {"type", "k", "epsilon0", "integers", *self.parameters[self.family]}
 
     @property
     def binary(self) -> bool:

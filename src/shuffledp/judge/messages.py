@@ -73,7 +73,7 @@ class MessageSums:
         there is no sum for it here.
         """
         integers = [int(each) for each in law["integers"]]
-        match law["randomizer"]:
+        match law["type"]:
             case "fakes" if law.get("kind", "bernoulli") == "bernoulli" and integers[0] == 0:
                 return _alike(_fakes(law["k"], people * law["slots"], integers[1] / WORD))
             case "dummies":

@@ -113,7 +113,7 @@ class CountedShares(CountedMessages):
         """
         from shuffledp.judge.messages import MessageSums  # slow to import, and for these laws only
 
-        written = {"randomizer": self.family, "k": self.k, **self.own, "integers": self.integers}
+        written = {"type": self.family, "k": self.k, **self.own, "integers": self.integers}
         # What is kept at an epsilon is kept at larger ones, whatever its distance costs there. It
         # is least where the largest likely loss is, or not far beyond.
         most = self.farthest if self.family == "split" else self.unit

@@ -192,6 +192,7 @@ def write_csv(facts: dict[str, Any], path: Path) -> None:
                         **release["entry"],
                         **part,
                         **part["law"],
+                        "randomizer": part["law"]["type"],
                         "population": population["name"],
                         "series": turn.get("name"),
                         "week": turn.get("week"),

@@ -56,12 +56,13 @@ class _Released:
     spread: float = 1.0
 
 
-def best_curator(task: Any, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
+def best_curator(question: Any, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
     """The least error with which a curator answers ``task``, and how."""
     terms: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rounds": rounds}
-    if task.size is None:
-        return number_by_curator(task.scale(n) / n, **terms)
-    return (counts_by_curator if task.edges is None else cuts_by_curator)(task.size, **terms)
+    if question.size is None:
+        return number_by_curator(question.scale(n) / n, **terms)
+    counts = question.domain(0).bounds is None
+    return (counts_by_curator if counts else cuts_by_curator)(question.size, **terms)
 
 
 def counts_by_curator(k: int, *, epsilon: float, delta: float, rounds: int = 1) -> Baseline:

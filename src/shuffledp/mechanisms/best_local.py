@@ -28,12 +28,12 @@ MANY = 2_700  # people: the grids tried for them have at most 64 steps, as `veri
 GRID, HYBRID, LONE_STAIRCASE = "randomized response on a grid", "hybrid mechanism", "staircase noise on every number"
 
 
-def best_alone(task: Any, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
-    """The least error with which lone reports answer ``task``, a question, and how."""
+def best_alone(question: Any, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:
+    """The least error with which lone reports answer ``question``, and how."""
     terms: dict[str, Any] = {"n": n, "epsilon": epsilon, "delta": delta, "rounds": rounds}
-    if task.size is None:
-        return number_alone(task.scale(n) / n, **terms)
-    return (counts_alone if task.edges is None else cuts_alone)(task.size, **terms)
+    if question.size is None:
+        return number_alone(question.scale(n) / n, **terms)
+    return (counts_alone if question.domain(0).bounds is None else cuts_alone)(question.size, **terms)
 
 
 def counts_alone(k: int, *, n: int, epsilon: float, delta: float, rounds: int = 1) -> Baseline:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 
+from shuffledp.domain import ALL, CROSS
 from shuffledp.page.charts import Bar, Dot, MapRow, bars, cell_map, curve, interval, narrow, steps
 from shuffledp.page.facts import between, compared, decimals_of, ends_of, possible, shown_first, symmetric
 from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scientific, tied
 from shuffledp.page.svg import Chart
-from shuffledp.protocols.tasks.crossing import ALL, CROSS
 from shuffledp.record import Estimates, Record
 
 __all__ = ["Drawings", "bars_of"]
@@ -57,7 +58,7 @@ class Drawings:
 
     def distribution(self) -> Chart:
         """The distribution function with its band, and a dot for each quantile."""
-        found, cuts, people = self.record.estimates, self.record.design.cuts or (), self.record.counted.reports
+        found, cuts, people = self.record.estimates, self.record.question.cuts, self.record.counted.reports
         asked = () if found.quantiles is None else zip(found.quantiles.at, found.quantiles.value, strict=True)
         dots = [Dot(value, at) for at, value in asked]
         columns = (found.value, found.all_lower, found.all_upper)
@@ -86,11 +87,11 @@ class Drawings:
         rows[-1] = replace(rows[-1], label=ALL)
         return self._kept(cell_map("The estimates as a map.", [*across, ALL], rows))
 
-    def _axes(self) -> tuple[list[str], list[list[str]], bool]:
+    def _axes(self) -> tuple[Sequence[str], list[Sequence[str]], bool]:
         """The column that goes across, the others, and whether it is the first. It is the last one,
         or, of two columns, the shorter one.
         """
-        listed = self.record.design.crossed
+        listed = [column.names for column in self.record.question.cells.columns]
         if len(listed) == 2 and len(listed[0]) < len(listed[1]):
             return listed[0], [listed[1]], True
         return listed[-1], listed[:-1], False
@@ -99,7 +100,7 @@ class Drawings:
         """The error to expect under each kind of trust."""
         known = compared(self.record)
         assert known is not None
-        unit = " people" if self.record.design.people else ""
+        unit = " people" if self.record.question.unit == "people" else ""
         drawn = [
             Bar(words, f"{predicted(error)}{unit}", error, class_=f"bar{kind}")
             for words, error, kind in (

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any
 
+from shuffledp.design import Law
+from shuffledp.domain import CROSS
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, margin, percent, times
-from shuffledp.protocols.tasks.crossing import CROSS
-from shuffledp.record import Alternative, Estimates, Record, Searched, SearchLevel, WrittenLaw
+from shuffledp.record import Alternative, Estimates, Record, Searched, SearchLevel
 
 __all__ = [
     "Row",
@@ -116,7 +117,7 @@ def between(low: float, high: float, decimals: int) -> str:
 def possible(record: Record) -> tuple[float, float]:
     """Between which ends a single estimate lies, no matter what people answered."""
     people = record.counted.people
-    return (0.0, float(people)) if record.design.people else record.design.possible(people)
+    return (0.0, float(people)) if record.question.unit == "people" else record.question.ends(people)
 
 
 def estimate_rows(record: Record, places: Sequence[int] | None = None) -> list[Row]:
@@ -138,12 +139,13 @@ def share_rows(record: Record) -> list[tuple[str, str, str, str, str]]:
     """Shares within the groups of one column, if they were asked for: group, cell, share, and its
     two intervals; a share of which nothing can be said is empty.
     """
-    shares, by, columns = record.estimates.shares, record.asked.by, record.design.columns
+    shares, by, columns = record.estimates.shares, record.asked.by, record.design.domain.column_names
     if shares is None or by is None or columns is None:
         return []
-    axis, names = columns.index(by), list(product(*record.design.crossed))
+    listed = [column.names for column in record.question.cells.columns]
+    axis, names = columns.index(by), list(product(*listed))
     rows = []
-    for at in sorted(range(len(names)), key=lambda at: record.design.crossed[axis].index(names[at][axis])):
+    for at in sorted(range(len(names)), key=lambda at: listed[axis].index(names[at][axis])):
         rest = CROSS.join(name for place, name in enumerate(names[at]) if place != axis)
         share = shares.value[at]
         own, at_once = (
@@ -167,7 +169,7 @@ def quantile_rows(record: Record) -> list[tuple[str, str, str]]:
     found = record.estimates.quantiles
     if found is None:
         return []
-    cuts, clips = record.design.cuts or (), record.asked.may_be_clipped
+    cuts, clips = record.question.cuts, record.asked.may_be_clipped
     return [
         (quantile_name(at), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
         for at, value, low, high in zip(found.at, found.value, found.lower, found.upper, strict=True)
@@ -178,9 +180,10 @@ def range_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each range that was asked for: what it is, how many people are in it, between which
     limits, and what share of all that is.
     """
-    found, ranges, reports = record.estimates.ranges, record.design.ranges or (), record.counted.reports
+    found, reports = record.estimates.ranges, record.counted.reports
     if found is None:
         return []
+    ranges = record.question.ranges
     return [
         (f"{exact(low)} to {exact(high)}", fixed(value, 0), between(lower, upper, 0), percent(value / reports))
         for (low, high), value, lower, upper in zip(ranges, found.value, found.lower, found.upper, strict=True)
@@ -193,7 +196,7 @@ def cut_rows(record: Record) -> list[Row]:
     columns = (found.value, found.lower, found.upper, found.all_lower, found.all_upper)
     return [
         Row(exact(cut), fixed(value, 0), between(low, high, 0), between(lowest, highest, 0), percent(value / reports))
-        for cut, value, low, high, lowest, highest in zip((record.design.cuts or ())[1:-1], *columns, strict=True)
+        for cut, value, low, high, lowest, highest in zip(record.question.cuts[1:-1], *columns, strict=True)
     ]
 
 
@@ -204,7 +207,7 @@ def swayed_rows(record: Record) -> list[tuple[str, str, str, str]]:
     found = record.estimates.quantiles
     if found is None or None in found.swayed:
         return []
-    cuts, clips, rows = record.design.cuts or (), record.asked.may_be_clipped, []
+    cuts, clips, rows = record.question.cuts, record.asked.may_be_clipped, []
     columns = zip(*(column for column in found.swayed if column is not None), strict=True)
     for (name, point, _), ends in zip(quantile_rows(record), columns, strict=True):
         one, some = (_spread(low, high, cuts, clips=clips) for low, high in (ends[:2], ends[2:]))
@@ -302,7 +305,7 @@ def thin(found: Estimates) -> bool:
     return any(margins[at] < VISIBLE * span for at in places)
 
 
-def parameters(law: WrittenLaw) -> list[str]:
+def parameters(law: Law) -> list[str]:
     """The numbers that the noise has, by name."""
     numbers = [
         f"{name.replace('epsilon0', 'ε₀')} = {_parameter(value)}"
@@ -310,7 +313,7 @@ def parameters(law: WrittenLaw) -> list[str]:
         if value is not None and not isinstance(value, list)
     ]
     if law.questions is not None:
-        numbers.append(f"levels of {', '.join(count(each.k) for each in law.questions)} runs of bins")
+        numbers.append(f"levels of {', '.join(count(each.values) for each in law.questions)} runs of bins")
     return numbers
 
 
@@ -320,7 +323,7 @@ def _parameter(value: int | str | float) -> str:
     return count(value) if isinstance(value, int) else exact(value)
 
 
-def dummies(law: WrittenLaw) -> str:
+def dummies(law: Law) -> str:
     """About how many dummies there are for each thing that a message can name."""
     means = map(law.parameters.get, ("center", "rate"))
     return count(round(max((each for each in means if isinstance(each, (int, float))), default=0)))

@@ -57,14 +57,15 @@ class Shown:
             "record": record,
             "asked": record.asked,
             "design": record.design,
-            "law": record.design.law,
+            "question": record.question,
+            "law": record.design.mechanism,
             "counted": record.counted,
             "certified": record.certificate,
             "found": record.estimates,
             "ledger": record.ledger,
             "draw": self.draw,
         }
-        self.section = self._parts(f"questions/{record.design.task}/section.html", "values.html")
+        self.section = self._parts(f"questions/{record.question.type}/section.html", "values.html")
 
     def said(self, part: str) -> str:
         """What the section says in one of its macros, as plain text."""
@@ -84,11 +85,11 @@ class Shown:
             return asked.title
         if asked.column:
             return f"{asked.column}: {self.said('kind')}"
-        return numerals.sentence(asked.what or f"{asked.task} of one column").removesuffix(".")
+        return numerals.sentence(asked.what or f"{asked.question} of one column").removesuffix(".")
 
     def html(self) -> str:
         """The whole page."""
-        family = self.record.design.law.randomizer.replace(" ", "_")
+        family = self.record.design.mechanism.type.replace(" ", "_")
         hiding = self._parts(f"mechanisms/{family}.html", "mechanisms/other.html")
         whole = self.record.as_json()
         own = {"section": self.section, "hiding": hiding, "name": self.name, "whole": whole}

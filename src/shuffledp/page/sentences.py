@@ -7,6 +7,7 @@ from __future__ import annotations
 from shuffledp.page.facts import swayed_rows
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, level, many
 from shuffledp.record import Ends, Record
+from shuffledp.record.question_kinds import DISTRIBUTIONS
 
 __all__ = [
     "CLIPPED_ENDS",
@@ -62,10 +63,10 @@ def clipping(record: Record) -> str:
     narrow = _narrow(record)
     if not any(narrow):
         return words
-    lower, upper = record.design.bounds
+    lower, upper = record.design.domain.bounds
     wide = lower - narrow[0] * (upper - lower), upper + narrow[1] * (upper - lower)
     times = "twice" if sum(narrow) == 1 else "three times"
-    what = record.design.task
+    what = record.question.type
     return MANY_CLIPPED.format(words=words, what=what, low=exact(wide[0]), high=exact(wide[1]), times=times)
 
 
@@ -75,7 +76,7 @@ def perhaps_clipped(record: Record) -> list[str]:
     """
     if record.estimates.clipped or record.estimates.ends is None or not any(_narrow(record)):
         return []
-    what = f"{record.design.task} of the clipped values"
+    what = f"{record.question.type} of the clipped values"
     return [
         f"if values outside the range were clipped before they were reported, this is the {what}. "
         f"{_at_ends(record)}".replace(SPACE, " ")
@@ -86,7 +87,7 @@ def _at_ends(record: Record) -> str:
     """What the reports say of either end. A number near an end may have been rounded to it, so how
     many are there is bounded from above only.
     """
-    (lower, upper), step = record.design.bounds, _ends(record).step
+    (lower, upper), step = record.design.domain.bounds, _ends(record).step
     (least_low, most_low), (least_high, most_high) = (
         (_percent(low, up=False), _percent(high, up=True)) for low, high in _shares(record)
     )
@@ -133,7 +134,7 @@ def influence(record: Record) -> str | None:
     if not moved:
         return None
     what = "any estimate" if len(moved) > 1 else "the estimate"
-    if record.design.distributes:
+    if record.question.type in DISTRIBUTIONS:
         what = "the number of people below any cut point"
     largest = max(moved, key=lambda each: float("inf") if each is None else each)
     if largest is None:

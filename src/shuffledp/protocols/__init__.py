@@ -1,18 +1,13 @@
 """Randomizer, encoder, estimator, and the privacy of all three together.
 
-tasks                what can be asked: histogram, mean, quantile, and yours
-design               a question and its noise, written down: plain data that everybody agrees on
 bag                  ``Reports``, what users send, and ``Bag``, what the shuffler releases of it
 protocol             ``Protocol``: encode -> shuffle -> analyse, and the guarantee of what ran
 message_protocol     several messages of each person, or dummies of the shuffler
 settling             from a design to its protocol, and to what is certified of it
-categories           the answers that a question admits
-rounding             numbers as points of a grid
 histogram            counts of categories, from one noisy message of each user
 crosstab             counts of every combination of several columns' categories
 sums                 sums, means, statistical queries
 count                how many hold a value, by +1 and -1 messages
-binning              cut points, and the bins into which numbers fall
 quantiles            distribution functions
 planning             every protocol that fits a task, side by side
 plan_options         which protocols are compared for a task
@@ -31,7 +26,6 @@ if TYPE_CHECKING:
     from shuffledp.protocols.bag import Bag, Reports
     from shuffledp.protocols.count import SignedCount
     from shuffledp.protocols.crosstab import Crosstab
-    from shuffledp.protocols.design import Design
     from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histogram
     from shuffledp.protocols.planning import Option, Plan, plan
     from shuffledp.protocols.protocol import Protocol
@@ -43,7 +37,6 @@ __all__ = [
     "Bag",
     "BallsAndBins",
     "Crosstab",
-    "Design",
     "DummyHistogram",
     "Estimate",
     "FakesHistogram",
@@ -69,7 +62,6 @@ __getattr__, __dir__ = lazy(
     {
         "protocols.crosstab": "Crosstab",
         "protocols.count": "SignedCount",
-        "protocols.design": "Design",
         "mechanisms.estimate": "Estimate Interval",
         "protocols.histogram": "DummyHistogram FakesHistogram Histogram",
         "protocols.planning": "Option Plan plan",

@@ -10,14 +10,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from shuffledp.domain import Labels
 from shuffledp.errors import check_count, check_positive
 from shuffledp.mechanisms.signed_units import Signed
-from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.message_protocol import MessageProtocol
-from shuffledp.protocols.tasks import CountTask
-from shuffledp.protocols.tasks.task import Label
+from shuffledp.questions.count.question import CountQuestion
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.sampling import Source
+from shuffledp.schema import Label
 from shuffledp.workload import Ranges
 
 __all__ = ["SignedCount", "check_most_error", "check_most_messages"]
@@ -42,13 +42,12 @@ class SignedCount(MessageProtocol):
     other: Label | None = "anything else"
     most_messages: int | None = None
     most_error: float | None = None
-    _known: Categories = field(init=False, repr=False)
+    _known: Labels = field(init=False, repr=False)
 
     makes = SignedUnits
 
     def _ask(self) -> None:
-        values = CountTask(self.value, self.other).checked().values
-        self._set(_known=Categories.of(values, values[0]))
+        self._set(_known=self.question.checked().domain(2))
         self._set(most_messages=check_most_messages(self.most_messages), most_error=check_most_error(self.most_error))
 
     @property
@@ -56,9 +55,9 @@ class SignedCount(MessageProtocol):
         return 2
 
     @property
-    def task(self) -> CountTask:
+    def question(self) -> CountQuestion:
         """The question, for a design."""
-        return CountTask(self.value, self.other)
+        return CountQuestion(value=self.value, other=self.other)
 
     def _calibrated(self) -> Signed:
         return Signed.calibrated(self._target, most_messages=self.most_messages, most_error=self.most_error)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shuffledp.domain import Labels, as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shares import Shares, shares
-from shuffledp.protocols.categories import Categories, as_list
 from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
 from shuffledp.protocols.protocol import Family, Protocol, ShuffledProtocol
-from shuffledp.protocols.tasks import CrosstabTask
+from shuffledp.questions.crosstab.question import CrosstabQuestion
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Source
@@ -40,34 +40,34 @@ class Crossing(Protocol):
     columns: Sequence[str]
     categories: Sequence[Any]
     other: Sequence[Hashable | None] | None = None
-    _parts: tuple[Categories, ...] = field(init=False, repr=False)
-    _known: Categories = field(init=False, repr=False)
+    _parts: tuple[Labels, ...] = field(init=False, repr=False)
+    _known: Labels = field(init=False, repr=False)
 
     def _ask(self) -> None:
         """Check the question."""
         columns = tuple(as_list("columns", self.columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
         listed = as_list("categories", self.categories, remedy=LISTS)
         given = [None] * len(listed) if self.other is None else as_list("other", self.other, remedy=LISTS)
-        task = CrosstabTask(columns, tuple(map(_written, listed)), tuple(given)).checked()  # type: ignore[arg-type]
-        parts = tuple(Categories.of(each, rest) for each, rest in zip(task.categories, task.other, strict=True))
-        other = task.other if any(rest is not None for rest in task.other) else None
-        self._set(columns=columns, categories=task.categories, other=other, _parts=parts, _task=task)
-        self._set(_known=Categories(task.labels))
+        asked: Any = {"columns": columns, "categories": tuple(map(_written, listed)), "other": tuple(given)}
+        question = CrosstabQuestion(**asked).checked()
+        other = question.other if any(rest is not None for rest in question.other) else None
+        self._set(columns=columns, categories=question.categories, other=other, _parts=question.cells.columns)
+        self._set(_known=Labels(labels=question.cells.names), _question=question)
 
     @property
-    def task(self) -> CrosstabTask:
+    def question(self) -> CrosstabQuestion:
         """The question, for a design."""
-        task: CrosstabTask = vars(self)["_task"]
-        return task
+        question: CrosstabQuestion = vars(self)["_question"]
+        return question
 
     @property
     def _size(self) -> int:
-        return self.task.size
+        return self.question.size
 
     @property
     def cells(self) -> list[tuple[Hashable, ...]]:
         """Every combination of categories, in the order of the cells."""
-        return list(product(*(part.labels for part in self._parts)))
+        return list(product(*(part.listed for part in self._parts)))
 
     def _asked(self) -> dict[str, object]:
         return {"categories": self.categories, "columns": self.columns}
@@ -82,21 +82,21 @@ class Crossing(Protocol):
             )
         columns = list(zip(*rows, strict=True)) or [()] * len(self._parts)
         places = [part.indices(list(column)) for part, column in zip(self._parts, columns, strict=True)]
-        return np.asarray(np.ravel_multi_index(tuple(places), self.task.sizes))
+        return np.asarray(np.ravel_multi_index(tuple(places), self.question.cells.sizes))
 
     def workload(self) -> Margins:
-        return Margins(self.task.rows, self.task.sizes)
+        return Margins(self.question.rows, self.question.cells.sizes)
 
     def _weighed(self) -> Each:
         """The cells: sums of them err in other units."""
-        return Each(self.task.labels)
+        return Each(self.question.cells.names)
 
     def shares(self, counts: ArrayLike, *, by: str, level: float = 0.95) -> Shares:
         """Of those in each group of the column ``by``, the share in each cell, from ``tally``."""
         if by not in self.columns:
             raise InvalidInput(f"by must be one of the columns {', '.join(self.columns)}, got {by!r}. Name one.")
-        tally, axis = self._opened(counts), self.task.columns.index(by)
-        return shares(self.hiding, tally, self.task.sizes, axis, level=level)
+        tally, axis = self._opened(counts), self.question.columns.index(by)
+        return shares(self.hiding, tally, self.question.cells.sizes, axis, level=level)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import View
 from shuffledp.accounting.views import VIEWS
+from shuffledp.domain import Labels
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate, likelihood, simplex
 from shuffledp.protocols.bag import Bag, Reports, SummedBag, notes_of
-from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
 from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
-from shuffledp.protocols.tasks import HistogramTask
+from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.support import VotingRandomizer
@@ -59,19 +59,19 @@ class Categorized(Protocol):
 
     categories: int | Iterable[Hashable]
     other: Hashable | None = None
-    _known: Categories = field(init=False, repr=False)
+    _known: Labels = field(init=False, repr=False)
 
     def _ask(self) -> None:
         """Check the question."""
-        known = Categories.of(self.categories, self.other)
-        self._set(categories=known.labels, _known=known)
+        known = Labels.of(self.categories, self.other)
+        self._set(categories=known.listed, _known=known)
 
     @property
     def _size(self) -> int:
-        return len(self._known)
+        return self._known.size
 
     def workload(self) -> Each:
-        return Each(tuple(self._known.labels))
+        return Each(tuple(self._known.listed))
 
     def _asked(self) -> dict[str, object]:
         return {"categories": self.categories}
@@ -81,9 +81,9 @@ class Categorized(Protocol):
         return self._known.indices(values)
 
     @property
-    def task(self) -> Any:
+    def question(self) -> Any:
         """The question, for a design."""
-        return HistogramTask(self._known.written, self.other)  # type: ignore[arg-type]
+        return HistogramQuestion(categories=self._known.labels, other=self.other)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,7 +97,7 @@ class RandomizedResponse(Categorized, ShuffledProtocol):
     randomizer: VotingRandomizer = FOUND
 
     def _family(self) -> tuple[Family, dict[str, int]]:
-        return KRR, {"k": len(self._known)}
+        return KRR, {"k": self._known.size}
 
     def analyse(
         self, bag: Bag, *, values: Iterable[Hashable] | None = None, estimator: Estimator = "inversion"
@@ -206,10 +206,10 @@ class Histogram(RandomizedResponse):
     def _family(self) -> tuple[Family, dict[str, int]]:
         # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
         # more for common ones, and those of ``OUE`` do.
-        return RAPPOR if self.view == "sums" else ENCODERS[self.mechanism or "krr"], {"k": len(self._known)}
+        return RAPPOR if self.view == "sums" else ENCODERS[self.mechanism or "krr"], {"k": self._known.size}
 
     @property
-    def task(self) -> HistogramTask:
+    def question(self) -> HistogramQuestion:
         """The question, for a design."""
         if self.view != "reports":
             raise InvalidInput(
@@ -222,8 +222,8 @@ class Histogram(RandomizedResponse):
                 f"the randomizer must be that of a mechanism to be written down, got {self.randomizer!r}. Name its "
                 f"mechanism instead, if it is one of {', '.join(ENCODERS)}."
             )
-        task: HistogramTask = super().task
-        return task
+        question: HistogramQuestion = super().question
+        return question
 
     def describe(self) -> dict[str, object]:
         return super().describe() | ({} if self.view == "reports" else {"view": self.view})

@@ -9,19 +9,18 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from shuffledp.domain import MOST_BINS, Labels
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, cuts_by_curator, number_by_curator
 from shuffledp.mechanisms.best_local import counts_alone, cuts_alone, number_alone
 from shuffledp.mechanisms.levels import level_sizes
-from shuffledp.protocols.categories import Categories
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.histogram import ENCODERS, DummyHistogram, FakesHistogram, Histogram, Mechanism
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
 from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
-from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.quantile_task import MOST_BINS
+from shuffledp.questions.crosstab.question import CrosstabQuestion
 
 __all__ = [
     "ADDING",
@@ -69,8 +68,8 @@ class PlannedTask:
 
 def _values(domain: Any, promise: Promised) -> tuple[int, Builders]:
     """How many people hold each value."""
-    known = Categories.of(domain)
-    size, labels = len(known), known.labels
+    known = Labels.of(domain)
+    size, labels = known.size, known.listed
 
     def noisy(name: Mechanism | None) -> Callable[[], Protocol]:
         return lambda: Histogram(categories=labels, mechanism=name, **promise)
@@ -167,7 +166,7 @@ def column_sizes(domain: object) -> list[int]:
             f"domain of a crosstab must be how many categories each of its columns has, got {domain!r}. Write it as "
             f"4x3."
         )
-    CrosstabTask(_numbered(len(whole)), tuple(whole), (None,) * len(whole)).checked()
+    CrosstabQuestion(columns=_numbered(len(whole)), categories=tuple(whole), other=(None,) * len(whole)).checked()
     return whole
 
 

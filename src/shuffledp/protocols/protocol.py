@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.design import Law
 from shuffledp.errors import (
     Argument,
     CertificateError,
@@ -32,8 +33,7 @@ from shuffledp.mechanisms.estimate import Estimate, check_estimates, combine
 from shuffledp.mechanisms.mechanism import Mechanism, Target
 from shuffledp.mechanisms.one_message import Family, OneMessage
 from shuffledp.protocols.bag import Bag, Reports, check_batches, check_tally, notes_of
-from shuffledp.protocols.design import Law
-from shuffledp.protocols.tasks import Task
+from shuffledp.questions.question import Question
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.matrix import Unmixed
 from shuffledp.randomizers.messages import MessageLaw
@@ -299,7 +299,7 @@ class Protocol(ABC):
         return Reports(self.describe(), self.randomizer.randomize(places, rng=source), source.secure)
 
     @property
-    def task(self) -> Task | None:
+    def question(self) -> Question | None:
         """What a design says of the question; None where it is not one that is written down."""
         return None
 

@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
+from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.estimate import Estimate, Interval
 from shuffledp.mechanisms.levels import best_levels
 from shuffledp.mechanisms.tree import Tree
-from shuffledp.protocols.binning import in_bins, plainly
-from shuffledp.protocols.categories import as_list
 from shuffledp.protocols.message_protocol import DummiesOfShuffler, FakesOfUsers
 from shuffledp.protocols.protocol import Family, Protocol, ShuffledProtocol
-from shuffledp.protocols.tasks import QuantileTask
+from shuffledp.questions.quantile.cuts import plainly
+from shuffledp.questions.quantile.question import QuantileQuestion
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import MessageLaw, TreeDummies
 from shuffledp.randomizers.randomizer import Randomizer
@@ -66,49 +66,50 @@ class Distribution(Protocol):
             tuple(_number("ranges", end) for end in as_list("ranges", each, remedy="Pass pairs of cut points."))
             for each in as_list("ranges", self.ranges, remedy="Pass a list of pairs of cut points.")
         )
-        task = QuantileTask(cuts, at, ranges).checked()  # type: ignore[arg-type]
-        self._set(cuts=cuts, at=at, ranges=ranges, _task=task)
+        asked: Any = {"cuts": cuts, "at": at, "ranges": ranges}
+        self._set(cuts=cuts, at=at, ranges=ranges, _question=QuantileQuestion(**asked).checked())
 
     @property
-    def task(self) -> QuantileTask:
+    def question(self) -> QuantileQuestion:
         """The question, for a design."""
-        task: QuantileTask = vars(self)["_task"]
-        return task
+        question: QuantileQuestion = vars(self)["_question"]
+        return question
 
     @property
     def _size(self) -> int:
-        return self.task.size
+        return self.question.size
 
     def _asked(self) -> dict[str, object]:
         return {"cuts": self.cuts}
 
     def _places(self, values: Any, source: Source) -> NDArray[Any]:
         """The bins that numbers fall into."""
-        return in_bins(values, self.task.cuts)
+        return self.question.domain(0).places(values, source)
 
     def workload(self) -> Ranges:
         """How many people are below each inner cut point."""
-        return below(tuple(f"below {plainly(cut)}" for cut in self.task.cuts[1:-1]))
+        return below(tuple(f"below {plainly(cut)}" for cut in self.question.cuts[1:-1]))
 
     def in_ranges(self, counts: ArrayLike) -> Estimate:
         """How many people are in each of the ``ranges``, from ``tally``."""
-        places = {cut: place for place, cut in enumerate(self.task.cuts)}
-        ends = tuple((places[low], places[high]) for low, high in self.task.ranges)
-        labels = tuple(f"{plainly(low)} to {plainly(high)}" for low, high in self.task.ranges)
+        places = {cut: place for place, cut in enumerate(self.question.cuts)}
+        ends = tuple((places[low], places[high]) for low, high in self.question.ranges)
+        labels = tuple(f"{plainly(low)} to {plainly(high)}" for low, high in self.question.ranges)
         return self.hiding.estimate(self._opened(counts), Ranges(labels, ends))
 
     def quantiles(self, estimate: Estimate, level: float = 0.95) -> list[QuantileRow]:
         """The quantiles that were asked for, from what ``analyse`` found: each interval covers the
         bin of its quantile with probability ``level`` at least, up to the normal approximation.
         """
-        return quantile_rows(self.task.at, self.task.cuts, estimate.unbiased, estimate.interval(level), estimate.n)
+        asked, limits = self.question, estimate.interval(level)
+        return quantile_rows(asked.at, asked.cuts, estimate.unbiased, limits, estimate.n)
 
     def swayed_quantiles(self, estimate: Estimate, people: int) -> list[tuple[float, float]]:
         """Between which values each quantile would have been estimated if ``people`` malicious
         people had reported honestly. They moved each count by at most ``people`` times its sway,
         and no quantile rises where counts do.
         """
-        far, at, cuts = people * self.sway(estimate), self.task.at, self.task.cuts
+        far, at, cuts = people * self.sway(estimate), self.question.at, self.question.cuts
         low, high = (quantiles_of(at, cuts, estimate.unbiased + moved, estimate.n) for moved in (far, -far))
         return list(zip(low, high, strict=True))
 

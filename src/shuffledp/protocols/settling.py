@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.domain import REMEDY
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon
 from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.crosstab import Crosstab, DummyCrosstab, FakesCrosstab
@@ -13,12 +14,12 @@ from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram, Histog
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles, Quantiles
 from shuffledp.protocols.sums import Mean, SplitMean, SplitSum, Sum
-from shuffledp.protocols.tasks import REMEDY, Task
+from shuffledp.questions.question import Question, lineage
 from shuffledp.randomizers.law_file import from_law
 from shuffledp.search.level import TopLevel
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.design import Design
+    from shuffledp.design import Design
 
 __all__ = ["Certified", "answering", "certify", "protocol_of", "register"]
 
@@ -26,15 +27,15 @@ PROTOCOLS: dict[tuple[str, str | None], type[Protocol]] = {}
 Registered = TypeVar("Registered", bound=type[Protocol])
 
 
-def register(task: str, protocol: Registered, *, families: tuple[str, ...] | None = None) -> Registered:
-    """Let designs of the task of this name be answered by ``protocol``; see ``protocols.tasks``.
+def register(question: str, protocol: Registered, *, families: tuple[str, ...] | None = None) -> Registered:
+    """Let designs of the question of this name be answered by ``protocol``; see ``questions``.
 
     Where ``families`` of laws are named, it answers those of them alone, and the one without names
     answers all others, and promises without a law.
     """
     for family in (None,) if families is None else families:
-        if PROTOCOLS.setdefault((task, family), protocol) is not protocol:
-            raise InvalidInput(f"a task must have one protocol, got another for {task!r}. Name a task of its own.")
+        if PROTOCOLS.setdefault((question, family), protocol) is not protocol:
+            raise InvalidInput(f"a question must have one protocol, got another for {question!r}. Rename your own.")
     return protocol
 
 
@@ -55,12 +56,15 @@ register("quantile", DummyQuantiles, families=("dummies", "tree"))
 register("top", TopLevel)
 
 
-def answering(task: Task, family: str | None = None, **terms: Any) -> Protocol:
-    """The protocol that answers a task by a family of laws, or by the usual one; ``terms`` are what
-    all protocols take, such as n and epsilon.
+def answering(question: Question, family: str | None = None, **terms: Any) -> Protocol:
+    """The protocol that answers a question by a family of laws, or by the usual one; ``terms`` are
+    what all protocols take, such as n and epsilon.
     """
-    own = {name: getattr(task, name) for name in task.field_names()}
-    make = PROTOCOLS.get((task.name, family)) or PROTOCOLS[task.name, None]
+    own = {name: getattr(question, name) for name in question.field_names()}
+    kinds = [(name, of) for of in (family, None) for name in lineage(question.type)]
+    make = next((PROTOCOLS[each] for each in kinds if each in PROTOCOLS), None)
+    if make is None:
+        raise InvalidInput(f"a question must have a protocol that answers it, got {question.type!r}. Register one.")
     return make(**own, **terms)
 
 
@@ -68,9 +72,8 @@ def protocol_of(design: Design) -> Protocol:
     """The protocol, with the very randomizer that was written down: hashing and subsets choose a
     size by epsilon0, and that one is in use. Nothing is calibrated.
     """
-    design.check_law()
     terms = {"n": design.n, "honest": design.honest, "rounds": design.rounds, "delta": design.delta}
-    return answering(design.task, design.law.family, randomizer=from_law(design.law.as_json()), **terms)
+    return answering(design.resolved, design.mechanism.type, randomizer=from_law(design.mechanism.as_json()), **terms)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,17 +19,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats
+from shuffledp.domain import MOST_LABELS, as_list, check_bounds, check_numbers, check_size, on_grid
 from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.grids import best_grid
 from shuffledp.mechanisms.rows import Scaled
 from shuffledp.mechanisms.split_and_mix import Split
 from shuffledp.protocols.bag import Bag, notes_of
-from shuffledp.protocols.categories import LARGEST, as_list, check_size
 from shuffledp.protocols.message_protocol import MessageProtocol
 from shuffledp.protocols.protocol import FOUND, Family, Protocol, ShuffledProtocol
-from shuffledp.protocols.rounding import check_bounds, check_numbers, on_grid
-from shuffledp.protocols.tasks import MeanTask, SumTask
+from shuffledp.questions.mean.question import MeanQuestion
+from shuffledp.questions.sum.question import SumQuestion
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.messages.split_shares import bits_to_hold
@@ -73,8 +73,8 @@ class Numbers(Protocol):
         self._set(lower=low, upper=high)
 
     @property
-    def task(self) -> MeanTask | None:
-        return (MeanTask if self.mean else SumTask)(self.lower, self.upper)
+    def question(self) -> MeanQuestion | None:
+        return (MeanQuestion if self.mean else SumQuestion)(lower=self.lower, upper=self.upper)
 
     def _unit(self, people: int) -> float:
         """What a sum of numbers in [0, 1] is multiplied by."""
@@ -149,7 +149,7 @@ class Summation(Numbers, ShuffledProtocol):
                 "k",
                 k,
                 least=1,
-                most=LARGEST,
+                most=MOST_LABELS,
                 remedy="It counts the steps of the grid; leave it out for the best.",
                 beyond="It counts the steps of the grid; a coarser one rounds the numbers without bias, too.",
             )
@@ -310,7 +310,7 @@ class StatisticalQuery(Summation):
         super()._ask()
 
     @property
-    def task(self) -> None:
+    def question(self) -> None:
         """None: what it asks is code, and is not written down."""
 
     def _asked(self) -> dict[str, object]:

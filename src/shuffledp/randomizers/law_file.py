@@ -35,7 +35,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
 
     >>> from shuffledp.randomizers import KRR
     >>> law_of(KRR(k=2, epsilon0=1.0))
-    {'randomizer': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
+    {'type': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
     """
     if isinstance(randomizer, VotingCheckIn):
         return law_of(randomizer.check_in)
@@ -50,7 +50,8 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     if isinstance(randomizer, AllOf):
         return _wrapped("all of", randomizer, {"questions": [law_of(each) for each in randomizer.parts]})
     if isinstance(randomizer, AnyRandomizer) and randomizer.describe()["randomizer"] in ANY:
-        return {**randomizer.describe(), "integers": []}
+        name, own = randomizer.describe()["randomizer"], {"epsilon0": randomizer.epsilon0, "delta0": randomizer.delta0}
+        return {"type": name, **own, "integers": []}
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
@@ -59,7 +60,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
         )
     settled = randomizer.settled
     parameters = {each: _plain(getattr(settled, each)) for each in family.parameters}
-    return {"randomizer": family.law, **parameters, "integers": [str(each) for each in settled.integers]}
+    return {"type": family.law, **parameters, "integers": [str(each) for each in settled.integers]}
 
 
 def _plain(value: Any) -> Any:
@@ -70,7 +71,7 @@ def _plain(value: Any) -> Any:
 def _wrapped(name: str, randomizer: Randomizer, own: dict[str, Any]) -> dict[str, Any]:
     """The law of a wrapper; epsilon0 follows from its parts, and is there for those who read."""
     integers = [str(each) for each in randomizer.integers]
-    return {"randomizer": name, "epsilon0": randomizer.epsilon0, **own, "integers": integers}
+    return {"type": name, "epsilon0": randomizer.epsilon0, **own, "integers": integers}
 
 
 def randomizer_of(law: object) -> Randomizer:
@@ -81,7 +82,7 @@ def randomizer_of(law: object) -> Randomizer:
     >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
-    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    name = law.get("type") if isinstance(law, Mapping) else None
     if isinstance(law, Mapping) and isinstance(name, str) and name in ANY:
         made = ANY[name](epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
         if law_of(made) != law:
@@ -92,7 +93,7 @@ def randomizer_of(law: object) -> Randomizer:
 
 def _read(law: object, depth: int) -> Randomizer:
     """``randomizer_of``, for a law inside so many others, of one message."""
-    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    name = law.get("type") if isinstance(law, Mapping) else None
     if not isinstance(law, Mapping) or name not in WRAPPERS:
         inside = from_law(law)
         if isinstance(inside, MessageLaw):
@@ -147,18 +148,18 @@ def from_law(law: object) -> VotingRandomizer | MessageLaw:
     >>> from_law(law_of(Hadamard(k=10, epsilon0=2.0)))
     Hadamard(k=10, epsilon0=2.0)
     """
-    name = law.get("randomizer") if isinstance(law, Mapping) else None
+    name = law.get("type") if isinstance(law, Mapping) else None
     if name == "check-in" and (voting := VotingCheckIn.of(randomizer_of(law))) is not None:
         return voting
     if name == "one of" and (levels := OneLevel.of(randomizer_of(law))) is not None:
         return levels
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
         raise InvalidInput(
-            f"a law's randomizer must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} A family from "
+            f"a law's type must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} A family from "
             f"elsewhere must be imported first."
         )
     family = FAMILIES[name]
-    if wrong := {*family.parameters, "integers", "randomizer"} ^ set(law):
+    if wrong := {*family.parameters, "integers", "type"} ^ set(law):
         raise InvalidInput(
             f"the law of {name} must have {', '.join(family.parameters)} and integers, got a difference in "
             f"{', '.join(sorted(wrong))}. {REMEDY}"

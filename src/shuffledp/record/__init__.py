@@ -2,7 +2,7 @@
 estimates, typed and versioned. Release, page and verify read this, and no dict.
 
 asked_about     what was asked, when, and of which series
-designed        the design as it was written, and the law in it; tasks by kind
+question_kinds  questions by kind: what a release of each has in its record
 counted_people  the people, how their reports came, the levels of a search, the votes
 findings        the estimates, the certificate, other kinds of trust, what the ledger said
 whole           the record of one release, its hashes, and how a page holds it
@@ -14,7 +14,6 @@ read, or, in a new record, in the order of their class.
 
 from shuffledp.record.asked_about import Asked, InSeries, Made
 from shuffledp.record.counted_people import Collected, Counted, Searched, SearchLevel, Tally
-from shuffledp.record.designed import Designed, WrittenLaw
 from shuffledp.record.findings import (
     Alternative,
     AtQuantiles,
@@ -44,7 +43,6 @@ __all__ = [
     "Counted",
     "Curve",
     "DeltaBound",
-    "Designed",
     "Ends",
     "EpsilonBound",
     "Estimates",
@@ -60,7 +58,6 @@ __all__ = [
     "Searched",
     "Tally",
     "Total",
-    "WrittenLaw",
     "data_block",
     "embedded_json",
     "read_record",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.designed import CROSSTABS
+from shuffledp.record.question_kinds import CROSSTABS
 from shuffledp.schema import NULL, USUAL, Mark, Part, Some, Text, Time, part
 
 __all__ = ["CLIPPED_TO_BOUNDS", "Asked", "InSeries", "Made"]
@@ -49,7 +49,7 @@ class Asked(Part):
     if it was not on one computer.
     """
 
-    task: Text
+    question: Text
     what: Annotated[Text | None, USUAL] = None
     title: Annotated[Text | None, USUAL] = None
     source: Annotated[Text | None, USUAL] = None
@@ -58,7 +58,7 @@ class Asked(Part):
     categories: Annotated[Text | None, NULL] = None
     outside: Annotated[Text | None, NULL] = None
     missing: Annotated[Text | None, NULL] = None
-    by: Annotated[Text | None, Mark(tasks=CROSSTABS)] = None
+    by: Annotated[Text | None, Mark(questions=CROSSTABS)] = None
     engine: Text | None = None
     series: InSeries | None = None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.designed import COUNTS, LISTS, TOP, WrittenLaw
+from shuffledp.design import Law
+from shuffledp.record.question_kinds import COUNTS, LISTS, TOP
 from shuffledp.schema import Chance, Count, Mark, Part, Some, Text, Texts, Whole, part
 
 __all__ = ["Collected", "Counted", "SearchLevel", "Searched", "Tally"]
@@ -81,7 +82,7 @@ class Searched(Part):
     found_from: Count | None
     miss: Chance
     faked_from: Count | None = None
-    counting_law: WrittenLaw | None = None
+    counting_law: Law | None = None
     levels: tuple[SearchLevel, ...]
 
     @property
@@ -103,7 +104,7 @@ class Counted(Part):
     missing: Count | None
     repeated: Count | None = None
     collected: Collected | None = None
-    search: Annotated[Searched | None, Mark(tasks=TOP)] = None
+    search: Annotated[Searched | None, Mark(questions=TOP)] = None
 
     @property
     def people(self) -> int:
@@ -118,6 +119,6 @@ class Tally(Part):
     """
 
     reports: Count
-    blocks: Annotated[tuple[Whole, ...] | None, Mark(tasks=LISTS, needed=True)] = None
+    blocks: Annotated[tuple[Whole, ...] | None, Mark(questions=LISTS, needed=True)] = None
     votes: tuple[Whole, ...]
-    digest: Annotated[Text | None, Mark(tasks=COUNTS)] = None
+    digest: Annotated[Text | None, Mark(questions=COUNTS)] = None

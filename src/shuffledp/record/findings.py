@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.designed import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
+from shuffledp.record.question_kinds import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
 from shuffledp.schema import Chance, Count, Epsilon, Floats, Limits, Mark, Number, Part, Size, Text, Texts, part
 
 __all__ = [
@@ -107,11 +107,11 @@ class Estimates(Part):
     upper: Floats
     all_lower: Floats
     all_upper: Floats
-    together: Annotated[bool, Mark(tasks=COUNTS)] = False
-    ends: Annotated[Ends | None, Mark(tasks=MEANS)] = None
-    quantiles: Annotated[AtQuantiles | None, Mark(tasks=DISTRIBUTIONS)] = None
-    ranges: Annotated[InRanges | None, Mark(tasks=DISTRIBUTIONS)] = None
-    shares: Annotated[GroupShares | None, Mark(tasks=CROSSTABS)] = None
+    together: Annotated[bool, Mark(questions=COUNTS)] = False
+    ends: Annotated[Ends | None, Mark(questions=MEANS)] = None
+    quantiles: Annotated[AtQuantiles | None, Mark(questions=DISTRIBUTIONS)] = None
+    ranges: Annotated[InRanges | None, Mark(questions=DISTRIBUTIONS)] = None
+    shares: Annotated[GroupShares | None, Mark(questions=CROSSTABS)] = None
     sway: tuple[Size | None, ...] | None = None
 
     @property

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any, Self
 
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.tasks import TASKS
+from shuffledp.questions.question import read
 from shuffledp.record.asked_about import Asked, Made
 from shuffledp.record.counted_people import Counted, Tally
-from shuffledp.record.designed import Designed
 from shuffledp.record.findings import Alternative, Certificate, Estimates, LedgerEntry
-from shuffledp.schema import NEEDED, Part, Text, Texts, Whole, part, rules_of, unusual
+from shuffledp.schema import NEEDED, RELEASE, Part, Text, Texts, Whole, part, rules_of, unusual
 from shuffledp.storage.canonical import digest_of, strict_json
 
 __all__ = [
@@ -64,7 +65,7 @@ class Record(Part):
     version: Annotated[Whole, NEEDED] = VERSION
     made: Made
     asked: Asked
-    design: Designed
+    design: Design
     counted: Counted
     certificate: Certificate
     comparison: tuple[Alternative, ...]
@@ -84,10 +85,20 @@ class Record(Part):
         """Read ``as_json``; any other form than the one that shuffledp writes is refused."""
         _check_outline(facts)
         assert isinstance(facts, dict)
-        task = facts["design"].get("task") if isinstance(facts["design"], dict) else None
-        if not isinstance(task, str) or task not in TASKS:
-            raise unusual("design.task", task)
-        return cls.read(facts, task)
+        asked = facts["design"].get("question") if isinstance(facts["design"], dict) else None
+        named = asked.get("type") if isinstance(asked, dict) else None
+        if not isinstance(named, str):
+            raise unusual("design.question.type", named)
+        made = cls.read(facts, RELEASE._replace(question=named))
+        _ = made.question  # it has the form of a question that this version knows
+        return made
+
+    @cached_property
+    def question(self) -> Any:
+        """What the design asks, as it was written, also if no device would ask it: a ``Question``,
+        with fields of its own.
+        """
+        return read(self.design.question)
 
     def digests(self) -> dict[str, Any]:
         """The hash of every part, computed anew."""

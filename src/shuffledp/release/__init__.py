@@ -7,11 +7,11 @@ of_values          ``sdp.histogram``, ``sdp.count``
 of_numbers         ``sdp.mean``, ``sdp.sum``, ``sdp.quantile``
 of_columns         ``sdp.crosstab``
 of_words           ``sdp.top``
-question           a question about a column of a table
+request            a question about a column of a table
 crossed            a question about several columns at once
-settled_question   a question that was settled before there was a table
+stored_question    a question that was written down before there was a table
 central_questions  counts, sums and means that several messages answer like a curator
-by_task            what a release has of its own, by the task
+by_task            what a release has of its own, by the question
 certificate        what a privacy officer signs
 facts              everything about a release, as its record
 budget             a release in the ledger

@@ -12,17 +12,17 @@ from typing import Any, TypeVar
 
 from shuffledp.errors import spelled
 from shuffledp.release.arguments import budget_of, promise_of, reading
-from shuffledp.release.question import Question
 from shuffledp.release.released import Release
+from shuffledp.release.request import Request
 from shuffledp.release.stages import release
-from shuffledp.release.top_question import TopQuestion
+from shuffledp.release.top_question import TopRequest
 from shuffledp.sampling import Rng
 from shuffledp.tables import Values
 from shuffledp.tables.memory import VALUES
 
 __all__ = ["answered", "opened"]
 
-Open = TypeVar("Open", bound=Question | TopQuestion)
+Open = TypeVar("Open", bound=Request | TopRequest)
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def answered(build: Any, data: object, column: object, given: Any, rng: Rng) -> 
     """The release that answers a question of one round of reports; ``build`` makes it of the
     options that were ``given``.
     """
-    question: Question = build(reading(data, given), column, given)
+    question: Request = build(reading(data, given), column, given)
     promise, budget = promise_of(given), budget_of(given)
     question.check(promise)
     with opened(question.settled(), rng) as (settled, values):

@@ -21,16 +21,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from shuffledp.domain import ENCODINGS, as_list, check_size
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_finite, shown
-from shuffledp.protocols.binning import cut_points
-from shuffledp.protocols.categories import as_list, check_size
-from shuffledp.protocols.tasks import ENCODINGS, TASKS, QuantileTask
-from shuffledp.protocols.tasks.crossing import per_column
+from shuffledp.questions import OURS, kind_of
+from shuffledp.questions.quantile.cuts import cut_points
 from shuffledp.release.options import QUESTIONS, Option, options_of
 from shuffledp.tables import Cleaning
 from shuffledp.tables.cleaning import check_encoding
 from shuffledp.tables.memory import held_table
 from shuffledp.tables.people import check_keep
+from shuffledp.tables.readers import per_column
+
+if TYPE_CHECKING:
+    from shuffledp.questions.quantile.question import QuantileQuestion
 
 if TYPE_CHECKING:  # a client that reads a table loads no accountant
     from shuffledp.release.budget import Budget
@@ -92,9 +95,11 @@ class Bins:
     at: tuple[float, ...] = (0.5,)
     ranges: tuple[tuple[float, float], ...] = ()
 
-    def task(self) -> QuantileTask:
+    def question(self) -> QuantileQuestion:
         """The question, if it can be asked."""
-        return QuantileTask(self.cuts, self.at, self.ranges).checked()
+        from shuffledp.questions.quantile.question import QuantileQuestion
+
+        return QuantileQuestion(cuts=self.cuts, at=self.at, ranges=self.ranges).checked()
 
 
 def given_bins(
@@ -123,7 +128,7 @@ def given_bins(
 
         cuts = cut_points(lower, upper, bins=bins, scale="linear" if scale is None else scale)  # type: ignore[arg-type]
     made = Bins(cuts=tuple(cuts), at=tuple(at), ranges=tuple(ranges))
-    made.task()
+    made.question()
     return made
 
 
@@ -198,14 +203,8 @@ class Hiding:
     light_epsilon0: float | None = None
 
     def __post_init__(self) -> None:
-        known = TASKS[self.question].mechanisms
-        name, got = Argument("mechanism"), repr(self.mechanism)
-        if not known and not self.by_noise:
-            remedy = f"It is for a {' or a '.join(name for name, task in TASKS.items() if task.mechanisms)}."
-            raise InvalidInput(Refusal((name, f" must be left out of a {self.question}"), got, remedy))
-        if known and self.mechanism not in known:
-            remedy = "Leave it out for krr, noise in every report, which asks for the least trust."
-            raise InvalidInput(Refusal((name, f" of a {self.question} must be one of {', '.join(known)}"), got, remedy))
+        if not self.by_noise:
+            self._check_mechanism()
         own = CHOICES.get(self.mechanism, ())
         for choice in ("slots", "kept", "kind", "light_epsilon0"):
             if choice not in own and (given := getattr(self, choice)) is not None:
@@ -214,6 +213,17 @@ class Hiding:
                 fitting = (Argument(choice.replace("_", "-")), " must come with ", listed(wanted, " or "))
                 raise InvalidInput(Refusal(fitting, f"{given!r} with {self.mechanism}", "Leave it out."))
 
+    def _check_mechanism(self) -> None:
+        """Refuse what does not answer the question."""
+        known = kind_of(self.question).choices
+        name, got = Argument("mechanism"), repr(self.mechanism)
+        if not known:
+            remedy = f"It is for a {' or a '.join(each for each in OURS if kind_of(each).choices)}."
+            raise InvalidInput(Refusal((name, f" must be left out of a {self.question}"), got, remedy))
+        if self.mechanism not in known:
+            remedy = "Leave it out for krr, noise in every report, which asks for the least trust."
+            raise InvalidInput(Refusal((name, f" of a {self.question} must be one of {', '.join(known)}"), got, remedy))
+
     @property
     def by_noise(self) -> bool:
         """Whether nothing but the usual noise hides the answers."""
@@ -221,7 +231,7 @@ class Hiding:
 
     @property
     def family(self) -> str | None:
-        """The family of laws to choose from; None is the usual one of the task."""
+        """The family of laws to choose from; None is the usual one of the question."""
         return None if self.by_noise else self.mechanism
 
     def terms(self) -> dict[str, Any]:
@@ -497,9 +507,9 @@ def path_text(argument: str, given: object) -> str:
     return path
 
 
-def hiding_of(task: str, given: Mapping[str, Any]) -> Hiding:
+def hiding_of(question: str, given: Mapping[str, Any]) -> Hiding:
     """How answers are hidden."""
-    return Hiding(task, **{name: given[name] for name in HIDING if name in given})
+    return Hiding(question, **{name: given[name] for name in HIDING if name in given})
 
 
 def promise_of(given: Mapping[str, Any]) -> Promise:

@@ -11,12 +11,12 @@ from typing import Any
 from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.shuffled import Shuffled, shuffle, shuffled_parts
+from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, ShuffledpError
 from shuffledp.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.ledger.total import composed
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import TopTask
 from shuffledp.record import LedgerEntry, Limit, Total
+from shuffledp.record.question_kinds import TOP
 
 __all__ = ["Budget", "Spent", "Unnoted"]
 
@@ -128,7 +128,12 @@ class Budget:
         whole = _once(design).compose(design.rounds)
         epsilon = whole.epsilon_at_most(delta=design.delta)
         entry = Entry.of(
-            whole, what=f"{turn}: {design.task}", design=design.digest, epsilon=epsilon, delta=design.delta, series=turn
+            whole,
+            what=f"{turn}: {design.question.type}",
+            design=design.digest,
+            epsilon=epsilon,
+            delta=design.delta,
+            series=turn,
         )
         return self._record(entry, held_back=False)
 
@@ -154,7 +159,7 @@ class Budget:
 
     def more(self, design: Design) -> int:
         """How many more rounds of a design fit within the limit."""
-        entry = entry_of(design, design.task.name, besides=self.besides)
+        entry = entry_of(design, design.question.type, besides=self.besides)
         return Ledger(self.path).more(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
         )
@@ -183,7 +188,7 @@ def entry_of(
         delta=delta,
         batches=batches,
         series=series,
-        at_most=isinstance(design.task, TopTask),
+        at_most=design.question.type in TOP,
     )
 
 

@@ -14,20 +14,20 @@ from shuffledp.protocols.count import SignedCount, check_most_error, check_most_
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import reachable
-from shuffledp.protocols.tasks import CountTask
+from shuffledp.questions.count.question import CountQuestion
 from shuffledp.record import Asked
 from shuffledp.release.arguments import Categories, Promise, check_labels, check_words, listed
-from shuffledp.release.question import Question
+from shuffledp.release.request import Request
 from shuffledp.sampling import Rng
 from shuffledp.tables import Column, OneValue, Places, Values, read
 
-__all__ = ["CountQuestion", "SumQuestion", "count_categories"]
+__all__ = ["CountRequest", "SumRequest", "count_categories"]
 
 REST = "anything else"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SumQuestion(Question):
+class SumRequest(Request):
     """A mean or a sum: of one message of each person, or of several, where more accuracy is asked
     for or more ``messages`` are allowed.
     """
@@ -41,7 +41,14 @@ class SumQuestion(Question):
             return
         if promise.k is None:
             raise InvalidInput(
-                *(f"a {self.task} with ", Argument("gamma"), " or ", Argument("epsilon0"), " needs ", Argument("k")),
+                *(
+                    f"a {self.question} with ",
+                    Argument("gamma"),
+                    " or ",
+                    Argument("epsilon0"),
+                    " needs ",
+                    Argument("k"),
+                ),
                 *(": the steps of the grid that numbers are rounded to. Add it, such as ", Argument("k", 6), "."),
             )
         remedy = "It counts the steps of the grid that numbers are rounded to."
@@ -62,8 +69,8 @@ class SumQuestion(Question):
         with as many messages.
         """
         messages, error = check_most_messages(self.messages), check_most_error(self.error)
-        task, terms = self._task(), promise.terms(n)
-        one = answering(task, **terms)
+        question, terms = self._question(), promise.terms(n)
+        one = answering(question, **terms)
         if messages in (None, 1) and error is None:
             return one
         if error is not None and one.predicted_stderr() <= error:
@@ -71,7 +78,7 @@ class SumQuestion(Question):
         fitting, refused = [one], tuple[Words, ...]()
         if messages is None or messages > 1:
             try:
-                fitting.append(answering(task, "split", **terms))
+                fitting.append(answering(question, "split", **terms))
             except InvalidInput as why:
                 refused = (" ", *why.args)
         try:
@@ -82,18 +89,18 @@ class SumQuestion(Question):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountQuestion(Question):
+class CountRequest(Request):
     """How many people hold ``value``, one of the ``listed`` categories if there are any: values
     outside them are refused, or count as their ``other``.
     """
 
-    task: str = "count"
+    question: str = "count"
     value: str
     listed: Categories | None = None
     messages: int | None = None
     error: float | None = None
 
-    def settled(self) -> Question:
+    def settled(self) -> Request:
         check_words(Argument("value"), self.value)
         known = count_categories(self.value, None if self.categories is None else self.categories.missing)
         if self.listed is not None:
@@ -104,7 +111,7 @@ class CountQuestion(Question):
                 raise InvalidInput(
                     Refusal((Argument("value"), " must be one of the categories"), repr(self.value), remedy)
                 )
-        return Question.settled(replace(self, categories=known))
+        return Request.settled(replace(self, categories=known))
 
     def reader(self) -> OneValue:
         known, given = self.categories, self.listed
@@ -134,12 +141,12 @@ class CountQuestion(Question):
 
     def asked(self) -> Asked:
         if self.listed is None:
-            return Question.asked(self)
+            return Request.asked(self)
         other = self.listed.other
-        return replace(Question.asked(self), outside="refused" if other is None else f"counted as {other}")
+        return replace(Request.asked(self), outside="refused" if other is None else f"counted as {other}")
 
-    def _task(self) -> CountTask:
-        return CountTask(self.value)
+    def _question(self) -> CountQuestion:
+        return CountQuestion(value=self.value)
 
     def protocol(self, n: int, promise: Promise) -> Protocol:
         terms: dict[str, Any] = promise.terms(n)

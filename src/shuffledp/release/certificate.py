@@ -14,9 +14,9 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.messages.reductions import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.accounting.shuffled import Shuffled
+from shuffledp.design import Design
 from shuffledp.mechanisms.best_curator import best_curator
 from shuffledp.mechanisms.best_local import best_alone
-from shuffledp.protocols.design import Design
 from shuffledp.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.wording import statement, statement_ids
 
@@ -49,7 +49,7 @@ def certificate(design: Design, *, collected: bool = False, last: float | None =
         users=design.n,
         honest=design.honest,
         rounds=design.rounds,
-        alone=_finite(design.law.epsilon0),
+        alone=_finite(design.mechanism.alone),
         numerical_error=_numerical_error(guarantee, bound.upper),
         theorem_ids=_theorem_ids(guarantee.method, design.rounds),
         assumption_ids=statement_ids(assumptions),
@@ -103,7 +103,7 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     """
     epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
-    alone, curator = best_alone(design.task, **promise), best_curator(design.task, **promise)
+    alone, curator = best_alone(design.resolved, **promise), best_curator(design.resolved, **promise)
     protocol = design.protocol
     own, error = _finite(protocol.epsilon0), protocol.predicted_stderr()
     return (

@@ -6,37 +6,37 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shuffledp.domain import as_list
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.crossing import Missing, per_column
+from shuffledp.questions.crosstab.question import CrosstabQuestion
 from shuffledp.record import Asked
 from shuffledp.release.arguments import Categories, check_labels, check_words, given_categories
-from shuffledp.release.question import Question
+from shuffledp.release.request import Request
 from shuffledp.tables import Cleaning, Column, JoinedPlaces, Places, open_column
 from shuffledp.tables.columns import joined_name
+from shuffledp.tables.readers import Missing, per_column
 
-__all__ = ["CrossQuestion", "check_columns", "crossed_columns", "crossed_reader"]
+__all__ = ["CrossRequest", "check_columns", "crossed_columns", "crossed_reader"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrossQuestion(Question):
+class CrossRequest(Request):
     """One question about several columns: the categories of each in ``parts``. With ``by``, one of
     the columns, shares within its groups are told beside the counts.
     """
 
-    task: str = "crosstab"
+    question: str = "crosstab"
     columns: tuple[str, ...]
     parts: tuple[Categories, ...]
     by: str | None = None
 
-    def settled(self) -> CrossQuestion:
+    def settled(self) -> CrossRequest:
         """The same with categories that are known, of each column."""
         check_words(Argument("title"), self.title)
         check_columns(self.columns)
         known = [replace(part, labels=part.of(part.labels)) for part in self.parts]
         settled = replace(self, parts=tuple(known), column=joined_name(self.columns))
-        settled._task()
+        settled._question()
         for part in known:
             check_labels(part.labels)
         return settled
@@ -79,16 +79,16 @@ class CrossQuestion(Question):
 
     def asked(self) -> Asked:
         return replace(
-            Question.asked(self),
+            Request.asked(self),
             categories=_each(self.columns, [part.origin for part in self.parts]),
             outside=_each(self.columns, [_rule("refused", part.other) for part in self.parts]),
             missing=_each(self.columns, [_rule("left out", part.missing) for part in self.parts]),
             by=self.by,
         )
 
-    def _task(self) -> CrosstabTask:
-        listed = tuple(part.labels for part in self.parts)
-        return CrosstabTask(self.columns, listed, tuple(part.other for part in self.parts)).checked()
+    def _question(self) -> CrosstabQuestion:
+        listed, other = tuple(part.labels for part in self.parts), tuple(part.other for part in self.parts)
+        return CrosstabQuestion(columns=self.columns, categories=listed, other=other).checked()
 
 
 def crossed_reader(
@@ -105,7 +105,7 @@ def crossed_reader(
         given_categories([str(label) for label in each], other=rest, missing=gap)
         for each, rest, gap in zip(listed, rests, gaps, strict=True)
     )
-    return CrossQuestion(source="a table", columns=names, parts=parts, cleaning=cleaning).settled().reader()
+    return CrossRequest(source="a table", columns=names, parts=parts, cleaning=cleaning).settled().reader()
 
 
 def check_columns(columns: Sequence[str]) -> tuple[str, ...]:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from shuffledp import __version__
 from shuffledp.client import cautions
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.sentences import perhaps_clipped
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import TopTask
-from shuffledp.record import Asked, Collected, Counted, Designed, Estimates, LedgerEntry, Made, Record, Tally
+from shuffledp.record import Asked, Collected, Counted, Estimates, LedgerEntry, Made, Record, Tally
+from shuffledp.record.question_kinds import TOP
 from shuffledp.release.by_task import LEVEL, released_by
 from shuffledp.release.certificate import certificate, comparison
 from shuffledp.storage.canonical import digest_of_votes
@@ -49,9 +49,9 @@ def estimate_of(
         else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
     protocol = design.protocol
-    said = cautions(design, protocol.predicted_stderr())
+    said = cautions(design, protocol.predicted_stderr(), design.resolved.scale(design.n))
     estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
-    labels = released_by(design.task.name).labels(estimate, clipped=clipped)
+    labels = released_by(design.question.type).labels(estimate, clipped=clipped)
     return replace(estimate, labels=labels)
 
 
@@ -69,13 +69,13 @@ def check_sayable(design: Design) -> None:
     """Refuse a design whose law has no place in a record: nobody could verify its page; and one
     level of a search, which says nothing by itself.
     """
-    if isinstance(design.task, TopTask):
+    if design.question.type in TOP:
         raise InvalidInput(
             "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
         )
-    if (law := design.law) is not law.inside:
+    if (law := design.mechanism) is not law.inside:
         raise InvalidInput(
-            f"a release must be of a law that its page can state and `verify` can count again, got a {law.family}. "
+            f"a release must be of a law that its page can state and `verify` can count again, got a {law.type}. "
             f"Analyze the shuffled reports in Python: protocol = design.protocol; "
             f"protocol.analyse(protocol.shuffle(reports))."
         )
@@ -103,7 +103,7 @@ def record_of(
     record = Record(
         made=made_now(),
         asked=asked,
-        design=Designed.from_json(design.as_json()),
+        design=design,
         counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
         certificate=certified,
         comparison=comparison(design, certified),
@@ -143,7 +143,7 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> Tally:
     """What the shuffler released, as far as the listed estimates depend on it."""
     reports, blocks, votes = design.protocol.randomizer.opened(tally)
-    if not design.task.counts:
+    if not design.resolved.counts:
         return Tally(reports=reports, votes=tuple(votes.tolist()))
     cut = LISTED <= len(kept) < len(votes)
     return Tally(
@@ -160,7 +160,7 @@ def _estimates(
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
     return Estimates(
-        unit=design.task.unit,
+        unit=design.resolved.unit,
         level=LEVEL,
         of=len(estimate.values),
         label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
@@ -172,7 +172,7 @@ def _estimates(
         all_upper=all_upper,
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
-        together=design.task.counts and len(estimate.values) > SHORT,
+        together=design.resolved.counts and len(estimate.values) > SHORT,
         sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
-        **released_by(design.task.name).beside(design, tally, estimate, asked),
+        **released_by(design.question.type).beside(design, tally, estimate, asked),
     )

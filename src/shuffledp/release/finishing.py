@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from shuffledp.design import Design
 from shuffledp.errors import CertificateError, InvalidInput, ShuffledpError
-from shuffledp.protocols.design import Design
 from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Spent, Unnoted
 from shuffledp.release.facts import estimate_of, record_of

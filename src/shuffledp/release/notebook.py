@@ -20,14 +20,14 @@ QUIET = "opacity: 0.7; margin: 0.3em 0"
 
 def release_html(record: Record, table: EstimateTable) -> str:
     """Everything that a reader of the answer needs beside it."""
-    title, design = record.asked.title, record.design
+    title = record.asked.title
     return element(
         "div",
         None if title is None else element("p", element("strong", label(title))),
         element("p", label(headline(record))),
         *(element("p", element("strong", words)) for words in warned(record)),
         *(element("p", label(words)) for words in quantile_sentences(record)),
-        estimates_html(table, bounds=None if design.people else design.bounds),
+        estimates_html(table, bounds=None if record.question.unit == "people" else record.design.domain.bounds),
         element("p", element("strong", certified(record))),
         None if record.ledger is None else element("p", f"{charged(record.ledger)}."),
         *(element("p", f"Note: {note}.", style=QUIET) for note in record.notes),

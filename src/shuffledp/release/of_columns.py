@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Unpack
 
-from shuffledp.protocols.categories import as_list
+from shuffledp.domain import as_list
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import column_name, hiding_of, parts_of
-from shuffledp.release.crossed import CrossQuestion, check_columns, crossed_columns
+from shuffledp.release.crossed import CrossRequest, check_columns, crossed_columns
 from shuffledp.release.options import CrosstabOptions, keywords
-from shuffledp.release.question import Question
 from shuffledp.release.released import Release
+from shuffledp.release.request import Request
 from shuffledp.sampling import Rng
 
 __all__ = ["crosstab"]
 
 
-def _crosstab(read: dict[str, Any], columns: object, given: dict[str, Any]) -> Question:
+def _crosstab(read: dict[str, Any], columns: object, given: dict[str, Any]) -> Request:
     listed = as_list("columns", columns or (), remedy='Pass a list such as ["region", "smoker"].')
     group = column_name("by", given["by"])
     asked = check_columns(crossed_columns([str(column_name("columns", each)) for each in listed], group))
-    return CrossQuestion(
+    return CrossRequest(
         **read,
         title=given["title"],
         columns=asked,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Unpack
 
-from shuffledp.protocols.categories import as_list
+from shuffledp.domain import as_list
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import column_name, cut_pair, finite_numbers, given_bins, hiding_of
-from shuffledp.release.central_questions import SumQuestion
+from shuffledp.release.central_questions import SumRequest
 from shuffledp.release.options import MeanOptions, QuantileOptions, keywords
-from shuffledp.release.question import Question
 from shuffledp.release.released import Release
+from shuffledp.release.request import Request
 from shuffledp.sampling import Rng
 
 __all__ = ["mean", "quantile", "sum"]
@@ -19,12 +19,12 @@ __all__ = ["mean", "quantile", "sum"]
 SUMMED = ("title", "lower", "upper", "clip", "messages", "error")
 
 
-def _added(read: dict[str, Any], column: object, given: dict[str, Any], *, task: str) -> Question:
+def _added(read: dict[str, Any], column: object, given: dict[str, Any], *, asks: str) -> Request:
     own = {name: given[name] for name in SUMMED}
-    return SumQuestion(task=task, **read, column=column_name("column", column), **own)
+    return SumRequest(question=asks, **read, column=column_name("column", column), **own)
 
 
-_mean, _sum = partial(_added, task="mean"), partial(_added, task="sum")
+_mean, _sum = partial(_added, asks="mean"), partial(_added, asks="sum")
 
 
 @keywords(MeanOptions, _mean)
@@ -65,7 +65,7 @@ def sum(data: object, column: str | None = None, *, rng: Rng = None, **given: Un
     return answered(_sum, data, column, given, rng)
 
 
-def _quantile(read: dict[str, Any], column: object, given: dict[str, Any]) -> Question:
+def _quantile(read: dict[str, Any], column: object, given: dict[str, Any]) -> Request:
     at, cuts, ranges = given["at"], given["cuts"], given["ranges"]
     known = given_bins(
         **{name: given[name] for name in ("lower", "upper", "bins", "scale")},
@@ -73,8 +73,8 @@ def _quantile(read: dict[str, Any], column: object, given: dict[str, Any]) -> Qu
         at=finite_numbers("at", [at] if isinstance(at, (int, float)) else at),
         ranges=[cut_pair(each) for each in as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")],
     )
-    return Question(
-        task="quantile",
+    return Request(
+        question="quantile",
         **read,
         column=column_name("column", column),
         title=given["title"],

@@ -7,18 +7,18 @@ from typing import Any, Unpack
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import categories_of, column_name, hiding_of, label_text
-from shuffledp.release.central_questions import CountQuestion
+from shuffledp.release.central_questions import CountRequest
 from shuffledp.release.options import CountOptions, HistogramOptions, keywords
-from shuffledp.release.question import Question
 from shuffledp.release.released import Release
+from shuffledp.release.request import Request
 from shuffledp.sampling import Rng
 
 __all__ = ["count", "histogram"]
 
 
-def _histogram(read: dict[str, Any], column: object, given: dict[str, Any]) -> Question:
-    return Question(
-        task="histogram",
+def _histogram(read: dict[str, Any], column: object, given: dict[str, Any]) -> Request:
+    return Request(
+        question="histogram",
         **read,
         column=column_name("column", column),
         title=given["title"],
@@ -79,12 +79,12 @@ def histogram(
     return answered(_histogram, data, column, given, rng)
 
 
-def _count(read: dict[str, Any], column: object, given: dict[str, Any]) -> Question:
+def _count(read: dict[str, Any], column: object, given: dict[str, Any]) -> Request:
     if given["categories"] is None and given["other"] is not None:
         remedy = "Without them every other value is else."
         raise InvalidInput(Refusal((Argument("other"), " must come with ", Argument("categories")), "none", remedy))
     listed = given["categories"]
-    return CountQuestion(
+    return CountRequest(
         **read,
         column=column_name("column", column),
         title=given["title"],

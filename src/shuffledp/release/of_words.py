@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Any, Unpack
 
-from shuffledp.protocols.categories import as_list
+from shuffledp.domain import as_list
 from shuffledp.release.answered import opened
 from shuffledp.release.arguments import budget_of, column_name, path_text, promise_of, reading
 from shuffledp.release.options import TopOptions, keywords
-from shuffledp.release.top_question import TopQuestion, read_tokens
+from shuffledp.release.top_question import TopRequest, read_tokens
 from shuffledp.release.top_release import TopRelease, release_search
 from shuffledp.sampling import Rng
 
@@ -19,14 +19,14 @@ __all__ = ["top"]
 SEARCHED = ("title", "k", "longest", "least_holders", "error", "candidates")
 
 
-def _top(read: dict[str, Any], column: object, given: dict[str, Any]) -> TopQuestion:
+def _top(read: dict[str, Any], column: object, given: dict[str, Any]) -> TopRequest:
     tokens: Any = given["tokens"]
     if isinstance(tokens, (str, os.PathLike)):
         tokens = read_tokens(Path(path_text("tokens", tokens)))
     elif tokens is not None:
         tokens = tuple(as_list("tokens", tokens, remedy='Pass a list such as ["a", "b"], or the name of a file.'))
     own = {name: given[name] for name in SEARCHED if name in given}
-    return TopQuestion(**read, column=column_name("column", column), tokens=tokens, **own).checked()
+    return TopRequest(**read, column=column_name("column", column), tokens=tokens, **own).checked()
 
 
 @keywords(TopOptions, _top)

@@ -43,7 +43,7 @@ class Release:
     @cached_property
     def estimates(self) -> EstimateTable:
         """The answer, with error bars: a table that every library can take."""
-        return EstimateTable.of(self.estimate, level=LEVEL, ordered=released_by(self.record.design.task).ordered)
+        return EstimateTable.of(self.estimate, level=LEVEL, ordered=released_by(self.record.question.type).ordered)
 
     @property
     def shares(self) -> tuple[ShareRow, ...]:

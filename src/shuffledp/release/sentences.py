@@ -6,6 +6,7 @@ from shuffledp.page.facts import quantile_rows, range_rows
 from shuffledp.page.numerals import many
 from shuffledp.page.sentences import CLIPPED_ENDS, clipping, not_the_values
 from shuffledp.record import LedgerEntry, Record
+from shuffledp.record.question_kinds import DISTRIBUTIONS
 from shuffledp.wording import exactly, rounded
 
 __all__ = ["certified", "charged", "headline", "quantile_sentences", "warned"]
@@ -46,7 +47,7 @@ def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
     said += [f"{not_the_values(record)} {clipping(record)}"] if record.estimates.clipped else []
-    return said + ([CLIPPED_ENDS] if record.design.distributes and record.asked.clips else [])
+    return said + ([CLIPPED_ENDS] if record.question.type in DISTRIBUTIONS and record.asked.clips else [])
 
 
 def quantile_sentences(record: Record) -> list[str]:

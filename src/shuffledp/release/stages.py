@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.client import Encoder, read_design
+from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.record import Asked, Collected
 from shuffledp.release.arguments import check_words, name_of
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.facts import check_reports, check_sayable
 from shuffledp.release.finishing import charged, finished, standing
-from shuffledp.release.question import Question
 from shuffledp.release.released import Release
+from shuffledp.release.request import Request
 from shuffledp.release.write import check_folder
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
@@ -54,7 +54,7 @@ Tick = Callable[[int], object] | None
 
 
 def release(
-    question: Question,
+    question: Request,
     values: Values,
     design: Design,
     folder: Path | None = None,
@@ -154,7 +154,7 @@ def shuffle(
         spent = (
             None
             if budget is None
-            else budget.spend(settled, f"{settled.task}, shuffled", batches=batches, held_back=True)
+            else budget.spend(settled, f"{settled.question.type}, shuffled", batches=batches, held_back=True)
         )
 
     def begin() -> None:
@@ -234,8 +234,8 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
 
 def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
     """What is known of a question whose reports came in a file."""
-    what = f"{design.task} of {made} reports"
-    return Asked(task=design.task.name, what=what, title=title, source=name_of(path))
+    what = f"{design.question.type} of {made} reports"
+    return Asked(question=design.question.type, what=what, title=title, source=name_of(path))
 
 
 def seal_counts(
@@ -253,7 +253,7 @@ def seal_counts(
     check_apart(check_new_file(out, replace=force), *(() if budget is None else (budget.path,)))
     settled, spent = check_counts(counted, "what was counted", design), None
     if budget is not None:
-        spent = budget.spend(settled, f"{settled.task}, counted", batches=counted.batches, held_back=True)
+        spent = budget.spend(settled, f"{settled.question.type}, counted", batches=counted.batches, held_back=True)
 
     def begin() -> None:
         check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
@@ -290,7 +290,7 @@ def release_counts(
         notes += standing(folder, charging=budget is not None, drawn=collected is None)
     spent = None
     if budget is not None:
-        what = asked.what or asked.task
+        what = asked.what or asked.question
         spent = budget.spend(design, what, batches=counted.batches, held_back=True)
     with charged(spent):
         return finished(

@@ -18,11 +18,11 @@ from shuffledp.search.search import TopSearch, check_asked, planned_search
 from shuffledp.tables import AS_WRITTEN, Cleaning, Column, Keep, Spelled, Values, open_column, read
 from shuffledp.tables.formats import Table
 
-__all__ = ["TopQuestion", "read_tokens"]
+__all__ = ["TopRequest", "read_tokens"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopQuestion:
+class TopRequest:
     """Which words of a column are most frequent; ``k`` of them at most."""
 
     source: str | Table
@@ -102,7 +102,7 @@ class TopQuestion:
         source = self.source
         named = source.title.removeprefix("the ") if isinstance(source, Table) else name_of(Path(source))
         return Asked(
-            task="top",
+            question="top",
             what=self.what,
             title=self.title,
             source="standard input" if source == "-" else named,

@@ -13,20 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.rows import Weighted
-from shuffledp.protocols.design import Design
 from shuffledp.record import (
     Asked,
     Certificate,
     Collected,
     Counted,
-    Designed,
     Estimates,
     Record,
     Searched,
     SearchLevel,
-    WrittenLaw,
 )
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.budget import Budget, Spent
@@ -200,7 +198,7 @@ def _record(
     return Record(
         made=made_now(),
         asked=asked,
-        design=Designed.from_json(design.as_json()),
+        design=design,
         counted=Counted(
             reports=first.reports,
             missing=missing,
@@ -256,7 +254,7 @@ def _searched(found: TopWords) -> Searched:
         found_from=found.found_from,
         miss=MISS,
         faked_from=found.faked_from,
-        counting_law=None if search.counting is None else WrittenLaw.from_json(search.counting.as_json()),
+        counting_law=search.counting,
         levels=tuple(_level(search, level) for level in found.progress.asked),
     )
 
@@ -266,9 +264,9 @@ def _level(search: TopSearch, level: AskedLevel) -> SearchLevel:
     return SearchLevel(
         share=level.group.share,
         reports=level.reports,
-        words=level.task.words,
-        prefixes=level.task.prefixes,
-        span=level.task.span,
+        words=level.question.words,
+        prefixes=level.question.prefixes,
+        span=level.question.span,
         threshold=level.threshold,
         passed=tuple(search.alphabet.text(each.codes) for each in beginnings),
         whole=tuple(each.whole for each in beginnings),

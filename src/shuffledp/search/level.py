@@ -21,8 +21,8 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.exact_limits import binomial_above
 from shuffledp.protocols.histogram import RandomizedResponse
-from shuffledp.protocols.tasks import TopTask
 from shuffledp.sampling import Source
+from shuffledp.search.question import LevelQuestion
 
 __all__ = [
     "SplitVotes",
@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TopLevel(RandomizedResponse):
-    """How many people's words begin in which way; see ``TopTask`` for the fields."""
+    """How many people's words begin in which way; see ``LevelQuestion`` for the fields."""
 
     categories: Iterable[Hashable] = field(init=False, repr=False, default=())
     tokens: tuple[str, ...] | None = None
@@ -43,20 +43,20 @@ class TopLevel(RandomizedResponse):
     room: int
 
     def _ask(self) -> None:
-        self.task.checked()
+        self.question.checked()
         self._set(categories=self.room)
         super()._ask()
 
     @property
-    def task(self) -> TopTask:
+    def question(self) -> LevelQuestion:
         """The question, for a design."""
-        return TopTask(self.tokens, self.longest, self.words, self.prefixes, self.span, self.room)
+        return LevelQuestion(**{name: getattr(self, name) for name in LevelQuestion.field_names()})
 
     def _places(self, values: Iterable[Any], source: Source) -> NDArray[Any]:
         words = list(values)
         if not words or not all(isinstance(word, str) for word in words):
             raise InvalidInput("values must be words, one text for each person, got others. Pass a list of texts.")
-        level = self.task.places
+        level = self.question.level
         return level.places(level.alphabet.rows([str(word) for word in words], longest=self.longest))
 
 

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.rows import TwoCoins
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import TopTask
 from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.search.alphabet import Alphabet, Beginning, Codes, LevelPlaces
 from shuffledp.search.level import SplitVotes
+from shuffledp.search.question import LevelQuestion
 from shuffledp.search.search import MISS, Group, TopSearch
 from shuffledp.wording import rounded
 
@@ -42,7 +42,7 @@ __all__ = [
 class NextLevel:
     """A level that can be asked: who is, and from how many votes on a value goes on."""
 
-    task: TopTask
+    question: LevelQuestion
     group: Group
     threshold: int
     counting: bool
@@ -50,7 +50,7 @@ class NextLevel:
     @property
     def places(self) -> LevelPlaces:
         """The values that it tells apart."""
-        return self.task.places
+        return self.question.level
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Progress:
         """The next level, written down."""
         if self.next is None:
             raise InvalidInput("a search must have a level left to be asked, got one that is over. Read its words.")
-        return self.search.design(self.next.task, self.next.group)
+        return self.search.design(self.next.question, self.next.group)
 
     @property
     def counted(self) -> AskedLevel | None:
@@ -137,10 +137,15 @@ def _level(
 ) -> NextLevel:
     text = search.alphabet.text
     group = search.group(asked, counting=counting)
-    task = TopTask(
-        search.tokens, search.longest, tuple(map(text, words)), tuple(map(text, prefixes)), span, group.law.k
+    question = LevelQuestion(
+        tokens=search.tokens,
+        longest=search.longest,
+        words=tuple(map(text, words)),
+        prefixes=tuple(map(text, prefixes)),
+        span=span,
+        room=group.law.values,
     ).checked()
-    return NextLevel(task, group, search.threshold(group, task.places.other), counting)
+    return NextLevel(question, group, search.threshold(group, question.level.other), counting)
 
 
 def _count(search: TopSearch, level: NextLevel, tally: Any, *, most: int) -> AskedLevel:
@@ -148,10 +153,10 @@ def _count(search: TopSearch, level: NextLevel, tally: Any, *, most: int) -> Ask
     first. What nobody can have written does not: it got there by chance.
     """
     votes, group = np.asarray(tally), level.group
-    fits = votes.shape == (group.law.k,) and votes.dtype.kind in "iu"
+    fits = votes.shape == (group.law.values,) and votes.dtype.kind in "iu"
     if not fits or votes.min() < 0 or not group.honest <= votes.sum() <= group.most:
         raise InvalidInput(
-            f"a tally must count from {group.honest} to {group.most} reports about {group.law.k} values, "
+            f"a tally must count from {group.honest} to {group.most} reports about {group.law.values} values, "
             f"got shape {votes.shape} and sum {votes.sum()}. Take that of the level's own design."
         )
     own = votes[: level.places.other]
@@ -160,7 +165,7 @@ def _count(search: TopSearch, level: NextLevel, tally: Any, *, most: int) -> Ask
     possible = [place for place in high if _possible(search.alphabet, level.places.beginning(place))]
     kept, fallen = possible[:most], possible[most:]
     return AskedLevel(
-        level.task,
+        level.question,
         group,
         level.threshold,
         level.counting,

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.accuracy import DRAWN_GAP
 from shuffledp.accounting.inversion import halve, within
 from shuffledp.accounting.shuffled import Shuffled, shuffle
+from shuffledp.design import SEARCH, Design, Law
 from shuffledp.errors import (
     Argument,
     CertificateError,
@@ -48,15 +49,13 @@ from shuffledp.errors import (
     check_users,
     shown,
 )
-from shuffledp.protocols.design import Design, Law
-from shuffledp.protocols.tasks import TopTask
-from shuffledp.protocols.tasks.top_task import SEARCH
 from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.search.alphabet import LONGEST, Alphabet, check_tokens, extensions
 from shuffledp.search.level import SplitVotes, TopLevel
+from shuffledp.search.question import LevelQuestion
 from shuffledp.storage.canonical import digest_of
 
 __all__ = [
@@ -192,24 +191,24 @@ class TopSearch:
         """The level of each person, from 0 on, by a number that was drawn for them."""
         return np.minimum(numbers.astype(np.int64) // self.share, len(self.spans)).astype(np.intp)
 
-    def design(self, task: TopTask, group: Group) -> Design:
+    def design(self, question: LevelQuestion, group: Group) -> Design:
         """A level, written down."""
         level = TopLevel(
-            **{name: getattr(task, name) for name in task.field_names()},
+            **{name: getattr(question, name) for name in question.field_names()},
             n=group.most,
             honest=group.honest,
             delta=self.level_delta,
             randomizer=group.randomizer,
         )
-        return replace(Design.of(level), epsilon=self.epsilon)
+        return Design.of(level, epsilon=self.epsilon)
 
     def first_design(self) -> Design:
         """The first level. No other has fewer people, and those who draw by another law show no
         more than it, so what it keeps all keep. With what is shown ``besides`` it bounds the whole
         search from above, in a certificate and in a ledger.
         """
-        task = TopTask(self.tokens, self.longest, (), ("",), self.spans[0], self.law.k)
-        return self.design(task, self.group(0))
+        first: Any = {"words": (), "prefixes": ("",), "span": self.spans[0], "room": self.law.values}
+        return self.design(LevelQuestion(tokens=self.tokens, longest=self.longest, **first), self.group(0))
 
     def votes(self, group: Group) -> SplitVotes:
         """The law of a word's votes in a group."""
@@ -255,10 +254,10 @@ class TopSearch:
                 f"share must leave as many people to count as a level has, got {self.share} of {OUT_OF} for each of "
                 f"{len(self.spans)} levels: fewer would be less hidden than the promise says. {REMEDY}"
             )
-        if self.law.k != room_of(self.alphabet.size, self.candidates, self.spans) or self.law.family != "krr":
+        if self.law.values != room_of(self.alphabet.size, self.candidates, self.spans) or self.law.type != "krr":
             raise InvalidInput(f"the law of a search must fit its levels, got {self.law.as_json()!r}. {REMEDY}")
         if (counting := self.counting) is not None:
-            fits = counting.family == "krr" and counting.k == counting_room(self.candidates)
+            fits = counting.type == "krr" and counting.values == counting_room(self.candidates)
             if not fits or not gentler(self):
                 raise InvalidInput(
                     f"those who count must show no more than the first level, got {counting.as_json()!r}. {REMEDY}"
@@ -309,7 +308,7 @@ def gentler(search: TopSearch) -> bool:
         shuffle(group.randomizer, n=group.most, honest=group.honest).profile(knots, gap=DRAWN_GAP)
         for group in (first, last)
     )
-    hidden = below.upper[-1] <= SECOND_LAW * search.delta and last.law.epsilon0 <= first.law.epsilon0
+    hidden = below.upper[-1] <= SECOND_LAW * search.delta and last.law.alone <= first.law.alone
     return bool(hidden and np.all(below.upper[:-1] <= above.lower[1:]))
 
 
@@ -352,7 +351,7 @@ CLOSE, FEWER = 4e-3, 0.95  # relative: how closely it is said how many people ar
 TINY, MORE = 1e-3, 64
 NEARLY = 0.95  # of what those who count may show beyond epsilon: the rest is for rounding
 GENTLER = (1.0, 0.8, 0.6)  # of epsilon: for which the law of those who count is tried, until it is
-NO_LAW = Law("krr", {"k": 2, "epsilon0": 1.0}, (1,))
+NO_LAW = Law(type="krr", k=2, epsilon0=1.0, integers=("1",))
 
 
 def planned_search(
@@ -373,7 +372,7 @@ def planned_search(
     >>> search = planned_search(
     ...     people=100_000, epsilon=1.0, delta=1e-6, k=5, longest=4, tokens=("a", "b", "c")
     ... )
-    >>> search.spans, search.law.k
+    >>> search.spans, search.law.values
     ((4,), 122)
     """
     terms = checked_terms(
@@ -455,7 +454,7 @@ def rarest_found(search: TopSearch, miss: float = MISS) -> int | None:
     levels = len(search.spans)
 
     def needed(group: Group) -> int | None:
-        return search.votes(group).found_from(search.threshold(group, group.law.k - 1), miss / (levels + 1))
+        return search.votes(group).found_from(search.threshold(group, group.law.values - 1), miss / (levels + 1))
 
     each = [needed(search.group(0)), needed(search.group(levels, counting=True))]
     return None if None in each else max(holders for holders in each if holders is not None)
@@ -529,9 +528,9 @@ def _law(search: TopSearch, group: Group, room: int, part: float, delta: float) 
 
 def _no_louder(law: Law, other: Law) -> Law:
     """A law of the same values whose epsilon0 is not above that of the other."""
-    if law.epsilon0 <= other.epsilon0:
+    if law.alone <= other.alone:
         return law
-    return Law.from_json(law_of(KRR(k=law.k, epsilon0=other.epsilon0)))
+    return Law.from_json(law_of(KRR(k=law.values, epsilon0=other.alone)))
 
 
 def _spans(longest: int, first: int, later: int) -> tuple[int, ...]:

@@ -18,8 +18,8 @@ from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.inversion import geometric, halve, within
 from shuffledp.accounting.shuffled import shuffled_parts
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
 from shuffledp.randomizers.law_file import scaled
@@ -129,7 +129,12 @@ def _with_more(design: Design, released: int, asked: int) -> Protocol | None:
     def coming(factor: float) -> Protocol:
         law = scaled(present, factor)
         return answering(
-            design.task, design.law.family, randomizer=law, n=design.n, honest=design.honest, delta=design.delta
+            design.resolved,
+            design.mechanism.type,
+            randomizer=law,
+            n=design.n,
+            honest=design.honest,
+            delta=design.delta,
         )
 
     def fits(factor: float) -> bool:
@@ -151,8 +156,8 @@ def _as_if_all(design: Design, released: int, asked: int) -> Protocol | None:
     if isinstance(law, FakedValues) and isfinite(law.epsilon0):
         terms |= {"light_epsilon0": law.epsilon0}
     coming = answering(
-        design.task,
-        design.law.family,
+        design.resolved,
+        design.mechanism.type,
         n=design.n,
         honest=design.honest,
         epsilon=design.epsilon,

@@ -19,11 +19,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
 from shuffledp.ledger import Turn, check_name
 from shuffledp.ledger.entry import check_digest
-from shuffledp.protocols.design import Design
-from shuffledp.protocols.tasks import CrosstabTask, TopTask
+from shuffledp.record.question_kinds import TOP
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
 __all__ = [
@@ -152,14 +152,14 @@ class SeriesFile:
 
 def check_weekly(design: Design) -> Design:
     """Refuse a question of which one round is no release."""
-    if isinstance(design.task, TopTask):
+    if design.question.type in TOP:
         raise InvalidInput(NO_SEARCH)
     return design
 
 
 def check_by(by: object, design: Design) -> str | None:
     """The column whose groups are looked at, if any: one of a crosstab."""
-    columns = design.task.columns if isinstance(design.task, CrosstabTask) else ()
+    columns = design.domain.column_names or ()
     if by is None:
         return None
     if not isinstance(by, str) or by not in columns:

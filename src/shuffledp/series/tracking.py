@@ -11,10 +11,10 @@ from typing import Any, Self, Unpack, cast
 
 from shuffledp.accounting.curves import Bound
 from shuffledp.client import column_for
+from shuffledp.design import Design
+from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.page.svg_file import SvgFigure
-from shuffledp.protocols.categories import as_list
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import certify
 from shuffledp.release.answered import opened
@@ -139,7 +139,7 @@ class Series:
         """In a line: what is asked, and how far it is."""
         state = self._state()
         series = state.series
-        return f"<Series {series.name}: {series.design.task}, {len(state.taken)} of {series.weeks} weeks>"
+        return f"<Series {series.name}: {series.design.question.type}, {len(state.taken)} of {series.weeks} weeks>"
 
 
 def _names(column: object) -> list[str]:

@@ -26,13 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
+from shuffledp.design import Design
+from shuffledp.domain import ALL, CROSS
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.facts import quantile_name
 from shuffledp.protocols.crosstab import Crossing
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.quantiles import Distribution
-from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.crossing import ALL, CROSS
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.record import Record
 from shuffledp.series.series_file import SeriesFile, period_of
@@ -78,11 +77,11 @@ def views(series: SeriesFile, labels: list[str]) -> list[list[str]]:
     """What to draw, the best first: of a crosstab shares within groups, or cells, or sums for one
     column; of other questions all lines.
     """
-    task = series.design.task
-    if not isinstance(task, CrosstabTask):
+    domain = series.design.domain
+    if domain.column_names is None:
         return [labels]
-    alone = len(task.columns) - 1
-    cells, rows = set(task.labels), set(task.rows)
+    alone = len(domain.column_names) - 1
+    cells, rows = set(domain.names), set(series.design.resolved.rows)
     return [
         [label for label in labels if label not in rows],
         [label for label in labels if label in cells],
@@ -92,23 +91,23 @@ def views(series: SeriesFile, labels: list[str]) -> list[list[str]]:
 
 def _estimated(design: Design, record: Record, again: Estimate | None, missed: float) -> Iterator[Reading]:
     """The estimates of a record; people are counted as shares of those who reported."""
-    scale, unit = 1.0, "sum" if design.task.unit == "sum" else "mean"
-    if design.task.counts:
+    scale, unit = 1.0, design.resolved.unit
+    if design.resolved.counts:
         scale, unit = 1.0 / record.counted.reports, "share of people"
     low, high = (None, None) if again is None else again.simultaneous(1.0 - missed)
     found = record.estimates
     columns = (found.label, found.value, found.stderr, found.lower, found.upper)
     for place, (label, value, stderr, lower, upper) in enumerate(zip(*columns, strict=True)):
         band = None if low is None or high is None else (scale * float(low[place]), scale * float(high[place]))
-        yield Reading(label, unit, scale * value, scale * stderr, (scale * lower, scale * upper), band)  # type: ignore[arg-type]
+        yield Reading(label, unit, scale * value, scale * stderr, (scale * lower, scale * upper), band)
 
 
 def _within_groups(protocol: Crossing, by: str, record: Record, tally: Tally, missed: float) -> Iterator[Reading]:
     """Of those in each group, the share in each cell; of a group with too few people, none."""
-    task, level = protocol.task, record.estimates.level
+    cells, level = protocol.question.cells, record.estimates.level
     one, every = (protocol.shares(tally, by=by, level=sure) for sure in (level, 1.0 - missed))
-    axis = task.columns.index(by)
-    for place, label in enumerate(task.labels):
+    axis = cells.column_names.index(by)
+    for place, label in enumerate(cells.names):
         if not one.known[place]:
             continue
         names = label.split(CROSS)
@@ -125,7 +124,7 @@ def _distributed(
     """The quantiles that were asked for, and the shares of people in ranges."""
     level, people = record.estimates.level, record.counted.reports
     ranges = protocol.in_ranges(tally)
-    lines = len(protocol.task.at) + len(ranges.labels)
+    lines = len(protocol.question.at) + len(ranges.labels)
     clipped = " of the clipped values" if record.asked.clips else ""
     sure = (level, 1.0 - missed / lines, math.sqrt(level))
     rows = zip(*(protocol.quantiles(again, each) for each in sure), strict=True)

@@ -18,17 +18,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.ledger import Ledger, PaidSeries, Turn
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
-from shuffledp.protocols.tasks import CrosstabTask
-from shuffledp.protocols.tasks.crossing import Missing, one_name, per_column
 from shuffledp.record import InSeries, Record, read_record
 from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
-from shuffledp.release.question import Question
-from shuffledp.release.settled_question import question_about
+from shuffledp.release.request import Request
+from shuffledp.release.stored_question import question_about
 from shuffledp.series.series_file import (
     FILE,
     Payment,
@@ -42,6 +40,7 @@ from shuffledp.series.series_file import (
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 from shuffledp.tables.permutation import check_crowd
+from shuffledp.tables.readers import Missing, one_name, per_column
 
 __all__ = ["WEEKS", "Tracked", "Week", "collected_week", "new_series", "next_week", "question_of", "tracked"]
 
@@ -281,22 +280,24 @@ def _seal(place: Path) -> str | None:
 ORIGIN = "the design of the series"
 
 
-def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **reading: Any) -> Question:
+def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **reading: Any) -> Request:
     """What is asked of a table in a week; ``reading`` says how it is read."""
-    task = week.series.design.task
-    if clip and task.bounds is None:
-        rule = (Argument("clip"), f" must be left out for a {task.name}, which has no bounds")
+    design = week.series.design
+    domain, name = design.domain, design.question.type
+    if clip and domain.bounds is None:
+        rule = (Argument("clip"), f" must be left out for a {name}, which has no bounds")
         raise InvalidInput(Refusal(rule, "it", "Leave it out."))
-    if isinstance(task, CrosstabTask):
-        reading |= {"columns": reading.pop("column") or task.columns, "by": week.series.by}
-        for gap, part in zip(per_column(Argument("missing"), missing, reading["columns"]), task.parts, strict=True):
-            _check_listed(gap, part.labels)
-    elif task.bounds is None:
-        _check_listed(one_name(Argument("missing"), missing), task.labels)
+    if domain.column_names is not None:
+        reading |= {"columns": reading.pop("column") or domain.column_names, "by": week.series.by}
+        gaps = per_column(Argument("missing"), missing, reading["columns"])
+        for gap, column in zip(gaps, design.resolved.cells.columns, strict=True):
+            _check_listed(gap, column.names)
+    elif domain.bounds is None:
+        _check_listed(one_name(Argument("missing"), missing), domain.names)
     elif missing is not None:
-        rule = (Argument("missing"), f" must be left out for a {task.name}")
+        rule = (Argument("missing"), f" must be left out for a {name}")
         raise InvalidInput(Refusal(rule, repr(missing), "Leave it out."))
-    return question_about(task, origin=ORIGIN, missing=missing, clip=clip, series=week.said, **reading)
+    return question_about(design, origin=ORIGIN, missing=missing, clip=clip, series=week.said, **reading)
 
 
 def _check_listed(missing: str | None, labels: tuple[str, ...]) -> None:

@@ -24,23 +24,23 @@ from shuffledp.accounting import analytic_gaussian
 from shuffledp.accounting.accuracy import FIGURE_GAP, PATIENCE, ROUGH_GAP
 from shuffledp.accounting.calibration import deviation
 from shuffledp.accounting.inversion import geometric, halve
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import Left, compare
 from shuffledp.mechanisms.best_curator import Baseline, best_curator
 from shuffledp.mechanisms.best_local import best_alone, best_size, number_named
 from shuffledp.mechanisms.grids import guessed_grid
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.planning import error_of
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import Sum
-from shuffledp.protocols.tasks import MeanTask, Task
+from shuffledp.questions.question import Question
 from shuffledp.randomizers import SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.release.arguments import BY_NOISE, Hiding
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
-from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded, shown_alone
+from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
 
 __all__ = [
     "PARTS",
@@ -60,7 +60,7 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 
 def forecast_shuffled(
-    question: Task, *, n: int, honest: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
+    question: Question, *, n: int, honest: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
 ) -> Protocol:
     """About the protocol that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
@@ -73,14 +73,14 @@ def forecast_shuffled(
         mu = deviation(epsilon, delta) / math.sqrt(rounds)
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
     terms: dict[str, Any] = {"n": n, "honest": honest, "delta": delta}
-    if not isinstance(question, MeanTask):
+    if question.size is not None:
         return answering(question, epsilon=once, **terms, **hiding.terms())
     hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms)
     alone = (answering(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
     return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
 
 
-def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, rounds: int) -> Baseline:
+def forecast_local(question: Question, *, n: int, epsilon: float, delta: float, rounds: int) -> Baseline:
     """The same without a shuffler, where a report's privacy loss is far from Gaussian: it is 0, or
     plus or minus epsilon0; at least epsilon / rounds is always allowed.
     """
@@ -91,12 +91,11 @@ def forecast_local(question: Task, *, n: int, epsilon: float, delta: float, roun
 
         return halve(fits, epsilon / rounds, LARGEST_EPSILON0, middle=geometric, steps=STEPS)[0]
 
-    if isinstance(question, MeanTask):
+    if question.size is None:
         lone, width = noise(2, 1), question.scale(n) / n
         grids = (Sum(n=n, honest=1, epsilon0=lone, delta=delta, k=k) for k in LOCAL_GRIDS)
         error = min(each.predicted_stderr() for each in grids)
         return number_named(width, n, lone, (error, 0, lone))
-    assert question.size is not None
     return best_size(question.size, lambda size: noise(question.size or 2, size), n)
 
 
@@ -232,7 +231,7 @@ def _shown(
         "delta": _said(asked.delta),
         "only": reserved(shuffled.randomizer.assumptions),
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
-        "alone": _alone(asked, shuffled),
+        "alone": Design.of(shuffled).shown_alone,
         "bits": f"{shuffled.bits:,}",
         "honest": f"{asked.crowd:,}",
         "errors": [
@@ -390,12 +389,6 @@ def _in_two_digits(number: float, *, up: bool) -> str:
     """
     text = rounded(number, up=up, digits=2, zeros=False)
     return f"{float(text):,.0f}" if 10.0 <= number < 1e15 else text
-
-
-def _alone(asked: PlanRequest, shuffled: Protocol) -> str:
-    """How much one report shows by itself."""
-    law = Design.of(shuffled).law
-    return shown_alone(law.family, law.epsilon0, law.k, number=asked.task == "mean")
 
 
 def _colluding(epsilon0: float, rounds: int, most: str) -> str:

@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal, Self
 
+from shuffledp.design import Design
+from shuffledp.domain import check_bounds, check_size
 from shuffledp.errors import (
     InvalidInput,
     check_count,
@@ -21,13 +23,12 @@ from shuffledp.errors import (
     check_users,
     shown,
 )
-from shuffledp.protocols.categories import check_size
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.histogram import ENCODERS
-from shuffledp.protocols.rounding import check_bounds
-from shuffledp.protocols.tasks import HistogramTask, MeanTask, Task
+from shuffledp.questions.histogram.question import HistogramQuestion
+from shuffledp.questions.mean.question import MeanQuestion
+from shuffledp.questions.question import Question
 from shuffledp.release.arguments import Categories, Hiding, Promise, check_words, given_categories
-from shuffledp.release.question import Question
+from shuffledp.release.request import Request
 from shuffledp.wording import exactly, quote
 
 __all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
@@ -159,11 +160,11 @@ class PlanRequest:
         return self.n if terms["honest"] is None else int(terms["honest"])
 
     @cached_property
-    def question(self) -> Task:
+    def question(self) -> Question:
         """What is asked, in a few bytes however many categories there are."""
         if self.task == "mean":
-            return MeanTask(self.lower, self.upper)
-        return HistogramTask(self.size)
+            return MeanQuestion(lower=self.lower, upper=self.upper)
+        return HistogramQuestion(categories=self.size)
 
     @property
     def hiding(self) -> Hiding:
@@ -181,7 +182,7 @@ class PlanRequest:
         if self.task != "mean":
             numbered = Categories(tuple(map(str, range(self.size))), "")
             known = {"categories": self._labels() if self.names else numbered}
-        asked = Question(source="-", task=self.task, hiding=self.hiding, **known)
+        asked = Request(source="-", question=self.task, hiding=self.hiding, **known)
         return asked.settled().design(self.n, promise)
 
     def commands(self) -> dict[Literal["design", "plan", "epsilon"], str]:

@@ -13,7 +13,6 @@ analyst        what the analyst asks of the shuffler: status, close and fetch
 spark          slices on the workers of Spark
 opener         what the shuffler released -> a release
 search         a search for frequent words: level after level, each a collection of its own
-typed_answers  one person's answer, as it is typed
 outbox         where sealed reports wait on a device: what is sent again is the same bytes
 courier        requests to a shuffler, and which answers are believed
 sender         a client: draws, seals, stores, sends until it is acknowledged

@@ -23,8 +23,8 @@ from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from shuffledp.client import Encoder
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.storage.canonical import canonical, strict_json
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
 FORMAT, VERSION = "shuffledp-collection", 1
 LONGEST_FILE = 1 << 26
 LONGEST_QUESTION = 500
-LARGEST_COUNT = 2**53 - 1
 LAST_SECOND = 253_402_300_799  # the end of the year 9999
 SKEW = 300  # seconds that two clocks may differ
 # No sign that two readers of addresses could take for the end of different things.
@@ -71,12 +70,7 @@ class Collection:
         for name, (sound, rule) in RULES.items():
             if not sound(value := getattr(self, name)):
                 raise InvalidInput(f"{name} of a collection must be {rule}, got {str(value)[:80]!r}. {REMEDY}")
-        largest, labels = max(self.design.n, self.design.rounds), self.design.task.labels
-        if largest > LARGEST_COUNT:
-            raise InvalidInput(
-                f"n and rounds of a collection must be at most {LARGEST_COUNT:,}, which a browser can hold, got "
-                f"{str(largest)[:40]}. {REMEDY}"
-            )
+        labels = self.design.domain.names
         if len({label if label.isascii() else normalize("NFC", label) for label in labels}) < len(labels):
             raise InvalidInput(
                 f"answers of a collection must look different, got two that are the same on a screen. Rename one: "

@@ -22,9 +22,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
+from shuffledp.design import Design
 from shuffledp.engines.batch import Sums
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.messages.dummies import AddedDummies
@@ -326,8 +326,8 @@ def _asked(collection: Collection, title: str | None, series: InSeries | None) -
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
     return Asked(
-        task=design.task.name,
-        what=f"{design.task} of collection {collection.digest[:16]}{which}",
+        question=design.question.type,
+        what=f"{design.question.type} of collection {collection.digest[:16]}{which}",
         title=title or collection.question,
         source=collection.shuffler,
         series=series,

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from shuffledp.client import check_client
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.settling import certify
 from shuffledp.storage.files import check_apart, check_new_file, check_new_folder, new_folder, replace_file
 from shuffledp.survey.collection import Collection, check_address

@@ -136,7 +136,7 @@ def next_level(
     check_folder(out, replace=force)
     opened = _read(folder.level(1) / TALLY)
     asked = Asked(
-        task="top",
+        question="top",
         what=f"top words of search {folder.search.digest[:16]}",
         title=title or first.question,
         source=first.shuffler,

@@ -24,7 +24,6 @@ from shuffledp.survey.collection import SKEW, Collection, check_address, check_d
 from shuffledp.survey.courier import Courier, Unsent
 from shuffledp.survey.envelopes import Envelopes
 from shuffledp.survey.outbox import Outbox, Stored, default_outbox
-from shuffledp.survey.typed_answers import read_answer
 from shuffledp.survey.wire import Refused, Uploads, read_code
 
 if TYPE_CHECKING:
@@ -192,7 +191,7 @@ class Client:
         are sent.
         """
         self._check_time()
-        answer = read_answer(self.collection.design.task, value, clip=clip)
+        answer = self.collection.design.domain.answer(value, clip=clip)
         if self.collection.codes != (code is not None):
             raise self._wrong_codes("code")
         return answer, None if code is None else read_code(code)

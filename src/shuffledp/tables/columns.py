@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
+from shuffledp.domain import CROSS
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
-from shuffledp.protocols.tasks.crossing import CROSS
 from shuffledp.tables.formats import Format, Kind, Table, open_table
 from shuffledp.tables.people import SeveralRows, like_ids
 

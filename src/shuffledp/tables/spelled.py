@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shuffledp.protocols.tasks import TopTask
+from shuffledp.domain import Prefixes
 from shuffledp.search.alphabet import Alphabet
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
 from shuffledp.tables.values import coded_texts
@@ -58,11 +58,11 @@ class Spelled:
 class LevelWords:
     """The value of each word at one level of a search."""
 
-    task: TopTask
+    domain: Prefixes
     cleaning: Cleaning = AS_WRITTEN
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-        level = self.task.places
+        level = self.domain.level
         rows, present, _ = Spelled(level.alphabet, level.longest, self.cleaning).prepare(values, title)
         return level.places(rows), present, 0
 

@@ -1,8 +1,8 @@
-"""What the votes of a release tell, task by task: which randomizers answer it, what is estimated
-and how, and what else is told beside the estimates; column by column, against the votes they were
-made of.
+"""What the votes of a release tell, question by question: which randomizers answer it, what is
+estimated and how, and what else is told beside the estimates; column by column, against the votes
+they were made of.
 
-A task that derives from one of these needs nothing; one of its own kind, a class and a line in
+A question that derives from one of these needs nothing; one of its own kind, a class and a line in
 ``TOLD``.
 """
 
@@ -22,17 +22,8 @@ from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import LEVELS, CountedLaw
 from shuffledp.judge.rows import TREE, Estimated, counted_at_ends, counted_mean, counted_people
 from shuffledp.judge.shares import CountedShares
-from shuffledp.protocols.tasks import (
-    CountingTask,
-    CountTask,
-    CrosstabTask,
-    MeanTask,
-    QuantileTask,
-    SumTask,
-    TopTask,
-    by_task,
-)
-from shuffledp.record import AtQuantiles, Designed, Record
+from shuffledp.questions.question import by_kind
+from shuffledp.record import AtQuantiles, Record
 from shuffledp.record.findings import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.verify.check_search import check_search
 from shuffledp.verify.counted import check_shares, counted_bins, counted_table, in_bins_of, quantile_bins, swayed_bins
@@ -77,31 +68,27 @@ class Measure:
 
 
 class Told(ABC):
-    """The answer to one or several tasks, as the votes tell it."""
+    """The answer to one or several questions, as the votes tell it."""
 
     same: float  # how far off, relatively, the sway may be
 
     @abstractmethod
-    def families(self, design: Designed) -> tuple[str, ...]:
-        """The randomizers that answer the task; the usual one first."""
+    def families(self) -> tuple[str, ...]:
+        """The randomizers that answer the question; the usual one first."""
 
     @abstractmethod
-    def size(self, design: Designed, law: CountedLaw) -> int:
+    def size(self, record: Record, law: CountedLaw) -> int:
         """How many values a report can name."""
 
-    def known_rest(self, design: Designed) -> bool:
-        """Whether what is not listed counts as something that is, or is refused."""
-        return design.other is None
-
     @abstractmethod
-    def measure(self, design: Designed) -> Measure:
+    def measure(self, record: Record) -> Measure:
         """How an error to expect is measured."""
 
     @abstractmethod
-    def of(self, design: Designed) -> int:
+    def of(self, record: Record) -> int:
         """How many numbers are estimated."""
 
-    def unit(self, design: Designed) -> str:
+    def unit(self, record: Record) -> str:
         """What the estimates count."""
         return "people"
 
@@ -130,18 +117,18 @@ class Told(ABC):
         misshapen = self.misshapen(record, law)
         if misshapen is not None:
             return [misshapen]
-        claimed, found, design = record.estimates, self.estimated(record, law), record.design
+        claimed, found = record.estimates, self.estimated(record, law)
         loosely = found.within + found.rounding
         variance = "the variance of the votes, as fractions"
         checks = [
             equal("labels of the estimates", list(claimed.label), self.labels(record), "the design"),
-            equal("how many were estimated", claimed.of, self.of(design), "the design"),
-            equal("what is estimated", claimed.unit, self.unit(design), "the task"),
+            equal("how many were estimated", claimed.of, self.of(record), "the design"),
+            equal("what is estimated", claimed.unit, self.unit(record), "the question"),
             equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
             agree("estimates", claimed.value, found.values, "votes and integers, as fractions", within=found.within),
             agree("standard errors", claimed.stderr, found.errors, variance, within=loosely),
         ]
-        each, together = tails_of(record, self.of(design))
+        each, together = tails_of(record, self.of(record))
         low, high = found.limits(each)
         all_low, all_high = found.limits(together)
         for what, said, limit in (
@@ -174,13 +161,14 @@ def tails_of(record: Record, of: int) -> tuple[float, float]:
     return missed / 2.0, missed / (2.0 * of)
 
 
-def places_of(labels: Sequence[str], design: Designed) -> list[int]:
+def places_of(labels: Sequence[str], record: Record) -> list[int]:
     """Where these categories stand in the design; what is none is left out."""
-    if isinstance(design.listed, range):
-        size = len(design.listed)
+    listed = record.question.listed
+    if isinstance(listed, range):
+        size = len(listed)
         short = (label for label in labels if label.isdecimal() and len(label) <= len(str(size)))
         return [int(label) for label in short if int(label) < size and str(int(label)) == label]
-    known = {label: place for place, label in enumerate(design.labels)}
+    known = {str(label): place for place, label in enumerate(listed)}
     return [known[label] for label in labels if label in known]
 
 
@@ -192,35 +180,33 @@ class ToldValues(Told):
 
     same = 1e-9
 
-    def families(self, design: Designed) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         return ("krr", *ENCODINGS, *AMONG_FAKES)
 
-    def size(self, design: Designed, law: CountedLaw) -> int:
-        return design.values
+    def size(self, record: Record, law: CountedLaw) -> int:
+        return record.design.domain.size
 
-    def known_rest(self, design: Designed) -> bool:
-        return design.other is None or bool(places_of([str(design.other)], design))
-
-    def measure(self, design: Designed) -> Measure:
+    def measure(self, record: Record) -> Measure:
         return Measure()
 
-    def of(self, design: Designed) -> int:
-        return len(design.listed)
+    def of(self, record: Record) -> int:
+        return len(record.question.listed)
 
     def labels(self, record: Record) -> list[str]:
-        return [str(record.design.listed[place]) for place in _places(record)]
+        listed = record.question.listed
+        return [str(listed[place]) for place in _places(record)]
 
-    def cast(self, design: Designed) -> int:
+    def cast(self, record: Record) -> int:
         """How many values votes are listed for."""
-        return min(len(design.listed), LISTED)
+        return min(len(record.question.listed), LISTED)
 
     def misshapen(self, record: Record, law: CountedLaw) -> Check | None:
-        design, labels, votes = record.design, record.estimates.label, record.tally.votes
-        of = len(design.listed)
-        if not isinstance(design.listed, range) and len(set(design.labels)) < of:
+        all_listed, labels, votes = record.question.listed, record.estimates.label, record.tally.votes
+        of = len(all_listed)
+        if not isinstance(all_listed, range) and len(set(map(str, all_listed))) < of:
             return holds("labels of the design", f"{of} labels", "fewer that differ", "each is there once", False)
         listed = min(of, LISTED)
-        if len(labels) == len(_places(record)) == listed and len(votes) == self.cast(design):
+        if len(labels) == len(_places(record)) == listed and len(votes) == self.cast(record):
             return None
         claimed = f"{len(labels)} for {len(votes)} votes"
         return holds("labels of the estimates", claimed, f"{listed} distinct ones", "the design", False)
@@ -236,17 +222,14 @@ class ToldValues(Told):
 class ToldValue(ToldValues):
     """How many people hold one value."""
 
-    def families(self, design: Designed) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         return ("signed",)
 
-    def known_rest(self, design: Designed) -> bool:
-        return design.other is not None and str(design.other) != str(design.value)
-
-    def measure(self, design: Designed) -> Measure:
+    def measure(self, record: Record) -> Measure:
         return Measure(single=True)
 
-    def cast(self, design: Designed) -> int:
-        return design.values
+    def cast(self, record: Record) -> int:
+        return record.design.domain.size
 
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
         if not isinstance(law, CountedShares):
@@ -257,20 +240,14 @@ class ToldValue(ToldValues):
 class ToldCells(ToldValues):
     """How many people hold each combination of the values of several columns."""
 
-    def families(self, design: Designed) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         return ("krr", *AMONG_FAKES)
 
-    def known_rest(self, design: Designed) -> bool:
-        rests = design.other if isinstance(design.other, tuple) else ()
-        if len(rests) != len(design.columns or ()):
-            return False
-        return all(rest is None or str(rest) in each for rest, each in zip(rests, design.crossed, strict=True))
-
-    def cast(self, design: Designed) -> int:
-        return design.values
+    def cast(self, record: Record) -> int:
+        return record.design.domain.size
 
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
-        sizes = [len(each) for each in record.design.crossed]
+        sizes = list(record.question.cells.sizes)
         return counted_table(record.tally.votes, sizes, record.tally.reports, law)
 
     def further(self, record: Record, found: Estimated, law: CountedLaw) -> list[Check]:
@@ -284,8 +261,8 @@ def vote_weight(law: CountedLaw) -> Fraction:
 
 def _places(record: Record) -> list[int]:
     """The categories that are listed: of very many, only the largest are."""
-    size = len(record.design.listed)
-    return sorted(set(places_of(record.estimates.label, record.design))) if size > LISTED else list(range(size))
+    size = len(record.question.listed)
+    return sorted(set(places_of(record.estimates.label, record))) if size > LISTED else list(range(size))
 
 
 class ToldMean(Told):
@@ -303,25 +280,25 @@ class ToldMean(Told):
         """How many times their mean it is."""
         return people if self.adds_up else 1
 
-    def families(self, design: Designed) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         return ("krr", "split")
 
-    def size(self, design: Designed, law: CountedLaw) -> int:
+    def size(self, record: Record, law: CountedLaw) -> int:
         return law.k
 
-    def measure(self, design: Designed) -> Measure:
-        lower, upper = design.bounds
-        return Measure(width=upper - lower, among=self.among(design.n))
+    def measure(self, record: Record) -> Measure:
+        lower, upper = record.design.domain.bounds
+        return Measure(width=upper - lower, among=self.among(record.design.n))
 
-    def of(self, design: Designed) -> int:
+    def of(self, record: Record) -> int:
         return 1
 
-    def unit(self, design: Designed) -> str:
-        return design.task
+    def unit(self, record: Record) -> str:
+        return str(record.question.type)
 
     def labels(self, record: Record) -> list[str]:
-        known = record.estimates.ends is not None or record.design.law.randomizer == "split"
-        return [self.clipped if known and record.asked.clips else record.design.task]
+        known = record.estimates.ends is not None or record.design.mechanism.type == "split"
+        return [self.clipped if known and record.asked.clips else record.question.type]
 
     def misshapen(self, record: Record, law: CountedLaw) -> Check | None:
         """A stranger may write any number of points, and as many would be made."""
@@ -333,14 +310,14 @@ class ToldMean(Told):
     def estimated(self, record: Record, law: CountedLaw) -> Estimated:
         design, tally = record.design, record.tally
         if not isinstance(law, CountedShares):
-            return counted_mean(tally.votes, law, design.bounds, self.times(sum(tally.votes)))
-        lower, upper = map(Fraction, design.bounds)
+            return counted_mean(tally.votes, law, design.domain.bounds, self.times(sum(tally.votes)))
+        lower, upper = map(Fraction, design.domain.bounds)
         times = self.times(tally.reports)
         step = (upper - lower) * times / ((law.k - 1) * tally.reports)  # of the grid, in the answer
         return law.estimated(tally.votes, tally.reports, float(lower * times), float(step))
 
     def sway(self, record: Record, law: CountedLaw) -> Array:
-        lower, upper = map(Fraction, record.design.bounds)
+        lower, upper = map(Fraction, record.design.domain.bounds)
         weight = vote_weight(law) * (upper - lower) / self.among(record.tally.reports)
         return np.full(len(record.estimates.value), float(weight))
 
@@ -351,7 +328,7 @@ class ToldMean(Told):
             return []
         ends = counted_at_ends(record.tally.votes, law)
         low, high = ends.limits(tails_of(record, 1)[0] / 2.0)
-        lower, upper = map(Fraction, record.design.bounds)
+        lower, upper = map(Fraction, record.design.domain.bounds)
         step = float((upper - lower) / (law.k - 1))
         how, loosely = "the votes for the ends, as fractions", LOOSER * (ends.within + ends.rounding)
         return [
@@ -379,24 +356,24 @@ class ToldCuts(Told):
 
     same = 1e-7
 
-    def families(self, design: Designed) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         return ("krr", LEVELS, *AMONG_FAKES, TREE)
 
-    def size(self, design: Designed, law: CountedLaw) -> int:
-        return len(design.cuts or ()) - 1
+    def size(self, record: Record, law: CountedLaw) -> int:
+        return len(_cuts(record)) - 1
 
-    def measure(self, design: Designed) -> Measure:
-        return Measure(bins=len(design.cuts or ()) - 1)
+    def measure(self, record: Record) -> Measure:
+        return Measure(bins=len(_cuts(record)) - 1)
 
-    def of(self, design: Designed) -> int:
-        return len(design.cuts or ()) - 2
+    def of(self, record: Record) -> int:
+        return len(_cuts(record)) - 2
 
     def labels(self, record: Record) -> list[str]:
-        return [f"below {_plainly(cut)}" for cut in (record.design.cuts or ())[1:-1]]
+        return [f"below {_plainly(cut)}" for cut in _cuts(record)[1:-1]]
 
     def misshapen(self, record: Record, law: CountedLaw) -> Check | None:
         """A stranger may write any number of cut points, and in any order."""
-        cuts, votes = record.design.cuts or (), len(record.tally.votes)
+        cuts, votes = _cuts(record), len(record.tally.votes)
         rising = all(low < high for low, high in pairwise(cuts))
         shaped = len(cuts) - 1 == law.k and votes == law.places
         cast = isinstance(law, CountedFakes) or sum(record.tally.votes) == record.tally.reports
@@ -415,10 +392,15 @@ class ToldCuts(Told):
         """Quantiles, ranges, and where the first bin begins and the last one ends, which no count
         depends on.
         """
-        first, *_, last = record.design.cuts or (0.0, 0.0)
+        first, *_, last = _cuts(record)
         why = "reports name bins, and no report says where the outermost ones end; the ledger binds the design"
         outermost = unchecked("ends of the range", f"{first:g} to {last:g}", why)
         return [*_check_quantiles(record, found, law), *_check_ranges(record, law), outermost]
+
+
+def _cuts(record: Record) -> tuple[float, ...]:
+    cuts: tuple[float, ...] = record.question.cuts
+    return cuts
 
 
 def _below(law: CountedLaw) -> list[tuple[int, int]]:
@@ -432,14 +414,14 @@ def _plainly(number: float) -> str:
 
 def _check_quantiles(record: Record, found: Estimated, law: CountedLaw) -> list[Check]:
     """Every quantile: the bins that the limits leave, and the people below the estimate."""
-    claimed, design, n = record.estimates.quantiles, record.design, record.tally.reports
+    claimed, cuts, n = record.estimates.quantiles, _cuts(record), record.tally.reports
     if claimed is None:
         return []
-    cuts, slack = design.cuts or (), LOOSER * (found.within + found.rounding)
+    slack = LOOSER * (found.within + found.rounding)
     low, high = found.limits(tails_of(record, len(cuts) - 2)[0])
     columns = [claimed.value, claimed.lower, claimed.upper, *(each for each in claimed.swayed if each is not None)]
     shaped = all(len(column) == len(claimed.at) for column in columns)
-    asked = equal("quantiles that were asked for", list(claimed.at), list(design.at or ()), "the design")
+    asked = equal("quantiles that were asked for", list(claimed.at), list(record.question.at), "the design")
     if asked.outcome == "FAIL" or not shaped:
         return [asked if asked.outcome == "FAIL" else holds("quantiles", "columns", "of one length", "rows", False)]
     checks = [asked]
@@ -459,7 +441,7 @@ def _check_swayed(
     record: Record, claimed: AtQuantiles, found: Estimated, law: CountedLaw, slack: float
 ) -> Iterator[Check]:
     """What malicious people could have moved: quantiles of all counts moved either way."""
-    cuts, n = record.design.cuts or (), record.tally.reports
+    cuts, n = _cuts(record), record.tally.reports
     far = swayed_bins(_below(law), law)
     how = "all counts moved as far as can be"
     moves = [people * sign for people in (1, -(-n // 100)) for sign in (1, -1)]
@@ -473,16 +455,16 @@ def _check_swayed(
 
 def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
     """How many people are in each range that was asked for."""
-    claimed, design = record.estimates.ranges, record.design
+    claimed, cuts = record.estimates.ranges, _cuts(record)
     if claimed is None:
         return []
-    places = {cut: place for place, cut in enumerate(design.cuts or ())}
-    ranges = design.ranges or ()
+    places = {cut: place for place, cut in enumerate(cuts)}
+    ranges = record.question.ranges
     if not all(end in places for pair in ranges for end in pair) or not all(low < high for low, high in ranges):
         return [holds("ranges", str(ranges)[:40], "pairs of cut points", "the design", False)]
     groups = [(places[low], places[high]) for low, high in ranges]
     found = counted_bins(record.tally.votes, groups, record.tally.reports, law)
-    low, high = found.limits(tails_of(record, len(design.cuts or ()) - 2)[0])
+    low, high = found.limits(tails_of(record, len(cuts) - 2)[0])
     how, loosely = "the votes in each range", found.within + found.rounding
     return [
         agree("people in ranges", claimed.value, found.values, how, within=found.within + found.rounding),
@@ -495,29 +477,29 @@ def _check_ranges(record: Record, law: CountedLaw) -> list[Check]:
 class ToldWords(ToldValues):
     """The most frequent words."""
 
-    def families(self, design: Designed) -> tuple[str, ...]:
+    def families(self) -> tuple[str, ...]:
         return ("krr",)
 
-    def size(self, design: Designed, law: CountedLaw) -> int:
-        return design.room or 0
+    def size(self, record: Record, law: CountedLaw) -> int:
+        return record.design.domain.size
 
     def check(self, record: Record, law: CountedLaw) -> list[Check]:
         """The estimates are made of the levels of the search."""
         return check_search(record, law)
 
 
-# A task that is not here is like the nearest one that it derives from.
-TOLD: dict[type, Told] = {
-    CountingTask: ToldValues(),
-    CountTask: ToldValue(),
-    CrosstabTask: ToldCells(),
-    MeanTask: ToldMean(),
-    SumTask: ToldSum(),
-    QuantileTask: ToldCuts(),
-    TopTask: ToldWords(),
+# A question that is not here is like the nearest one that it derives from.
+TOLD: dict[str, Told] = {
+    "histogram": ToldValues(),
+    "count": ToldValue(),
+    "crosstab": ToldCells(),
+    "mean": ToldMean(),
+    "sum": ToldSum(),
+    "quantile": ToldCuts(),
+    "top": ToldWords(),
 }
 
 
-def told_by(design: Designed) -> Told:
-    """What a release of this design tells."""
-    return by_task(TOLD, design.task)
+def told_by(record: Record) -> Told:
+    """What a release of this question tells."""
+    return by_kind(TOLD, record.question.type)

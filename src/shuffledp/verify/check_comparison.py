@@ -18,7 +18,7 @@ from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
 from shuffledp.judge.shares import CountedShares
-from shuffledp.record import Alternative, Designed, Record
+from shuffledp.record import Alternative, Record
 from shuffledp.verify.answers import Measure, told_by
 from shuffledp.verify.counted import below_error
 from shuffledp.verify.outcomes import Check, agree, equal, holds
@@ -51,12 +51,13 @@ class _Promise:
     k: int
 
     @classmethod
-    def of(cls, design: Designed, certified: float, law: CountedLaw) -> _Promise:
+    def of(cls, record: Record, law: CountedLaw) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
+        design, certified = record.design, record.certificate.epsilon.upper
         epsilon = certified if design.epsilon is None else design.epsilon
-        told = told_by(design)
-        measure = told.measure(design)
-        k = 2 if measure.single or measure.width is not None else told.size(design, law)
+        told = told_by(record)
+        measure = told.measure(record)
+        k = 2 if measure.single or measure.width is not None else told.size(record, law)
         return cls(design.n, design.rounds, epsilon, design.delta, measure, k)
 
     @property
@@ -113,7 +114,7 @@ def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
     if named.outcome == "FAIL" or not due:
         return [named]
     alone, shuffled, curator = rows
-    promise = _Promise.of(record.design, record.certificate.epsilon.upper, law)
+    promise = _Promise.of(record, law)
     errors, error = promise.curators(), promise.error(law)
     best, within = min(errors, key=lambda name: errors[name]), SAME * error + promise.rounding
     sound = errors.get(curator.mechanism, math.inf) <= errors[best] * (1.0 + SAME)

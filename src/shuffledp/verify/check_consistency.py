@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.effort import LISTED
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.laws import CountedLaw, CountedLevels, CountedMessages
 from shuffledp.judge.shares import CountedShares
-from shuffledp.protocols.design import Design
-from shuffledp.record import HASHED, Designed, Record
+from shuffledp.record import HASHED, Record
+from shuffledp.record.question_kinds import LISTS
 from shuffledp.verify.answers import told_by
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked
 
@@ -44,7 +45,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     checks = [
         equal("reports", reports, tally.reports, "the tally"),
         holds("reports that arrived", reports, arrived, "the design", design.honest <= reports <= design.n),
-        equal("the task that was asked", record.asked.task, design.task, "the design"),
+        equal("the question that was asked", record.asked.question, design.question.type, "the design"),
     ]
     if isinstance(law, CountedShares):
         if len(tally.votes) != 2:
@@ -56,7 +57,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     if isinstance(law, CountedLevels):
         checks.append(equal("nodes of all levels", len(tally.votes), law.places, "the design"))
         checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
-    elif not design.counts:
+    elif record.question.type not in LISTS:
         checks.append(equal("points of the grid", len(tally.votes), law.places, "the design"))
     if law.family == "hadamard":
         blocks = tally.blocks or ()
@@ -183,15 +184,16 @@ def _bound(record: Record) -> list[Check]:
         "ranges": record.estimates.ranges is not None,
         "sway": record.estimates.sway is not None,
     }
-    size, counts = len(record.design.listed), record.design.counts
+    size, counts = len(record.question.listed), record.question.type in LISTS
     found = {
         "digest": counts and size > LISTED,
-        "ends": record.asked.may_be_clipped and not (record.design.people or record.design.law.randomizer == "split"),
+        "ends": record.asked.may_be_clipped
+        and not (record.question.unit == "people" or record.design.mechanism.type == "split"),
         "together": counts and size > SHORT,
         "ids": True,
-        "quantiles": bool(record.design.at),
-        "moved quantiles": bool(record.design.at),
-        "ranges": bool(record.design.ranges),
+        "quantiles": bool(getattr(record.question, "at", ())),
+        "moved quantiles": bool(getattr(record.question, "at", ())),
+        "ranges": bool(getattr(record.question, "ranges", ())),
         "sway": True,
     }
     mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
@@ -228,26 +230,19 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
     return [
         equal("version of the design", design.version, VERSION, "what shuffledp writes"),
         holds("the design", "one that runs", broken or "it does", "read as a client would", broken is None),
-        *_check_law(design, law),
+        *_check_law(record, law),
     ]
 
 
-def _check_law(design: Designed, law: CountedLaw) -> list[Check]:
-    told = told_by(design)
-    families = told.families(design)
+def _check_law(record: Record, law: CountedLaw) -> list[Check]:
+    told = told_by(record)
+    families = told.families()
     family = law.family if law.family in families else families[0]
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
     return [
-        equal("the randomizer", law.family, family, "the task"),
-        equal("values that a report can name", law.k, told.size(design, law), "the design"),
-        holds(
-            "where other values go",
-            design.other,
-            "one of the labels, or nowhere",
-            "the design",
-            told.known_rest(design),
-        ),
+        equal("the randomizer", law.family, family, "the question"),
+        equal("values that a report can name", law.k, told.size(record, law), "the design"),
         holds(
             "epsilon0 of one report",
             "none: it is the truth" if law.alone is None else law.epsilon0,
@@ -278,13 +273,13 @@ def _listed(integers: tuple[int, ...]) -> str:
     return ", ".join(map(str, integers))
 
 
-def _broken(design: Designed, law: CountedLaw) -> Iterator[str]:
+def _broken(design: Design, law: CountedLaw) -> Iterator[str]:
     """The rules of a client that a design breaks."""
-    if strange := sorted(set(design.law.as_json()) ^ law.names):
+    if strange := sorted(set(design.mechanism.as_json()) ^ law.names):
         yield f"a law with another {strange[0]}"
     if law.alone is not None and not LEAST_EPSILON0 <= Decimal(law.epsilon0) <= MOST_EPSILON0:
         yield f"epsilon0 = {law.epsilon0:g}"
     try:
-        Design.from_json(design.as_json())
+        _ = Design.from_json(design.as_json()).resolved
     except InvalidInput as error:
         yield str(error)

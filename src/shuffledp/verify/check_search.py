@@ -91,7 +91,7 @@ def _check_ranges(search: Searched) -> Check:
 
 
 def _size(record: Record) -> int:
-    return BYTES if record.design.tokens is None else len(record.design.tokens)
+    return BYTES if record.question.tokens is None else len(record.question.tokens)
 
 
 def _ways(size: int, span: int) -> int:
@@ -114,14 +114,19 @@ def _check_shape(record: Record, search: Searched) -> list[Check]:
     return [
         holds("words that were asked for", search.k, followed, "what is followed", search.k <= search.candidates),
         equal("chance to miss a word", search.miss, MISS, "what shuffledp writes"),
-        equal("symbols of all levels", sum(search.spans), design.longest, "the design"),
-        equal("values that the law has room for", design.room, max(*widest, most) + 1, "the widest level"),
+        equal("symbols of all levels", sum(search.spans), record.question.longest, "the design"),
+        equal("values that the law has room for", record.question.room, max(*widest, most) + 1, "the widest level"),
         equal("share of a level", search.share, share, "how many levels there are"),
         equal("delta of a level", design.delta, delta, "what is left for small groups, and for those who count"),
         equal("people of the first level", (design.honest, design.n), group, "Chernoff's bounds, and the search"),
         equal("lower ends of epsilon and delta", lower, 0.0, "none is known of a search"),
         equal("the first level", _asked(search.levels[0]), ((), ("",), search.spans[0]), "nothing is known before it"),
-        equal("the design", (design.words, design.prefixes, design.span), _asked(search.levels[0]), "the first level"),
+        equal(
+            "the design",
+            (record.question.words, record.question.prefixes, record.question.span),
+            _asked(search.levels[0]),
+            "the first level",
+        ),
         equal("reports of the first level", record.counted.reports, search.levels[0].reports, "the reports"),
         equal("votes of the first level", record.tally.votes, search.levels[0].votes, "the tally"),
     ]
@@ -230,7 +235,7 @@ def _chain(record: Record, search: Searched) -> Iterator[tuple[tuple[str, ...], 
         words += [(votes, text) for text, whole, votes in passed if whole]
         if not prefixes:
             break
-    longer = prefixes if looked == record.design.longest else ()
+    longer = prefixes if looked == record.question.longest else ()
     room = 2 * search.candidates - len(longer)
     known = [*longer, *(text for _, text in sorted(words, key=lambda each: -each[0]))][:room]
     if known:
@@ -245,7 +250,7 @@ def _check_words(record: Record, search: Searched, law: CountedLaw) -> Iterator[
         if level is None
         else [text if whole else text + GOES_ON for text, whole in zip(level.passed, level.whole, strict=True)]
     )
-    written = [text.replace("%25", "%") for text in texts] if record.design.tokens is None else texts
+    written = [text.replace("%25", "%") for text in texts] if record.question.tokens is None else texts
     of = len(claimed.label)
     pairs = zip(claimed.label, texts, written, strict=False)
     shown = of == len(texts) and all(word in pair for word, *pair in pairs)
@@ -340,7 +345,7 @@ Reader = Callable[[str], Symbols | None]
 
 def check_symbols(record: Record, search: Searched) -> Iterator[Check]:
     """Every value that went on, and the tokens that none of them has."""
-    tokens, seen = record.design.tokens, set[object]()
+    tokens, seen = record.question.tokens, set[object]()
     read, depths = _reader(tokens), list(accumulate(search.spans))
     for number, level in enumerate(search.levels, 1):
         texts, followed = list(map(read, level.passed)), _Followed(level, read, depths[min(number, len(depths)) - 1])
@@ -433,15 +438,17 @@ def check_second_law(record: Record, effort: Effort) -> Iterator[Check]:
     search = record.counted.search
     if search is None or search.counting_law is None:
         return
-    yield equal("randomizer of those who count", search.counting_law.randomizer, "krr", "the task")
-    if search.counting_law.randomizer != "krr":
+    yield equal("randomizer of those who count", search.counting_law.type, "krr", "the task")
+    if search.counting_law.type != "krr":
         return  # a law of another form cannot be read as this one
     law = CountedLaw.of(search.counting_law.as_json())
     yield equal("values that those who count can name", law.k, 2 * search.candidates + 1, "what is followed")
     loud = law.family == "krr" and law.implied <= Decimal(law.epsilon0) and law.integers == law.least_integers
     yield holds("integers of those who count", law.integers, law.epsilon0, "the least noise that keeps epsilon0", loud)
-    alone = search.counting_law.epsilon0 is not None and law.epsilon0 <= (record.design.law.epsilon0 or 0.0)
-    yield holds("epsilon0 of those who count", law.epsilon0, record.design.law.epsilon0, "that of the design", alone)
+    alone = search.counting_law.epsilon0 is not None and law.epsilon0 <= (record.design.mechanism.epsilon0 or 0.0)
+    yield holds(
+        "epsilon0 of those who count", law.epsilon0, record.design.mechanism.epsilon0, "that of the design", alone
+    )
     people = fewest_of(search, float(1 - len(search.spans) * Fraction(search.share, OUT_OF)))
     claimed = of_first_level(record)
     asked = np.array([claimed.epsilon.upper, *claimed.curve.epsilon])

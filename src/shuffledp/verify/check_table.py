@@ -19,6 +19,7 @@ from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import Estimated, counted_people
 from shuffledp.record import Record
+from shuffledp.record.question_kinds import LISTS
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.answers import LOOSER, places_of, tails_of, told_by
@@ -44,7 +45,7 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
     """Without a table, what only it could show is listed; and without it a page that lists some of
     very many values is not verified.
     """
-    claimed, design = record.estimates, record.design
+    claimed = record.estimates
     cut = claimed.of > len(claimed.label)
     if table is None:
         return [_absent(record, cut=cut)]
@@ -52,14 +53,14 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
         beside = _read(table)
     except (ValueError, csv.Error) as error:
         return [holds("estimates.csv", "a table of estimates", str(error)[:60], "read as shuffledp writes it", False)]
-    of = len(design.listed) if design.counts else claimed.of
-    expected = design.labels if cut and len(beside.labels) == of else claimed.label
+    of = len(record.question.listed) if record.question.type in LISTS else claimed.of
+    expected = tuple(map(str, record.question.listed)) if cut and len(beside.labels) == of else claimed.label
     labels = _check_labels(beside.labels, expected)
     if labels.outcome == "FAIL":
         return [labels]
     places = np.arange(len(beside.labels))
     if cut:
-        places = np.array(places_of(claimed.label, design), dtype=np.intp)
+        places = np.array(places_of(claimed.label, record), dtype=np.intp)
         if len(places) != len(claimed.label):
             named = f"{len(claimed.label)} labels"
             found = f"{len(places)} of them in the design"
@@ -143,7 +144,7 @@ def _check_digest(digest: str | None, votes: Any) -> Check:
 
 def _agreeing(columns: dict[str, Array], found: Estimated, record: Record) -> list[Check]:
     """Every column, against what the votes imply."""
-    each, together = tails_of(record, told_by(record.design).of(record.design))
+    each, together = tails_of(record, told_by(record).of(record))
     close, loosely = found.within, found.within + found.rounding
     (low, high), (all_low, all_high) = found.limits(each), found.limits(together)
     expected = (

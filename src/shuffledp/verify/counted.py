@@ -19,6 +19,7 @@ from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw, CountedLevels
 from shuffledp.judge.rows import FEW, CountedTree, Estimated, bernstein, counted_groups, score
 from shuffledp.record import Record
+from shuffledp.record.question_kinds import CROSSTABS
 from shuffledp.verify.outcomes import Check, agree, equal, holds
 
 __all__ = [
@@ -206,12 +207,12 @@ HOW = "the votes of cells and groups, as fractions; ends by halving"
 
 def check_shares(record: Record, law: CountedLaw) -> list[Check]:
     """Every column of shares, and of which groups nothing is said; none where nobody asked."""
-    claimed, design, by = record.estimates.shares, record.design, record.asked.by
-    if by is None or design.columns is None:
+    claimed, question, by = record.estimates.shares, record.question, record.asked.by
+    if by is None or record.question.type not in CROSSTABS:
         return [] if claimed is None else [holds("shares within groups", "some", "none", "what was asked", False)]
-    if claimed is None or by not in design.columns:
+    if claimed is None or by not in question.columns:
         return [holds("shares within groups", by, "of a column of the design", "what was asked", False)]
-    axis, sizes = design.columns.index(by), [len(each) for each in design.crossed]
+    axis, sizes = question.columns.index(by), list(question.cells.sizes)
     of = SharesOfCells(record.tally.votes, sizes, axis, record.tally.reports, law)
     found = of.columns(record.estimates.level)
     checks = []

@@ -90,13 +90,13 @@ def verify(
     """
     effort = Effort(seconds)
     record = read_record(text)
-    design, law = record.design, counted(record.design.law.as_json())
+    design, law = record.design, counted(record.design.mechanism.as_json())
     quick: dict[str, Part] = {
         PAGE: lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),
         "the consistency": lambda: check_consistency(record, law),
         "the words": lambda: check_sentences(record, law),
-        "the estimates": lambda: told_by(record.design).check(record, law),
+        "the estimates": lambda: told_by(record).check(record, law),
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
@@ -124,11 +124,11 @@ def verify(
 
 def counted(law: Mapping[str, Any]) -> CountedLaw:
     """The law of a design, by its family."""
-    if law.get("randomizer") in SHARED:
+    if law.get("type") in SHARED:
         return CountedShares.of(law)
-    if law.get("randomizer") == TREE:
+    if law.get("type") == TREE:
         return CountedTree.of(law)
-    return CountedFakes.of(law) if law.get("randomizer") in FAKED else counted_law(law)
+    return CountedFakes.of(law) if law.get("type") in FAKED else counted_law(law)
 
 
 def _swapped(record: Record) -> bool:

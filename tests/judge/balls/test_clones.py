@@ -55,9 +55,7 @@ def test_a_handful_of_users_is_enumerated(
 
 
 def test_sums_and_balls_are_the_same_number() -> None:
-    counted = CountedLaw.of(
-        {"randomizer": "hash", "k": 16, "g": 2, "epsilon0": 4.0, "integers": ["663580905245434240"]}
-    )
+    counted = CountedLaw.of({"type": "hash", "k": 16, "g": 2, "epsilon0": 4.0, "integers": ["663580905245434240"]})
     law = {**HASH, "epsilon0": float(counted.implied)}
     with precision(160):
         (proven,) = (ends(swap.at_most(10_000, 0.2))[1] for swap in swaps_of(law))

@@ -61,7 +61,7 @@ def test_every_node_of_every_level_gets_dummies_by_the_table() -> None:
 def test_it_is_written_down_and_read_again() -> None:
     for law in (tree(16, 2, 4), TreeDummies(k=9, levels=3, branches=2, kind="poisson", rate=12.5)):
         written = json.loads(json.dumps(law_of(law)))
-        assert written["randomizer"] == "tree"
+        assert written["type"] == "tree"
         assert written["epsilon0"] is None
         assert from_law(written) == law
         level, rounds = law.seen_as

@@ -15,7 +15,7 @@ import pytest
 from shuffledp.survey.wire import hash_of_code
 from tests.survey.memory_folder import memory_folder
 from tests.survey.shufflers import Trial, trial
-from tests.survey.studies import designs, study
+from tests.survey.studies import designs, study, with_target
 
 MUTATIONS = 10_000
 KNOWN = 40  # codes; each may bring one report
@@ -116,7 +116,7 @@ async def asked(tried: Trial, upload: Upload) -> int:
 
 @pytest.mark.parametrize("codes", [False, True])
 def test_no_mutation_is_taken_for_a_report(codes: bool, record_property: pytest.RecordProperty) -> None:
-    collection = replace(study(codes=codes), design=replace(designs()["krr"], n=10**6))
+    collection = replace(study(codes=codes), design=with_target(designs()["krr"], n=10**6))
     rng = random.Random(11 + codes)
     invited = [rng.randbytes(16) for _ in range(KNOWN)]
     with memory_folder() as folder, trial(folder, collection) as tried:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from shuffledp.protocols.design import Design
+from shuffledp.design import Design
 from shuffledp.protocols.histogram import FakesHistogram
 from tests.survey.kills import killed
 from tests.survey.memory_folder import memory_folder

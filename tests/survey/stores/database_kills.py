@@ -22,7 +22,7 @@ from shuffledp.survey.stores.postgres import PostgresStore
 from shuffledp.survey.stores.store import Added, Unavailable
 from shuffledp.survey.wire import Delivery, Refused
 from tests.survey.stores.running_postgres import RunningPostgres
-from tests.survey.studies import designs, study
+from tests.survey.studies import designs, study, with_target
 
 CODES = 4000  # that all shufflers draw from, so that they meet
 
@@ -39,7 +39,7 @@ class Told:
 
 def large(question: str) -> Collection:
     """A collection that does not become full."""
-    return replace(study(question=question, codes=True), design=replace(designs()["krr"], n=10**6))
+    return replace(study(question=question, codes=True), design=with_target(designs()["krr"], n=10**6))
 
 
 def hash_number(number: int) -> bytes:

@@ -1,24 +1,27 @@
-// A question and its noise, as shuffledp.protocols.design writes them down; and a person's answer as a report.
-import { fieldsOf, isNameIn, optional, real, shown, UNPRINTABLE, unsound, whole } from "./fields.ts";
+// A design, as shuffledp.design writes it down; and a person's answer as a report. A client reads the domain, which says
+// how an answer becomes a place, and the mechanism, which hides that. It never reads the question.
+import { fieldsOf, isNameIn, optional, real, shown, text, truth, UNPRINTABLE, unsound, whole } from "./fields.ts";
 import { bytesOf, lawOf, type Law } from "./laws.ts";
 import { Refused } from "./refused.ts";
 import { onGrid } from "./rounding.ts";
-import { FIELDS, type Written } from "./schema.ts";
+import { COLUMN, DESIGN, FIELDS, TARGET, type WrittenDomain, type WrittenTarget } from "./schema.ts";
 import { Numeral, type Fields, type Json } from "./strict_json.ts";
 import { levelOf, type Level } from "./top_words.ts";
 import { SECURE, type Words } from "./words.ts";
 
-/** What is asked about one column of a crosstab. */
+/** What is asked about one of several columns. */
 export interface Part {
   column: string;
   labels: readonly string[];
   other: string | null;
 }
 
-export interface Design extends Pick<Written, "task" | "n" | "honest" | "rounds" | "epsilon" | "delta"> {
-  /** Of a crosstab, what is asked about each column; else none. An answer is then a cell: see ``cellOf``. */
+/** How an answer becomes one of ``size`` places. */
+interface Domain {
+  size: number;
+  /** Where there are several columns, what is asked about each; else none. An answer is then a cell: see ``cellOf``. */
   parts: readonly Part[];
-  /** The answers to choose from, or the cells of a crosstab; none where a number is asked for. */
+  /** The answers to choose from, or the cells of several columns; none where a number is asked for. */
   labels: readonly string[];
   /** The answer that everything else counts as. */
   other: string | null;
@@ -28,69 +31,80 @@ export interface Design extends Pick<Written, "task" | "n" | "honest" | "rounds"
   level: Level | null;
   /** The cut points between which a number falls into bins; null where it is rounded at random, or none is asked for. */
   edges: readonly number[] | null;
+}
+
+export interface Design extends Omit<Domain, "size">, WrittenTarget {
   law: Law;
 }
 
-type Listed = Pick<Design, "labels" | "other">;
-type Question = Pick<Design, "labels"> &
-  Partial<Pick<Design, "other" | "bounds" | "parts" | "level" | "edges">> & { families: readonly string[] };
+type Of<Type> = Fields<keyof Extract<WrittenDomain, { type: Type }> & string>;
+/** A domain, and the families of laws whose reports can be about a place of it. */
+type Read = Partial<Domain> & { size: number; families: readonly string[] };
 
+const FORMAT = "shuffledp-design";
+const MOST = 1e15; // of whole numbers in a design
 const MOST_LABELS = 2 ** 22;
 const LARGEST_BOUND = 1e100;
 const MOST_BINS = 1024;
-const CROSS = " × "; // between the categories of a cell
+const MOST_COLUMNS = 8;
+const CROSS = " × "; // between the labels of a cell
 const ALL = "(all)"; // what the sums of cells are called by
 const MOST_NUMBERS = 10_000; // cells and sums
-const NAMING = ["krr", "fakes", "dummies"]; // laws whose messages name values
-const ENCODINGS = ["hadamard", "hash", "subset", "oue"]; // laws whose reports vote for several values
+const NAMING = ["krr", "fakes", "dummies"]; // laws whose messages name places
+const ENCODINGS = ["hadamard", "hash", "subset", "oue"]; // laws whose reports vote for several places
 
-/** The fields of a design of a task. */
-type Of<Task> = Fields<keyof Extract<Written, { task: Task }> & string>;
-
-const TASKS: { [Task in Written["task"]]: (fields: Of<Task>) => Question } = {
-  histogram: (fields) => ({ ...listed(fields, "categories"), families: [...NAMING, ...ENCODINGS] }),
-  mean,
-  sum: mean,
-  count,
-  crosstab,
-  top,
-  quantile,
+const DOMAINS: { [Type in WrittenDomain["type"]]: (fields: Of<Type>) => Read } = {
+  labels: (fields) => {
+    const { labels, other } = labelsOf(fields);
+    return { labels, other, size: labels.length, families: [...NAMING, ...ENCODINGS, "signed"] };
+  },
+  bins,
+  grid,
+  cells,
+  prefixes: (fields) => {
+    const level = levelOf(fields);
+    return { level, size: whole(fields, "room", 1), families: ["krr"] };
+  },
 };
 
 export function designOf(written: Json | undefined): Design {
-  const task = written instanceof Map ? written.get("task") : undefined;
-  if (!isNameIn(TASKS, task)) {
+  const fields = fieldsOf("a design", written, DESIGN);
+  if (text(fields, "format") !== FORMAT) throw unsound("format", FORMAT, text(fields, "format"));
+  whole(fields, "version", 1, 1);
+  const question = fields.get("question");
+  if (!(question instanceof Map) || typeof question.get("type") !== "string") {
+    throw unsound("question", "fields with a type", question);
+  }
+  const { size, families, ...domain } = domainOf(fields.get("domain"));
+  const law = lawOf(fields.get("mechanism"));
+  if (!families.includes(law.family) || law.k !== size || (domain.bounds && law.blank)) {
+    throw unsound("The mechanism of a design", `one of its ${size} places`, `${law.family} of ${law.k} values`);
+  }
+  return { ...domain, ...targetOf(fields.get("target")), law };
+}
+
+function domainOf(written: Json | undefined): Domain & Read {
+  const type = written instanceof Map ? written.get("type") : undefined;
+  if (!isNameIn(DOMAINS, type)) {
     throw new Refused(
-      `A design must have a task that this page can ask (${Object.keys(TASKS).join(", ")}), got ${shown(task)}. ` +
-        "Take part with the Python package instead.",
+      `The domain of a design must be one that this page can ask about (${Object.keys(DOMAINS).join(", ")}), got ` +
+        `${shown(type)}. Take part with the Python package instead.`,
     );
   }
-  const own: Fields = fieldsOf(`the design of a ${task}`, written, FIELDS[task]);
-  const fields = own as Of<Written["task"]>; // what all tasks have
-  whole(fields, "version", 1, 1);
-  const n = whole(fields, "n", 1);
-  const { families, ...question } = (TASKS[task] as (fields: Fields) => Question)(own);
-  const law = lawOf(fields.get("law"));
-  const told = question.level ? whole(own, "room", 1) : question.labels.length;
-  const values = question.edges ? question.edges.length - 1 : told;
-  const sized = question.bounds ? !law.blank : true; // no check-in asks for numbers
-  const known = (question.bounds && !question.edges) || law.k === values;
-  const fits = families.includes(law.family) && sized && known;
-  if (!fits) throw unsound("The law of a design", "one that fits its question", `${law.family} of ${law.k} values`);
+  const fields: Fields = fieldsOf(`a domain of ${type}`, written, FIELDS[type]);
+  const read = (DOMAINS[type] as (fields: Fields) => Read)(fields);
+  return { labels: [], other: null, bounds: null, level: null, parts: [], edges: null, ...read };
+}
+
+function targetOf(written: Json | undefined): WrittenTarget {
+  const fields = fieldsOf("the target of a design", written, TARGET);
+  const n = whole(fields, "n", 1, MOST);
   return {
-    task,
-    other: null,
-    bounds: null,
-    level: null,
-    parts: [],
-    edges: null,
-    ...question,
     n,
-    honest: whole(fields, "honest", 1, n),
-    rounds: whole(fields, "rounds", 1),
     epsilon: optional(fields, "epsilon", (of, name) => real(of, name, 0, 700)),
     delta: real(fields, "delta", Number.MIN_VALUE, 1 - 2 ** -53),
-    law,
+    honest: whole(fields, "honest", 1, n),
+    rounds: whole(fields, "rounds", 1, MOST),
   };
 }
 
@@ -112,7 +126,7 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
   return bytesOf(law.form, law.draw(source, answer));
 }
 
-/** The cell of a crosstab that somebody is in, by the place of an answer about each column: the last changes fastest. */
+/** The cell that somebody is in, by the place of an answer about each column: the last changes fastest. */
 export function cellOf({ parts }: Design, places: readonly number[]): number {
   return parts.reduce((cell, { labels }, at) => cell * labels.length + places[at]!, 0);
 }
@@ -122,36 +136,23 @@ export function binOf(edges: readonly number[], answer: number): number {
   return edges.slice(1, -1).filter((edge) => edge <= answer).length;
 }
 
-/** Whether somebody holds a value, or something else. */
-function count(fields: Of<"count">): Question {
-  const value = label("value", fields.get("value")!);
-  const other = restOf(fields);
-  const labels = [other ?? "anything else", value];
-  if (labels[0]!.normalize() === value.normalize()) throw unsound("other", "another answer than the value", fields.get("other"));
-  return { labels, other, families: ["signed"] };
-}
-
-function mean(fields: Of<"mean" | "sum">): Question {
+function grid(fields: Of<"grid">): Read {
   const lower = real(fields, "lower", -LARGEST_BOUND, LARGEST_BOUND, true);
   const upper = real(fields, "upper", -LARGEST_BOUND, LARGEST_BOUND, true);
   if (!(lower < upper)) throw unsound("lower", `below upper = ${upper}`, fields.get("lower"));
-  return { labels: [], bounds: [lower, upper], families: ["krr", "split"] };
+  truth(fields, "clip");
+  return { bounds: [lower, upper], size: whole(fields, "steps", 1, MOST) + 1, families: ["krr", "split"] };
 }
 
-function quantile(fields: Of<"quantile">): Question {
+function bins(fields: Of<"bins">): Read {
   const edges = numbers(fields.get("cuts"));
   const rising = edges?.every((edge, place) => !place || edges[place - 1]! < edge);
   if (!edges || edges.length < 3 || edges.length > MOST_BINS + 1 || !rising) {
     throw unsound("cuts", `from 3 to ${MOST_BINS + 1} rising numbers`, fields.get("cuts"));
   }
-  const at = numbers(fields.get("at"));
-  if (!at?.every((share) => share > 0 && share < 1)) throw unsound("at", "shares between 0 and 1", fields.get("at"));
-  const ranges = fields.get("ranges");
-  const pairs = Array.isArray(ranges) ? ranges.map(numbers) : [null];
-  if (!pairs.every((pair) => pair?.length === 2 && pair.every((end) => edges.includes(end)))) {
-    throw unsound("ranges", "pairs of cut points", ranges);
-  }
-  return { labels: [], bounds: [edges[0]!, edges.at(-1)!], edges, families: [...NAMING, "one of", "tree"] };
+  truth(fields, "clip");
+  const families = [...NAMING, "one of", "tree"];
+  return { bounds: [edges[0]!, edges.at(-1)!], edges, size: edges.length - 1, families };
 }
 
 /** Numbers as a design writes them, with a point; null if these are none. */
@@ -161,74 +162,54 @@ function numbers(json: Json | undefined): number[] | null {
   return read.every((each) => Math.abs(each) <= LARGEST_BOUND) ? read : null;
 }
 
-function crosstab(fields: Of<"crosstab">): Question {
-  const lists = (["columns", "categories", "other"] as const).map((name) => {
-    const json = fields.get(name);
-    if (!Array.isArray(json)) throw unsound(name, "a list with an entry for each column", json);
-    return json;
-  });
-  const [columns, categories, others] = lists as [Json[], Json[], Json[]];
-  const names = columns.map((json) => {
-    if (typeof json !== "string" || !json || UNPRINTABLE.test(json)) throw unsound("columns", "printable names", json);
-    return json;
-  });
-  const alike = categories.length === names.length && others.length === names.length;
-  if (names.length < 2 || !alike || new Set(names).size < names.length) {
-    throw unsound("columns", "two or more names, each once, with categories for each", columns);
+function cells(fields: Of<"cells">): Read {
+  const columns = fields.get("columns");
+  if (!Array.isArray(columns) || columns.length < 2 || columns.length > MOST_COLUMNS) {
+    throw unsound("columns", `a list of 2 to ${MOST_COLUMNS}`, columns);
   }
-  const parts = names.map((column, at) => {
-    const own = new Map([["categories" as const, categories[at]!], ["other" as const, others[at]!]]);
-    const { labels, other } = listed(own, "categories");
+  const parts = columns.map((json) => {
+    const own = fieldsOf("a column", json, COLUMN);
+    const column = text(own, "name");
+    if (!column || UNPRINTABLE.test(column)) throw unsound("name", "printable text", column);
+    const { labels, other } = labelsOf(own as Fields as Of<"labels">);
     const odd = labels.find((each) => each === ALL || each.includes(CROSS));
-    if (odd !== undefined) throw unsound("A category of a crosstab", `neither ${ALL} nor with ${CROSS} in it`, odd);
+    if (odd !== undefined) throw unsound("A label of a column", `neither ${ALL} nor with ${CROSS} in it`, odd);
     return { column, labels, other };
   });
+  if (new Set(parts.map(({ column }) => column)).size < parts.length) {
+    throw unsound("columns", "of different names", columns);
+  }
   const numbers = parts.reduce((product, { labels }) => product * (labels.length + 1), 1) - 1;
-  if (numbers > MOST_NUMBERS) throw unsound("A crosstab", `of at most ${MOST_NUMBERS} cells and sums`, categories);
+  if (numbers > MOST_NUMBERS) throw unsound("Columns", `of at most ${MOST_NUMBERS} cells and sums`, columns);
   const labels = parts
     .map((part) => part.labels)
     .reduce((cells, own) => cells.flatMap((cell) => own.map((each) => cell + CROSS + each)));
-  return { parts, labels, families: NAMING };
+  return { parts, labels, size: labels.length, families: NAMING };
 }
 
-function top(fields: Of<"top">): Question {
-  return { labels: [], level: levelOf(fields), families: ["krr"] };
-}
-
-/** The values that are told apart: a list of them, or a number k, for 0, ..., k - 1. */
-function listed<Name extends string>(fields: Fields<Name | "other">, name: Name): Listed {
-  const values = fields.get(name);
-  const other = fields.get("other")!;
-  if (!Array.isArray(values)) {
-    if (other !== null) throw unsound("other", `null when ${name} is a number`, other);
-    const length = whole(fields, name, 2, MOST_LABELS);
-    return { labels: Array.from({ length }, (_, value) => String(value)), other };
+/** The labels that are told apart: a list of them, or a number k, for 0, ..., k - 1; and that of all others. */
+function labelsOf(fields: Of<"labels">): Pick<Domain, "labels" | "other"> {
+  if (text(fields, "type") !== "labels") throw unsound("type", "labels", fields.get("type"));
+  const listed = fields.get("labels");
+  const places = (["other", "missing"] as const).map((name) => optional(fields, name, (of) => whole(of, name, 0)));
+  if (!Array.isArray(listed)) {
+    if (places.some((place) => place !== null)) throw unsound("other", "null when labels is a number", listed);
+    const length = whole(fields, "labels", 2, MOST_LABELS);
+    return { labels: Array.from({ length }, (_, value) => String(value)), other: null };
   }
-  const labels = values.map((each) => label(name, each));
-  const known = new Set(values.map(keyOf));
+  const labels = listed.map((each) => label("labels", each));
   const seen = new Set(labels.map((each) => each.normalize())); // NFC: what looks alike is the same, as in Python
   if (labels.length < 2 || labels.length > MOST_LABELS || seen.size < labels.length) {
-    throw unsound(name, `a list of 2 to ${MOST_LABELS} values that look different`, values);
+    throw unsound("labels", `a list of 2 to ${MOST_LABELS} that look different`, listed);
   }
-  if (other !== null && !known.has(keyOf(other))) {
-    throw unsound("other", `one of the ${name}`, other);
+  if (places.some((place) => place !== null && place >= labels.length)) {
+    throw unsound("other", "the place of a label", fields.get("other"));
   }
-  return { labels, other: restOf(fields) };
-}
-
-/** The answer that everything else counts as, if there is one. */
-function restOf<Name extends string>(fields: Fields<Name | "other">): string | null {
-  const other = fields.get("other")!;
-  return other === null ? null : label("other", other);
+  return { labels, other: places[0] === null ? null : labels[places[0]!]! };
 }
 
 function label(name: string, json: Json): string {
   if (json instanceof Numeral && json.whole) return json.text;
   if (typeof json === "string" && !UNPRINTABLE.test(json)) return json;
   throw unsound(name, "printable text or whole numbers", json);
-}
-
-/** The number 1 and the text "1" are different values. */
-function keyOf(json: Json): string {
-  return json instanceof Numeral ? json.text : JSON.stringify(json);
 }

@@ -38,7 +38,7 @@ export interface Law {
   draw(source: Words, value: number): (number | bigint)[];
 }
 
-type Family = Exclude<WrittenLaw["randomizer"], "check-in" | "one of">;
+type Family = Exclude<WrittenLaw["type"], "check-in" | "one of">;
 type Reader = (fields: Fields, k: number) => Law;
 
 const LARGEST_EPSILON0 = 50;
@@ -66,13 +66,13 @@ const FAMILIES: { [Each in Family]: Reader } = {
 
 /** The law that a design holds. */
 export function lawOf(written: Json | undefined, depth = 0): Law {
-  const family = written instanceof Map ? written.get("randomizer") : undefined;
+  const family = written instanceof Map ? written.get("type") : undefined;
   if (family === "check-in") return checkIn(written, depth);
   if (family === "one of") return oneOf(written);
   if (!isNameIn(FAMILIES, family)) {
     const known = [...Object.keys(FAMILIES), "check-in", "one of"].join(", ");
     throw new Refused(
-      `The randomizer of a law must be one that this page can draw from (${known}), got ${shown(family)}. ` +
+      `The type of a mechanism must be one that this page can draw from (${known}), got ${shown(family)}. ` +
         "Take part with the Python package instead, or ask the organizer for another design.",
     );
   }
@@ -294,7 +294,7 @@ function checkImplied(fields: Fields, epsilon0: number, implied: number, next: n
 
 export function unlike(fields: Fields, name = "epsilon0"): Refused {
   return new Refused(
-    `The integers of ${text(fields, "randomizer")} must be those of its ${name} = ${shown(fields.get(name))}, got others. ` +
+    `The integers of ${text(fields, "type")} must be those of its ${name} = ${shown(fields.get(name))}, got others. ` +
       "A report drawn with them protects you differently than the file says: do not take part, and tell the organizer.",
   );
 }

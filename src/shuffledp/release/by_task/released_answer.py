@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.protocols.design import Design
 from shuffledp.record import Asked
 
 __all__ = ["LEVEL", "ReleasedAnswer"]

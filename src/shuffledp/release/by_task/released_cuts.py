@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.record import Asked, AtQuantiles, InRanges
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
@@ -26,8 +26,8 @@ class ReleasedCuts(ReleasedAnswer):
         protocol = design.protocol
         assert isinstance(protocol, Distribution)
         return {
-            "quantiles": _quantiles(protocol, estimate) if protocol.task.at else None,
-            "ranges": _ranges(protocol, tally) if protocol.task.ranges else None,
+            "quantiles": _quantiles(protocol, estimate) if protocol.question.at else None,
+            "ranges": _ranges(protocol, tally) if protocol.question.ranges else None,
         }
 
 

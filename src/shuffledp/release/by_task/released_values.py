@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.crosstab import Crossing
-from shuffledp.protocols.design import Design
 from shuffledp.record import Asked, GroupShares
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
 

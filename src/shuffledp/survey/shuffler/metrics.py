@@ -13,7 +13,9 @@ import os
 from collections import Counter
 from typing import Any
 
-from shuffledp.protocols.design import Design
+from shuffledp.client import Encoder
+from shuffledp.design import Design
+from shuffledp.mechanisms import mechanism_of
 
 __all__ = [
     "Metrics",
@@ -104,16 +106,14 @@ def outlook(design: Design, reports: int) -> dict[str, Any]:
     reports are honest, None where that is no number; and the standard error to expect, of a count
     or of the mean.
     """
-    from shuffledp.protocols.settling import answering  # the accountant, which a shuffler needs for nothing else
+    from shuffledp.accounting.shuffled import shuffle  # which a shuffler needs for nothing else
 
     if reports < 1:
         return {"epsilon": None, "delta": design.delta, "stderr": None}
-    randomizer = design.protocol.randomizer  # the law that runs: nothing is calibrated again
-    terms = {"n": reports, "rounds": design.rounds, "delta": design.delta}
-    smaller = answering(design.task, design.law.family, randomizer=randomizer, **terms)
-    epsilon = smaller.guarantee.epsilon_at_most(delta=design.delta)
+    law = Encoder.of(design).randomizer
+    epsilon = shuffle(law, n=reports).compose(design.rounds).epsilon_at_most(delta=design.delta)
     return {
         "epsilon": epsilon if math.isfinite(epsilon) else None,
         "delta": design.delta,
-        "stderr": smaller.predicted_stderr(),
+        "stderr": design.domain.expected_stderr(mechanism_of(law), reports),
     }

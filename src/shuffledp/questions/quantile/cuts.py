@@ -1,25 +1,16 @@
-"""Cut points, and the bins between them into which numbers fall.
-
-A bin holds the numbers from its lower end to below its upper one; the last one holds its upper end
-too. Nothing is drawn: the same number falls into the same bin, always.
-"""
+"""Cut points, from the ends of a range and a number of bins."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import get_args
 
 from shuffledp.choices import Scale
+from shuffledp.domain import MOST_BINS, check_bounds
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
-from shuffledp.protocols.rounding import check_bounds, check_numbers
-from shuffledp.protocols.tasks.quantile_task import MOST_BINS
 
-__all__ = ["BINS", "SCALES", "cut_points", "in_bins", "plainly"]
+__all__ = ["BINS", "SCALES", "cut_points", "plainly"]
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 BINS = 64
@@ -64,17 +55,6 @@ def cut_points(lower: float, upper: float, *, bins: int | None = None, scale: Sc
             f"Choose fewer."
         )
     return cuts
-
-
-def in_bins(values: Any, cuts: Sequence[float]) -> NDArray[np.int64]:
-    """The bin of each number, counted from 0; what lies outside is refused.
-
-    >>> in_bins([0.0, 9.9, 10.0, 20.0], (0.0, 10.0, 20.0)).tolist()
-    [0, 0, 1, 1]
-    """
-    numbers = check_numbers(values, cuts[0], cuts[-1])
-    places: NDArray[np.int64] = np.searchsorted(np.asarray(cuts[1:-1]), numbers, side="right").astype(np.int64)
-    return places
 
 
 def plainly(number: float) -> str:

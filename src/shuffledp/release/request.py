@@ -9,30 +9,31 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shuffledp.design import Design
+from shuffledp.domain import check_bounds
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.protocols.design import Design
 from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.rounding import check_bounds
 from shuffledp.protocols.settling import answering
-from shuffledp.protocols.tasks import TASKS, Task
-from shuffledp.protocols.tasks.crossing import Missing
+from shuffledp.questions import kind_of
+from shuffledp.questions.question import Question
 from shuffledp.record import Asked, InSeries
 from shuffledp.record.asked_about import CLIPPED_TO_BOUNDS
 from shuffledp.release.arguments import BY_NOISE, Bins, Categories, Hiding, Promise, check_labels, check_words, name_of
 from shuffledp.sampling import Rng
 from shuffledp.tables import AS_WRITTEN, Cleaning, Column, Keep, Numbers, Places, Values, open_column, read
 from shuffledp.tables.formats import Kind, Table
+from shuffledp.tables.readers import Missing
 from shuffledp.tables.values import Reader
 from shuffledp.wording import exactly, rounded
 
-__all__ = ["Question"]
+__all__ = ["Request"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Request:
     """One question about one column of a table."""
 
-    task: str
+    question: str
     source: str | Table  # a path, "-" for standard input, or a table that is open already
     column: str | None = None
     format: Any = None
@@ -50,11 +51,11 @@ class Question:
     series: InSeries | None = None
     hiding: Hiding = BY_NOISE
 
-    def settled(self) -> Question:
+    def settled(self) -> Request:
         """The same, checked, with a category for the rest where one is named."""
         check_words(Argument("title"), self.title)
         if self.bins is not None:
-            self.bins.task()
+            self.bins.question()
             return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
         if self.categories is None:
             check_bounds(self.lower, self.upper)
@@ -105,7 +106,7 @@ class Question:
         """
         printable = "".join(letter if letter.isprintable() else " " for letter in self.column or "a column")
         clipped = f", clipped to {self.lower:g} to {self.upper:g}" if self.clip else ""
-        return f"{self.task} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip() + clipped
+        return f"{self.question} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip() + clipped
 
     def reader(self) -> Reader:
         """From what the table holds to what the randomizer takes."""
@@ -117,30 +118,31 @@ class Question:
 
     def check(self, promise: Promise) -> None:
         """Refuse noise that is given in place of epsilon where the reports take other noise."""
-        if promise.epsilon is None and (self.task != "histogram" or not self.hiding.by_noise):
-            got = f"a {self.task}" if self.hiding.by_noise else Argument("mechanism", self.hiding.mechanism)
+        if promise.epsilon is None and (self.question != "histogram" or not self.hiding.by_noise):
+            got = f"a {self.question}" if self.hiding.by_noise else Argument("mechanism", self.hiding.mechanism)
             work = " work for histograms by krr, and for sums and means of one message"
             rule = (Argument("gamma"), " and ", Argument("epsilon0"), work)
             raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
         if promise.k is not None:
             raise InvalidInput(
-                Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.task}", "Leave it out.")
+                Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.question}", "Leave it out.")
             )
 
     def protocol(self, n: int, promise: Promise) -> Protocol:
         """The protocol that asks ``n`` people and keeps the promise."""
-        task = self._task()
-        return answering(task, self.hiding.family, **promise.terms(n, task.size), **self.hiding.terms())
+        question = self._question()
+        terms = promise.terms(n, question.size)
+        return answering(question, self.hiding.family, **terms, **self.hiding.terms())
 
-    def _task(self) -> Task:
+    def _question(self) -> Question:
         """What is asked, without the table."""
         if self.bins is not None:
-            return self.bins.task()
+            return self.bins.question()
         own: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
         if self.categories is not None:
             own |= {"categories": self.categories.labels, "other": self.categories.other}
-        task = TASKS[self.task]
-        return task(**{name: own[name] for name in task.field_names()})
+        kind = kind_of(self.question)
+        return kind(**{name: own[name] for name in kind.field_names()})
 
     def design(self, n: int, promise: Promise) -> Design:
         """The protocol, written down. Where the noise was given, it promises the epsilon that is
@@ -168,7 +170,7 @@ class Question:
     def asked(self) -> Asked:
         """The question in words, for the record."""
         common = Asked(
-            task=self.task,
+            question=self.question,
             what=self.what,
             title=self.title,
             source=self._source,

@@ -1,0 +1,350 @@
+"""The one file that clients, shuffler and analyst share: what is asked, how a value becomes a
+place, how reports hide it, and the target that this meets.
+
+Clients, engines and shufflers read domain and mechanism, and never the question: that is why a
+question from another distribution runs everywhere. The question is decoded where something is
+computed from it (``resolved``), and must then resolve to the very domain that is stored.
+
+This is plain data. It knows no accountant and no randomizer: ``randomizers.law_file`` says whether
+a law's integers are those that this version draws with, and ``protocols.settling`` builds the
+protocol again and certifies its target.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Protocol as Structure
+
+from shuffledp.domain import MOST_BINS, NAMING, REMEDY, Stored
+from shuffledp.errors import InvalidInput, check_probability
+from shuffledp.schema import (
+    NEEDED,
+    RELEASE,
+    Chance,
+    Epsilon,
+    File,
+    Limits,
+    Number,
+    Open,
+    Part,
+    Some,
+    Text,
+    Texts,
+    Whole,
+    part,
+)
+from shuffledp.storage.canonical import digest_of
+from shuffledp.wording import exactly, short, shown_alone
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.protocol import Protocol
+    from shuffledp.questions.question import Question
+
+__all__ = ["DESIGN", "FORMAT", "SEARCH", "VERSION", "Asking", "Design", "Law", "Target"]
+
+FORMAT: Literal["shuffledp-design"] = "shuffledp-design"
+VERSION = 1
+SEARCH = "shuffledp-search"  # the format of what is agreed on for all levels of a search
+DESIGN = File("a design", REMEDY)
+OUT_OF = 1 << 64
+CHECK_IN, LEVELS = "check-in", "one of"
+MOST_NESTED = 32  # as in randomizers.law_file; here nobody counts in a recursion that a file could exhaust
+
+
+@part
+class Law(Part):
+    """How one report is drawn: a family of randomizers, its parameters, and the whole numbers out
+    of 2^64 that decide every draw, as text, which readers of JSON do not round. Every family has
+    parameters of its own; epsilon0 is null where a report is the truth, which only fakes hide.
+
+    A check-in has the law of its reports inside (``of``), one of several levels the law of each
+    (``questions``) and how likely each is (``weights``); any other has ``k`` values.
+
+    >>> law = Law.from_json(
+    ...     {"type": "krr", "k": 2, "epsilon0": 1.0, "integers": ["9922187141663961708"]}
+    ... )
+    >>> law.type, law.values, law.alone
+    ('krr', 2, 1.0)
+    """
+
+    others = Number | Text
+
+    type: Text
+    k: Some | None = None
+    epsilon0: Number | None
+    integers: Texts
+    weights: tuple[Chance, ...] = ()
+    questions: Annotated[tuple[Law, ...], Limits(1, MOST_BINS)] | None = None
+    of: Law | None = None
+
+    @classmethod
+    def read(cls, value: object, file: File = RELEASE, where: str = "") -> Self:
+        """The law of ``as_json``, if it has that form; whether its integers are right is for
+        ``randomizers.law_file``.
+        """
+        if where.count(".") > MOST_NESTED:
+            raise InvalidInput(f"a law must hold at most {MOST_NESTED} others in each other, got more. {file.remedy}")
+        law = super().read(value, file, where)
+        if sum(each is not None for each in (law.k, law.questions, law.of)) != 1:
+            raise InvalidInput(f"{file.title} must have its usual form, got a difference in '{where}k'. {file.remedy}")
+        return law
+
+    @classmethod
+    def from_json(cls, law: object) -> Self:
+        """What a law writes, checked."""
+        return cls.read(law, DESIGN, "mechanism.").checked()
+
+    def checked(self) -> Self:
+        """The same, if it could be drawn from: its integers are whole numbers, and levels are of
+        the flat kind.
+        """
+        if not self.integers or not all(map(_is_integer, self.integers)):
+            raise InvalidInput(
+                f"the integers of a law must be whole numbers out of 2^64, as text, got {str(self.integers)[:80]}. "
+                f"{REMEDY}"
+            )
+        if self.questions is not None:
+            flat = all(each.type == NAMING[0] for each in self.questions)
+            if self.type != LEVELS or len(self.questions) != len(self.weights) or not flat:
+                raise InvalidInput(
+                    f"the levels of a law must be of {NAMING[0]}, each with a weight, got others. {REMEDY}"
+                )
+        if (self.of is not None) != (self.type == CHECK_IN):
+            raise InvalidInput(f"a check-in must have a law inside, and no other law, got {self.type!r}. {REMEDY}")
+        for each in (*(self.questions or ()), *(() if self.of is None else (self.of,))):
+            each.checked()
+        return self
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All that its family is told, in the order of the design."""
+        return {name: value for name, value in self.as_json().items() if name not in ("type", "integers")}
+
+    @property
+    def inside(self) -> Law:
+        """The law of the reports that are not blank."""
+        return self if self.of is None else self.of.inside
+
+    @property
+    def values(self) -> int:
+        """How many values a report can be about."""
+        law = self.inside
+        return (law.questions[-1].k if law.questions else law.k) or 0
+
+    @property
+    def alone(self) -> float:
+        """What one report gives away by itself, at most: ``math.inf`` where it is the truth, and
+        must be sealed.
+        """
+        return math.inf if self.epsilon0 is None else float(self.epsilon0)
+
+
+@part
+class Target(Part):
+    """Who reports, and the privacy that this gives them: ``n`` people ``rounds`` times; as long as
+    ``honest`` of them follow the protocol, ``epsilon`` at ``delta`` for all rounds together (null:
+    nothing is promised).
+    """
+
+    n: Some
+    epsilon: Epsilon | None
+    delta: Chance
+    honest: Some
+    rounds: Some
+
+    def checked(self) -> Self:
+        """The same, if it can be met."""
+        if self.honest > self.n:
+            raise InvalidInput(f"honest must be at most n = {self.n} in a design, got {self.honest}. {REMEDY}")
+        check_probability("delta", self.delta, remedy=REMEDY)
+        return self
+
+
+@part
+class Asking(Part):
+    """A question as a design stores it: its ``type``, and fields that only code which knows that
+    type reads.
+    """
+
+    others = Open
+
+    type: Text
+
+
+class Written(Structure):
+    """What a protocol must say of itself to be written down; ``question`` is None where it has no
+    design.
+    """
+
+    @property
+    def question(self) -> Question | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def honest(self) -> int | None: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def epsilon(self) -> float | None: ...
+    @property
+    def delta(self) -> float | None: ...
+    @property
+    def law(self) -> Law: ...
+
+
+@part
+class Design(Part):
+    """What is asked, how a value becomes a place, how reports hide it, and which target that meets.
+
+    >>> from shuffledp import Histogram
+    >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
+    >>> again = Design.from_json(Design.of(poll).as_json())
+    >>> again == Design.of(poll), again.question.type, again.mechanism.type, again.honest
+    (True, 'histogram', 'krr', 1000)
+    """
+
+    format: Annotated[Literal["shuffledp-design"], NEEDED] = FORMAT
+    version: Annotated[Whole, NEEDED] = VERSION
+    question: Asking
+    domain: Stored
+    mechanism: Law
+    target: Target
+
+    @classmethod
+    def of(cls, protocol: Written, *, epsilon: float | None = None) -> Self:
+        """Write a protocol down, with what it promises, or else with ``epsilon``."""
+        question = getattr(protocol, "question", None)
+        if question is None:
+            raise InvalidInput(
+                f"the protocol must answer a question that a design can hold, got {type(protocol).__name__}. Ask for a "
+                f"histogram, a count, a crosstab, quantiles, a mean or a sum."
+            )
+        if protocol.delta is None:
+            raise InvalidInput(
+                "delta must be given to a protocol that is written down, got none. Its certificate says epsilon at "
+                "that delta."
+            )
+        assert protocol.honest is not None
+        promised = epsilon if protocol.epsilon is None else protocol.epsilon
+        target = Target(
+            n=protocol.n, epsilon=promised, delta=protocol.delta, honest=protocol.honest, rounds=protocol.rounds
+        )
+        design = cls.asked(question, protocol.law, target)
+        vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
+        return design
+
+    @classmethod
+    def asked(cls, question: Question, law: Law, target: Target) -> Self:
+        """The design of a question, with a law that answers it."""
+        checked = question.checked()
+        domain: Any = checked.domain(law.values)
+        stored = Asking.read(checked.as_json(), DESIGN, "question.")
+        return cls(question=stored, domain=domain, mechanism=law, target=target).checked()
+
+    @classmethod
+    def from_json(cls, written: object) -> Self:
+        """Read ``as_json``; any other form is refused. It is read, and not yet certified: see
+        ``protocols.settling``.
+        """
+        if not isinstance(written, Mapping) or written.get("format") != FORMAT:
+            named = written.get("format") if isinstance(written, Mapping) else None
+            raise InvalidInput(f"a design must have the format {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
+        if type(written.get("version")) is not int or written["version"] != VERSION:
+            raise InvalidInput(
+                f"a design must have version {VERSION}, got {str(written.get('version'))[:40]!r}. Use the version of "
+                f"shuffledp that wrote it."
+            )
+        return cls.read(dict(written), DESIGN).checked()
+
+    def checked(self) -> Self:
+        """The same, if a client could report by it: every part of it is sound, and the mechanism is
+        about the very places of the domain.
+        """
+        law = self.mechanism.checked()
+        domain = self.domain.checked()
+        self.target.checked()
+        blanks = law.type == CHECK_IN and not domain.checks_in
+        if law.inside.type not in domain.families or law.values != domain.size or blanks:
+            raise InvalidInput(
+                f"the mechanism of a design must fit its domain of {domain.size} places, got "
+                f"{law.as_json()!r:.200}. {REMEDY}"
+            )
+        return self
+
+    @property
+    def n(self) -> int:
+        """How many people report."""
+        return self.target.n
+
+    @property
+    def honest(self) -> int:
+        """How many of them are counted on to follow the protocol."""
+        return self.target.honest
+
+    @property
+    def rounds(self) -> int:
+        """How often they report."""
+        return self.target.rounds
+
+    @property
+    def epsilon(self) -> float | None:
+        """The promise as it was written: 1 and 1.0 are the same promise, and different bytes."""
+        return self.target.epsilon
+
+    @property
+    def delta(self) -> float:
+        """At which the promise holds."""
+        return self.target.delta
+
+    @property
+    def shown_alone(self) -> str:
+        """How much one report shows by itself."""
+        law = self.mechanism
+        return shown_alone(law.type, law.epsilon0, law.values or 1, number=self.domain.rounded)
+
+    def __repr__(self) -> str:
+        """In a line: what is asked, of whom, with what noise, and what that promises."""
+        promise = (
+            "" if self.epsilon is None else f"epsilon = {short(self.epsilon)} at delta = {exactly(self.delta)} by "
+        )
+        many = f" of {len(self.domain.names):,} values" if self.domain.names else ""
+        return (
+            f"<Design: {self.question.type}{many}, {self.n:,} people; {promise}{self.mechanism.type} with epsilon0 = "
+            f"{self.mechanism.alone:.4g}>"
+        )
+
+    def file_text(self) -> str:
+        """The file that clients, shuffler and analyst share, letter by letter."""
+        return json.dumps(self.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells designs apart."""
+        return digest_of(self.as_json())
+
+    @cached_property
+    def resolved(self) -> Any:
+        """The ``Question``, decoded by the code that knows it: refused unless it is installed,
+        answered by this mechanism, and resolves to the stored domain, labels in order.
+        """
+        from shuffledp.questions.question import resolved
+
+        return resolved(self)
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """The protocol that it describes: the one that was written down, or, of a design that was
+        read, one that is built again.
+        """
+        from shuffledp.protocols.settling import protocol_of
+
+        return protocol_of(self)
+
+
+def _is_integer(text: str) -> bool:
+    return re.fullmatch("0|[1-9][0-9]{0,19}", text) is not None and int(text) <= OUT_OF

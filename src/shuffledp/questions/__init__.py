@@ -1,0 +1,67 @@
+"""What can be asked: names of questions, and the folders that hold them, which load when they are
+asked for.
+
+question   what every question says of itself, and how one is decoded
+histogram  how many people hold each category
+count      how many hold one value
+crosstab   how many hold each combination of several columns' categories
+quantile   how numbers are distributed
+mean       the mean of a number
+sum        its sum
+
+A folder has ``question.py`` with ``QUESTION``, a class. Other distributions add a question by an
+entry point of the group ``shuffledp.questions`` that names such a folder. Our names come first and
+cannot be replaced; a name that two distributions claim is refused.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from shuffledp.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from shuffledp.questions.question import Question
+
+__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names"]
+
+GROUP = "shuffledp.questions"
+OURS = {
+    **{each: f"shuffledp.questions.{each}" for each in ("histogram", "count", "crosstab", "mean", "quantile", "sum")},
+    "top": "shuffledp.search",
+}
+
+
+def names() -> list[str]:
+    """All names, without importing what they name."""
+    from importlib.metadata import entry_points
+
+    return [*OURS, *sorted({each.name for each in entry_points(group=GROUP)} - set(OURS))]
+
+
+def folder_of(name: object) -> str:
+    """The package that holds the question of that name."""
+    if isinstance(name, str) and name in OURS:
+        return OURS[name]
+    from importlib.metadata import entry_points
+
+    found = {each.value for each in entry_points(group=GROUP, name=str(name))}
+    if len(found) == 1:
+        return found.pop()
+    if found:
+        raise InvalidInput(
+            f"a question's name must be its own, got {name!r:.60} from {' and '.join(sorted(found))}. Uninstall one of "
+            f"the two."
+        )
+    got = "none" if name is None else f"{name!r:.60}"
+    raise InvalidInput(
+        f"the question must be one of {', '.join(names())}, got {got}. Install the package that it comes from, or take "
+        f"a file that shuffledp wrote, unchanged."
+    )
+
+
+def kind_of(name: object) -> type[Question]:
+    """The class of the question of that name."""
+    kind: type[Question] = import_module(f"{folder_of(name)}.question").QUESTION
+    return kind

@@ -1,0 +1,4 @@
+"""How many people hold one value.
+
+question  the question
+"""

@@ -1,0 +1,4 @@
+"""How many people hold each category.
+
+question  the question
+"""

@@ -1,0 +1,4 @@
+"""The mean of numbers.
+
+question  the question
+"""

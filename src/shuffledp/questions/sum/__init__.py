@@ -1,0 +1,4 @@
+"""The sum of numbers.
+
+question  the question
+"""

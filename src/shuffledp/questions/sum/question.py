@@ -1,0 +1,28 @@
+"""The sum of numbers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from shuffledp.questions.mean.question import MeanQuestion
+from shuffledp.schema import NEEDED, part
+
+__all__ = ["QUESTION", "SumQuestion"]
+
+
+@part
+class SumQuestion(MeanQuestion):
+    """The sum of a number from ``lower`` to ``upper``: a mean, times how many people there are."""
+
+    unit = "sum"
+
+    type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]
+
+    def ends(self, people: int) -> tuple[float, float]:
+        return people * self.lower, people * self.upper
+
+    def scale(self, n: int) -> float:
+        return n * super().scale(n)
+
+
+QUESTION = SumQuestion

@@ -1,0 +1,66 @@
+"""One level of a search for frequent words."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal, Self
+
+from shuffledp.domain import Prefixes
+from shuffledp.questions.question import Question
+from shuffledp.schema import NEEDED, Count, Some, Texts, part
+
+if TYPE_CHECKING:
+    from shuffledp.search.alphabet import LevelPlaces
+
+__all__ = ["QUESTION", "LevelQuestion"]
+
+
+@part
+class LevelQuestion(Question):
+    """One level of a search for frequent words (``search``): how many people's words are one of
+    ``words``, or begin with one of ``prefixes`` and go on in which way for ``span`` symbols; all
+    others count as one value more.
+
+    Symbols are ``tokens``, or bytes of UTF-8; only the first ``longest`` of a word are looked at,
+    and whether it goes on. Reports are about ``room`` values, the same at every level: the last
+    ones are nobody's.
+    """
+
+    unit = "people"
+    mechanisms = ("krr",)
+
+    type: Annotated[Literal["top"], NEEDED] = "top"
+    tokens: Texts | None
+    longest: Some
+    words: Texts
+    prefixes: Texts
+    span: Count
+    room: Some
+
+    @cached_property
+    def prefix_domain(self) -> Prefixes:
+        """The same, which no mechanism changes."""
+        return Prefixes(**{name: getattr(self, name) for name in self.field_names()})
+
+    @property
+    def level(self) -> LevelPlaces:
+        """Which word counts as which value."""
+        return self.prefix_domain.level
+
+    def checked(self) -> Self:
+        """The same, if it is a level of some search."""
+        self.prefix_domain.checked()
+        return self
+
+    def domain(self, size: int) -> Prefixes:
+        return self.prefix_domain
+
+    @property
+    def size(self) -> int:
+        return self.room
+
+    def scale(self, n: int) -> float:
+        return n
+
+
+QUESTION = LevelQuestion
