@@ -39,6 +39,7 @@ EXPORTS = [
     "OLH",
     "OUE",
     "OneOf",
+    "Poll",
     "Quantiles",
     "RAPPOR",
     "RR",

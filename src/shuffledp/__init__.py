@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from shuffledp.audits import Audit, audit
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
+    from shuffledp.poll import Poll
     from shuffledp.protocols import (
         BallsAndBins,
         Crosstab,
@@ -139,6 +140,7 @@ __all__ = [
     "LocalHash",
     "Mean",
     "OneOf",
+    "Poll",
     "Quantiles",
     "RandomAllocation",
     "Randomizer",
@@ -200,6 +202,7 @@ __getattr__, __dir__ = lazy(
         "training": "RandomAllocation",
         "training.calibration": "calibrate_training",
         "accounting.curves": "Bound",
+        "poll": "Poll",
         "protocols": (
             "BallsAndBins Crosstab DummyHistogram Estimate "
             "FakesHistogram Histogram Mean Quantiles ShuffledSGD "

@@ -21,7 +21,7 @@ from shuffledp.search.level import TopLevel
 if TYPE_CHECKING:
     from shuffledp.design import Design
 
-__all__ = ["Certified", "answering", "certify", "protocol_of", "register"]
+__all__ = ["Certified", "answering", "answering_by", "certify", "protocol_of", "register"]
 
 PROTOCOLS: dict[tuple[str, str | None], type[Protocol]] = {}
 Registered = TypeVar("Registered", bound=type[Protocol])
@@ -66,6 +66,21 @@ def answering(question: Question, family: str | None = None, **terms: Any) -> Pr
     if make is None:
         raise InvalidInput(f"a question must have a protocol that answers it, got {question.type!r}. Register one.")
     return make(**own, **terms)
+
+
+LAWS = {"UserFakes": "fakes", "ShufflerDummies": "dummies", "TreeDummies": "tree", "SplitShares": "split"}
+
+
+def answering_by(question: str, mechanism: str | None = None, **terms: Any) -> Protocol:
+    """The protocol of a question with these fields and terms, by a mechanism, or by that of the law
+    that is given.
+    """
+    family = mechanism or LAWS.get(type(terms.get("randomizer")).__name__)
+    make = PROTOCOLS.get((question, family))
+    if make is not None:
+        return make(**terms)
+    named = {} if mechanism is None else {"mechanism": mechanism}
+    return PROTOCOLS[question, None](**terms, **named)
 
 
 def protocol_of(design: Design) -> Protocol:
