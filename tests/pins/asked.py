@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design, Law, Target
 from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
 from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
@@ -284,16 +284,16 @@ def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, lis
     own = protocol(pin)
     law = Law.from_json(law_of(own.randomizer))
     design = Design.asked(own.question, law, Target(n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6))
-    encoder = Encoder.of(design)
+    reporter = Reporter.of(design)
 
     def encode(value: Any, name: str) -> tuple[float, list[tuple[int, list[int]]], str]:
         told = value if isinstance(value, float) else int(own._known.indices([value])[0])
         tape = Tape(name, pin.get("among"))
-        (report,) = encoder.encode([told], rng=tape)
+        (report,) = reporter.encode([told], rng=tape)
         return (
             told,
             tape.asks,
-            np.asarray(report, dtype=encoder.randomizer.form.dtype.newbyteorder("<")).tobytes().hex(),
+            np.asarray(report, dtype=reporter.randomizer.form.dtype.newbyteorder("<")).tobytes().hex(),
         )
 
     key = AnalystKey(bytes(range(32))).public

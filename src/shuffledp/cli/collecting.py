@@ -113,7 +113,7 @@ def fetch(
     beside = () if pinned is None else (pinned, pinned.with_name(KEY))  # without the key nothing opens any more
     check_apart(out, *beside, *(path for path in (token, ca) if path is not None))
     analyst = _analyst(url, pinned, token, ca)
-    messages = analyst.collection.encoder.randomizer.messages
+    messages = analyst.collection.reporter.randomizer.messages
     with progress("fetching") as watched:
         total = analyst.status()["reports"] * messages
         header = analyst.fetch(out, force=force, tick=watched(total, lambda: None))

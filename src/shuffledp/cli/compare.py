@@ -86,7 +86,7 @@ def compare(
         figures.comparison_figure(found, plot)
     if table is not None:
         replace_file(table, lambda temporary: _write_csv(temporary, found))
-    question = found.question
+    goal = found.goal
     notes = [*show.cautions(guarantee, found.certified.upper if delta is None else delta), *show.premises(guarantee)]
     if setup.as_json:
         notes += show.reservations(found.certified.assumptions)
@@ -103,14 +103,14 @@ def compare(
             "contradictions": [row.name for row in found.contradictions],
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
-        asked = {question.given: question.at, "bounds": rows}
+        asked = {goal.given: goal.at, "bounds": rows}
         return show.as_json(ends | asked | left | setup.facts(guarantee) | files, notes)
     show.warnings(
         f"{row.name} claims to be proven, and says {row.side} {row.value:.6g}: the certified interval contradicts it."
         for row in found.contradictions
     )
     if latex:
-        show.latex((question.asked, *COLUMNS), _cells(found), numbers=2)
+        show.latex((goal.asked, *COLUMNS), _cells(found), numbers=2)
         for each in found.skipped:
             print(f"% left out, as it takes long: {each.name}")
         return None
@@ -124,11 +124,11 @@ def compare(
 
 def _print(found: Comparison) -> None:
     low, high = rounded(found.certified.lower, up=False), rounded(found.certified.upper, up=True)
-    asked = found.question
+    asked = found.goal
     truth = f"The true {asked.asked} at {asked.given} = {show.exactly(asked.at)} lies between {low} and {high}"
     only = reserved(found.certified.assumptions)
     words = [f"{truth}, {only}." if only else f"{truth}.", f"Proof: {found.certified.method}."]
-    show.answer(found.question.guarantee.describe(), [], words)
+    show.answer(found.goal.guarantee.describe(), [], words)
     show.sentences([""])
     show.table((asked.asked, *COLUMNS), _cells(found), numbers=2)
     below = [row.name for row in found.rows if row.refuted]
@@ -177,7 +177,7 @@ def _write_csv(path: Path, found: Comparison) -> None:
 
 
 def _heads(found: Comparison) -> list[str]:
-    return [{"value": found.question.asked, "standing": "status"}.get(cell, cell) for cell in CELLS]
+    return [{"value": found.goal.asked, "standing": "status"}.get(cell, cell) for cell in CELLS]
 
 
 def _values(row: Compared) -> list[object]:

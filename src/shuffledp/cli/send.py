@@ -193,7 +193,7 @@ def _many(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | 
             drawn.update(encoding, said=f"{rows:,} rows read", visible=True)
 
         drawing = Drawing(
-            client.collection.encoder,
+            client.collection.reporter,
             column,
             missing=given["missing"],
             clip=given["clip"],

@@ -178,10 +178,10 @@ class Setup:
         """
         if self.kind is not DESIGNED:
             return True
-        from shuffledp.client import Encoder
+        from shuffledp.client import Reporter
 
         design = _designed(self.given["design"])
-        return not Encoder.of(design).randomizer.mixes and "honest" not in design.mechanism.as_json()
+        return not Reporter.of(design).randomizer.mixes and "honest" not in design.mechanism.as_json()
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
     from jinja2.environment import TemplateModule
 
-__all__ = ["Shown", "caption_of", "html", "plain", "rendered", "sheet", "unchanged"]
+__all__ = ["ResultPage", "caption_of", "html", "plain", "rendered", "sheet", "unchanged"]
 
 HERE = Path(__file__).parent
 BLANK = re.compile(r"[ \t]*\n(?:[ \t]*\n)+|\n[ \t]+(?=<)")  # what templates leave between lines
@@ -48,7 +48,7 @@ class Parts:
         raise AttributeError(name)
 
 
-class Shown:
+class ResultPage:
     """A release on its page: what its question's section says, and what it draws."""
 
     def __init__(self, record: Record) -> None:
@@ -109,7 +109,7 @@ def html(record: Record) -> str:
     from jinja2 import TemplateError
 
     try:
-        return Shown(record).html()
+        return ResultPage(record).html()
     except TemplateError as error:  # as only a record that shuffledp did not write lets it happen
         raise unusual("page", error.message) from None
 

@@ -141,6 +141,6 @@ def sealed(
     """The envelopes of reports, or of single messages, that come in chunks, in their order, those
     of a report together; by so many ``processes``, or one for each core.
     """
-    step = max(1, SLICE // collection.encoder.randomizer.messages)
+    step = max(1, SLICE // collection.reporter.randomizer.messages)
     slices = (chunk[start : start + step] for chunk in chunks for start in range(0, len(chunk), step))
     return on_all_cores(Envelopes(collection).seal, slices, processes=processes)

@@ -129,7 +129,7 @@ class Analyst:
 
     def _download(self, place: Path, tick: Tick | None) -> None:
         length, most = Envelopes(self.collection).length, self.collection.design.n
-        law = self.collection.encoder.randomizer
+        law = self.collection.reporter.randomizer
         count = law.most_messages(most) if isinstance(law, MessageLaw) else most
         room = len(SealedHeader(self.collection.digest, count, length, most).content) + count * length
         with self._answer("GET", self.address.sealed, self._bearer()) as answer, place.open("wb") as file:

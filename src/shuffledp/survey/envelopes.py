@@ -130,7 +130,7 @@ class Envelopes:
 
     @property
     def _form(self) -> Form:
-        return self.collection.encoder.randomizer.message
+        return self.collection.reporter.randomizer.message
 
     @cached_property
     def _dtype(self) -> np.dtype[Any]:

@@ -207,7 +207,7 @@ class Study:
     @property
     def law(self) -> VotingRandomizer | MessageLaw:
         """How a person's answer becomes messages."""
-        return self.collection.encoder.randomizer
+        return self.collection.reporter.randomizer
 
     def people(self, header: SealedHeader) -> int:
         """Whose messages arrived."""

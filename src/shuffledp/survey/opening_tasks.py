@@ -86,7 +86,7 @@ class Opener:
                 f"bytes. Open it again when nobody is writing there."
             )
         sealing = envelopes_of(self.collection)
-        law = sealing.collection.encoder.randomizer
+        law = sealing.collection.reporter.randomizer
         messages = sealing.opened(envelopes, self.key)
         legal = legal_rows(messages, law.check_reports) if len(messages) else None
         valid = messages if legal is None else messages[legal]

@@ -181,7 +181,7 @@ class Client:
         answer, invitation = self.check(value, code=code, clip=clip)
 
         def draw() -> Iterator[bytes]:
-            envelopes = Envelopes(self.collection).seal(self.collection.encoder.encode([answer]))
+            envelopes = Envelopes(self.collection).seal(self.collection.reporter.encode([answer]))
             yield self.uploads.body(envelopes, None if invitation is None else [invitation])
 
         return self._sent(draw, invitation, one=True)

@@ -47,7 +47,7 @@ class Unkeyed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SliceTask:
+class SliceOpener:
     """The slices of one task to one row of sums."""
 
     key: AnalystKey
@@ -71,9 +71,9 @@ class OnSpark:
     def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Sums:
         """What all slices add up to."""
         session = check_running(self.session)
-        law = Collection.from_bytes(opener.collection).encoder.randomizer
+        law = Collection.from_bytes(opener.collection).reporter.randomizer
         tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
         with one_sentence(), arrow_rows(session):
             rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
             numbers = session.range(0, len(slices), 1, tasks)
-            return added_rows(numbers.mapInArrow(SliceTask(opener.key, rest), ddl(SUMS)), law)
+            return added_rows(numbers.mapInArrow(SliceOpener(opener.key, rest), ddl(SUMS)), law)

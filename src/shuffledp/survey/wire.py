@@ -169,7 +169,7 @@ class Uploads:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "envelope_bytes", Envelopes(self.collection).length)
-        object.__setattr__(self, "messages", self.collection.encoder.randomizer.messages)
+        object.__setattr__(self, "messages", self.collection.reporter.randomizer.messages)
         if self.messages > 1 and self.length > LARGEST_UPLOAD:
             raise InvalidInput(
                 f"the messages of one person must fit into an upload of {LARGEST_UPLOAD:,} bytes, got "

@@ -43,7 +43,7 @@ __all__ = [
     "REMOVED",
     "Epoch",
     "RandomAllocation",
-    "StepSum",
+    "StepHaystack",
     "check_epochs",
     "check_participations",
     "check_steps",
@@ -55,7 +55,7 @@ FEW = 64
 REMOVED, ADDED = "one record removed", "one record added"
 
 
-class StepSum(Haystack):
+class StepHaystack(Haystack):
     """A haystack of steps. Its classes are many, being cells of a continuous law: where steps are
     many, too, what a mesh would add is not worth its time.
     """
@@ -103,7 +103,7 @@ class Epoch(Round):
         return Reduction((Theorem(METHOD, (remove,), (add,)),), MODEL, self._both("lower"), ceiling)
 
     def _both(self, end: End) -> tuple[Haystack, Haystack]:
-        removed = replace(StepSum.of(self.step.atoms(end), self.steps), name=REMOVED)
+        removed = replace(StepHaystack.of(self.step.atoms(end), self.steps), name=REMOVED)
         return removed, replace(removed.swapped(), name=ADDED)
 
     @property

@@ -221,7 +221,7 @@ class SealedDummies:
     @classmethod
     def of(cls, collection: Collection) -> Self | None:
         """If it has one."""
-        law = collection.encoder.randomizer
+        law = collection.reporter.randomizer
         return cls(collection, law) if isinstance(law, AddedDummies) else None
 
     @property
