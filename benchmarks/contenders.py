@@ -53,7 +53,7 @@ def spark_rows(folder: Path) -> int:
 
 def spark_command(folder: Path) -> int:
     """`shuffledp histogram --engine spark`: surveyed, certified, drawn, counted, page and figure."""
-    work = ("--engine", "spark", "--master", "local[2]", "--work", str(folder / "work"))
+    work = ("--engine", "local[2]", "--work", str(folder / "work"))
     return _command(folder, folder / "people", *work)
 
 

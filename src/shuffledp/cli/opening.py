@@ -11,15 +11,15 @@ from shuffledp.cli.options import (
     ANSWER,
     AS_JSON,
     ENGINE,
-    MASTER,
     OUTPUT_OPTIONS,
+    SPARK,
     argument,
     declared,
     flag,
     option,
     sharing,
 )
-from shuffledp.cli.questions import LOCAL, Keeping, check_engine
+from shuffledp.cli.questions import Keeping, spark_master
 from shuffledp.cli.track import SERIES, refresh
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-SPARK = option(
+ON = option(
     "engine",
     ENGINE,
-    "Open the reports on an engine: spark. The analyst's key travels to its workers, and they must find FILE.",
+    f"{SPARK} The analyst's key travels to its workers, and they must find FILE.",
+    metavar="ADDRESS",
 )
 
 
@@ -49,7 +50,7 @@ SPARK = option(
         "open study sealed.bin --out result",
         "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
         "--limit-delta 1e-5",
-        "open study /shared/sealed.bin --out result --engine spark --master spark://host:7077",
+        "open study /shared/sealed.bin --out result --engine spark://host:7077",
     ),
 )
 @sharing(
@@ -57,8 +58,7 @@ SPARK = option(
         argument("study", "STUDY", "The folder of the collection, with the analyst's key."),
         argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
         *declared(Budgeted),
-        SPARK,
-        MASTER,
+        ON,
         *OUTPUT_OPTIONS,
         AS_JSON,
     ],
@@ -99,10 +99,10 @@ def open_(
     from shuffledp.survey.opener import Study, publish_study
 
     check_words("--title", title)
-    check_engine(given["engine"], given["master"])
+    master = None if given["engine"] is None else spark_master(given["engine"])
     study = Study.read(given["study"])
     sealed = study.sealed(given["sealed"])
-    where = _here(sealed.header.count) if given["engine"] is None else _on_spark(given["master"])
+    where = _here(sealed.header.count) if master is None else _on_spark(master)
     with _placed(study.collection, series, period, given) as (keeping, budget, said):
         check_folder(keeping.folder(), replace=keeping.force)
         with heard(as_json=keeping.as_json), where as (opening, notes):
@@ -157,13 +157,13 @@ def _here(envelopes: int) -> "Iterator[Where]":
 
 
 @contextmanager
-def _on_spark(master: str | None) -> "Iterator[Where]":
+def _on_spark(master: str) -> "Iterator[Where]":
     """The workers of Spark."""
     from shuffledp.engines.spark_session import session_at
     from shuffledp.survey.spark import ON_SPARK, OnSpark
 
     with ExitStack() as held:
         with patiently("starting Spark"):
-            session = held.enter_context(session_at(LOCAL if master is None else master))
+            session = held.enter_context(session_at(master))
         with patiently("opening on Spark"):
             yield OnSpark(session), (ON_SPARK,)

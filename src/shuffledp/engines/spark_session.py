@@ -113,8 +113,8 @@ def open_session(master: str) -> SparkSession:
                 f"Debian: apt install openjdk-17-jre-headless; JAVA_HOME says which one is used."
             ) from None
         raise InvalidInput(
-            f"--master must be a Spark master that answers, got {master!r}: {first_line(error)}. Write, for example, "
-            f"local[*] or spark://host:7077."
+            f"--engine must be the address of a Spark cluster that answers, got {master!r}: {first_line(error)}. "
+            f"Write, for example, local[*] or spark://host:7077."
         ) from None
     return session
 
