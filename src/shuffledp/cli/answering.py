@@ -11,7 +11,7 @@ from shuffledp.cli import show
 from shuffledp.cli.questions import Asking, Found
 from shuffledp.cli.waiting import patiently, progress
 from shuffledp.errors import InvalidInput, spelled
-from shuffledp.wording import one_answer, rounded
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.design import Design
@@ -157,7 +157,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
             (
                 "error",
                 f"{by['shuffler'].stderr:.4g}",
-                f"standard error of {one_answer(design.question.type)}, to expect",
+                f"standard error of {design.resolved.estimated}, to expect",
             ),
             *(
                 ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")

@@ -181,7 +181,7 @@ class Setup:
         from shuffledp.client import Reporter
 
         design = _designed(self.given["design"])
-        return not Reporter.of(design).randomizer.mixes and "honest" not in design.mechanism.as_json()
+        return not Reporter.of(design).randomizer.mixes and not design.mechanism.shared
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""

@@ -235,8 +235,7 @@ def alone(law: "Law", shown: str) -> tuple[str, str, str]:
 
 def algorithm(design: "Design") -> list[str]:
     """The published algorithm that a design runs, as a sentence, where it is one."""
-    law = design.mechanism
-    known = wording.algorithm(design.question.type, law.type, law.values, law.integers)
+    known = design.resolved.algorithm(design.mechanism)
     return [f"It runs {known}."] if known else []
 
 

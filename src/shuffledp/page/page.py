@@ -178,9 +178,7 @@ def environment() -> Environment:
     )
     for module in (facts, numerals, sentences):
         found.globals |= {name: getattr(module, name) for name in module.__all__}
-    found.globals |= {
-        name: getattr(wording, name) for name in ("algorithm", "in_percent", "one_answer", "reserved", "right")
-    }
+    found.globals |= {name: getattr(wording, name) for name in ("in_percent", "reserved", "right")}
     return found
 
 

@@ -13,7 +13,7 @@ from shuffledp.questions import kind_of
 from shuffledp.schema import RELEASE, File, Label, Part, part, rules_of
 
 if TYPE_CHECKING:
-    from shuffledp.design import Design
+    from shuffledp.design import Design, Law
 
 __all__ = ["Question", "QuestionKind", "by_kind", "lineage", "read", "resolved"]
 
@@ -25,11 +25,13 @@ class Question(Part):
     """A question that many people answer. Its fields are what a design stores of it; the first,
     ``type``, is its name.
 
-    ``unit`` is what its estimates count, or "mean". ``mechanisms`` are the families of laws that
-    answer it, and ``choices`` those that a user may name, the usual one first.
+    ``unit`` is what its estimates count, or "mean", and ``estimated`` what one of them is.
+    ``mechanisms`` are the families of laws that answer it, and ``choices`` those that a user may
+    name, the usual one first.
     """
 
     unit: ClassVar[str]
+    estimated: ClassVar[str] = "one count"
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
     mechanisms: ClassVar[tuple[str, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
@@ -61,6 +63,10 @@ class Question(Part):
     def listed(self) -> Sequence[Label]:
         """All that is counted and listed by name; nothing, where a number is estimated."""
         return ()
+
+    def algorithm(self, law: Law) -> str:
+        """The published algorithm that runs where reports have this law, if it is one."""
+        return ""
 
     @abstractmethod
     def scale(self, n: int) -> float:

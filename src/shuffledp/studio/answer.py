@@ -196,7 +196,7 @@ def _kept(asked: PlanRequest, part: str) -> dict[str, Any]:
 
 def _numbers(asked: PlanRequest) -> dict[str, Any]:
     """What can be said at once: all, of one round of counts; a forecast of what takes longer."""
-    if asked.rounds == 1 and asked.task != "mean":
+    if asked.rounds == 1 and not asked.of_number:
         return _certified(asked)
     terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":

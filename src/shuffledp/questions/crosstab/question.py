@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named
 from shuffledp.errors import InvalidInput
-from shuffledp.questions.histogram.question import check_labels, labels_of
+from shuffledp.questions.histogram.question import algorithm_1, check_labels, labels_of
 from shuffledp.questions.question import Question
 from shuffledp.schema import NEEDED, Label, Limits, Texts, part
 from shuffledp.workload import kept_columns
+
+if TYPE_CHECKING:
+    from shuffledp.design import Law
 
 __all__ = ["QUESTION", "CrosstabQuestion", "row_labels"]
 
@@ -84,6 +87,9 @@ class CrosstabQuestion(Question):
     @property
     def listed(self) -> tuple[str, ...]:
         return self.rows
+
+    def algorithm(self, law: Law) -> str:
+        return algorithm_1(law)
 
     def scale(self, n: int) -> float:
         return n

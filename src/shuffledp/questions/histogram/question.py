@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import ENCODINGS, NAMING, REMEDY, Labels, Named
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.question import Question
 from shuffledp.schema import NEEDED, Label, part
+from shuffledp.wording import short
 
-__all__ = ["QUESTION", "HistogramQuestion", "check_labels", "labels_of"]
+if TYPE_CHECKING:
+    from shuffledp.design import Law
+
+__all__ = ["QUESTION", "HistogramQuestion", "algorithm_1", "check_labels", "labels_of"]
 
 
 @part
@@ -48,6 +52,9 @@ class HistogramQuestion(Question):
     def listed(self) -> Sequence[Label]:
         return self.domain(0).listed
 
+    def algorithm(self, law: Law) -> str:
+        return algorithm_1(law)
+
     def scale(self, n: int) -> float:
         return n
 
@@ -68,6 +75,14 @@ def check_labels(labels: Any, other: object, called: str) -> None:
 def labels_of(labels: Any, other: object) -> Labels:
     """A place for each of the labels, that of all others included."""
     return Labels(labels=labels, other=None if other is None else labels.index(other))
+
+
+def algorithm_1(law: Law) -> str:
+    """That of Balle et al. 2019, if it runs."""
+    if law.type != "krr":
+        return ""
+    gamma = short(int(law.integers[0]) / 2**64)
+    return f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = {law.k}, gamma = {gamma})"
 
 
 QUESTION = HistogramQuestion

@@ -30,6 +30,7 @@ class QuantileQuestion(Question):
     """
 
     unit = "people"
+    estimated = "the count below a cut point"
     mechanisms = (*NAMING, "one of", "tree")
     choices: ClassVar[tuple[str, ...]] = NAMING
 

@@ -15,6 +15,8 @@ class SumQuestion(MeanQuestion):
     """The sum of a number from ``lower`` to ``upper``: a mean, times how many people there are."""
 
     unit = "sum"
+    estimated = "the sum"
+    divided = ""
 
     type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]
 
