@@ -100,7 +100,8 @@ class PlanRequest:
             )
         if self.of_number and self.given == "epsilon0":
             raise InvalidInput(
-                f"a {self.task} must be planned from epsilon, got epsilon0. Its grid is chosen for a promise: give epsilon."
+                f"a {self.task} must be planned from epsilon, got epsilon0. Its grid is chosen for a promise: give "
+                f"epsilon."
             )
         checked |= self._checked_strength()
         checked |= self._checked_bounds() if self.of_number else self._checked_categories()
