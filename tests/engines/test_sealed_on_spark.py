@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.survey import opening_tasks
+from shuffledp.survey import opener
 from shuffledp.survey.opener import open_collection
 from shuffledp.survey.spark import ON_SPARK
 from tests.survey.released import TRUTH, announced, answers, write_sealed
@@ -23,7 +23,7 @@ def test_spark_opens_what_all_cores_open_and_says_who_had_the_key(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(opening_tasks, "SLICE", 80)
+    monkeypatch.setattr(opener, "SLICE", 80)
     collection = announced(tmp_path / "study")
     sealed = write_sealed(tmp_path / "sealed.bin", collection, [*answers(collection), bytes(49)])
     here = open_collection(tmp_path / "study", sealed)

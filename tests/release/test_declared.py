@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 import shuffledp as sdp
-from shuffledp.cli.listing import app, load
+from shuffledp.cli.app import app, load
 from shuffledp.errors import spelled
 from shuffledp.release.options import QUESTIONS, options_of
 from tests.cli.people import run

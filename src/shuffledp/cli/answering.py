@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
 from shuffledp.cli.questions import Asking, Found
-from shuffledp.cli.waiting import patiently, progress
+from shuffledp.cli.show import patiently, progress
 from shuffledp.errors import InvalidInput, spelled
 from shuffledp.wording import rounded
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import KRR, PLAN, app, examples
+from shuffledp.cli.app import KRR, PLAN, app, examples
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded

@@ -1,27 +1,29 @@
-"""The command compare: every published bound on one mechanism."""
+"""The command compare: every published bound on one mechanism, also those in a stranger's file."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import math
+import runpy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.accounting.accuracy import PATIENCE
 from shuffledp.cli import show
+from shuffledp.cli.app import COMPARE, KRR
 from shuffledp.cli.commands import command
-from shuffledp.cli.listing import COMPARE, KRR
 from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
 from shuffledp.cli.published import side_in_words
 from shuffledp.cli.setup import Setup
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
 
 if TYPE_CHECKING:  # no help needs what computes
+    from shuffledp.literature.bounds import Published
     from shuffledp.literature.comparison import Compared, Comparison, Left
 
 __all__: list[str] = []
@@ -63,7 +65,6 @@ def compare(
     wrong.
     """
     from shuffledp import figures
-    from shuffledp.cli.outside import bounds_in
     from shuffledp.literature.comparison import compare as computed
 
     check_form(as_json=setup.as_json, latex=latex)
@@ -186,3 +187,26 @@ def _values(row: Compared) -> list[object]:
 
 def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def bounds_in(path: Path) -> list[Published]:
+    """Run a file, and return the bounds that it defines: module-level ``Published``, each once."""
+    from shuffledp.literature.bounds import Published
+
+    if not path.is_file():
+        raise InvalidInput(f"--also must name a Python file, got {str(path)!r}. Check the name.")
+    try:
+        names = runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:  # whatever a stranger's file may raise
+        reason = str(error).partition("\n")[0][:200]
+        raise InvalidInput(
+            f"--also must name a Python file that runs, got {type(error).__name__} in {str(path)!r}: {reason}. "
+            f"Try it alone first: python {path}"
+        ) from None
+    mine = list({id(each): each for each in names.values() if isinstance(each, Published)}.values())
+    if not mine:
+        raise InvalidInput(
+            f"--also must name a file that defines a bound, got none in {str(path)!r}. "
+            "Assign a shuffledp.literature.bounds.Published to a name; docs/extending.md has one to copy."
+        )
+    return mine

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, examples, group
+from shuffledp.cli.app import DEFEND, examples, group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import rounded

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.app import RUN, app, examples
 from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
-from shuffledp.cli.waiting import progress
+from shuffledp.cli.show import progress
 from shuffledp.errors import InvalidInput, printable
 from shuffledp.wording import quote
 

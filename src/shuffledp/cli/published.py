@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from shuffledp.cli import show
 from shuffledp.cli.options import QUESTION, flag
 from shuffledp.cli.setup import Setup
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import DoesNotApply
 from shuffledp.wording import reserved, rounded
 

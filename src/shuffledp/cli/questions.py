@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.cli import options
-from shuffledp.cli.listing import LISTED, RUN, app, examples
+from shuffledp.cli.app import LISTED, RUN, app, examples
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release.options import QUESTIONS, Epsilon, Noise, Promised, WeekOptions, options_of

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.app import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
 from shuffledp.cli.questions import opened, read_as
-from shuffledp.cli.waiting import bars, patiently
+from shuffledp.cli.show import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import WeekOptions
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.app import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, flag
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:

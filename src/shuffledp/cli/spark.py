@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli.questions import Asking, Engine, Found
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take

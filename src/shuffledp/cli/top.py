@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shuffledp.cli import show
 from shuffledp.cli.answering import fitting, heard, show_release
 from shuffledp.cli.questions import PROMISED, Asking, Engine, question_command
-from shuffledp.cli.waiting import patiently, progress
+from shuffledp.cli.show import patiently, progress
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take

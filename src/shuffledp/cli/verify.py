@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, app, examples
+from shuffledp.cli.app import DEFEND, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
-from shuffledp.cli.waiting import counted
+from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:

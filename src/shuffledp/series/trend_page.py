@@ -5,11 +5,11 @@ what all of it does and does not say. It depends on the weeks alone, and can be 
 from __future__ import annotations
 
 from shuffledp import __version__
+from shuffledp.page.charts import Mark, trend_chart
 from shuffledp.page.numerals import decimals_for, exact, fixed, level, many, scientific, tied
 from shuffledp.page.page import rendered
 from shuffledp.page.svg import Chart, shortened
 from shuffledp.page.svg_file import SEEDED, SvgFigure
-from shuffledp.page.trend_chart import Mark, trend_chart
 from shuffledp.series.pausing import paces, spent_after
 from shuffledp.series.trend import Change, Point, Trend, Unit, trend_of, write_trend
 from shuffledp.series.weeks import Tracked

@@ -22,7 +22,7 @@ from shuffledp.engines.spark_commit import added_rows
 from shuffledp.engines.spark_session import arrow_rows, check_running, one_sentence
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey, SealedHeader
-from shuffledp.survey.opening_tasks import Opener, Slice
+from shuffledp.survey.opener import Opener, Slice
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
