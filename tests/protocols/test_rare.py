@@ -7,9 +7,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from shuffledp import Poll
 from shuffledp.mechanisms.estimate import combine
 from shuffledp.mechanisms.exact_limits import Votes
-from shuffledp.protocols import Estimate, Histogram
+from shuffledp.protocols import Estimate
 from tests.protocols.simulation import coins, counts_of, ends
 
 N = 1000
@@ -45,7 +46,7 @@ def test_exact_limits_are_the_first_counts_that_a_test_does_not_reject() -> None
 
 
 def test_the_interval_of_a_nearly_noiseless_histogram_contains_its_estimate() -> None:
-    estimate = Histogram(categories=4, n=N, epsilon0=12.0).analyse_counts([900, 90, 10, 0])
+    estimate = Poll("histogram", categories=4, n=N, epsilon0=12.0).analyse_counts([900, 90, 10, 0])
     for low, high in (estimate.interval(), estimate.simultaneous(0.999)):
         assert np.all((low <= estimate.values) & (estimate.values <= high))
         assert np.all((low <= [900, 90, 10, 0]) & (high >= [900, 90, 10, 0]))
@@ -54,7 +55,7 @@ def test_the_interval_of_a_nearly_noiseless_histogram_contains_its_estimate() ->
 
 @pytest.mark.long
 def test_the_average_of_nearly_noiseless_rounds_covers() -> None:
-    poll, truth = Histogram(categories=4, n=N, epsilon0=8.0, rounds=3), np.array([900, 90, 10, 0])
+    poll, truth = Poll("histogram", categories=4, n=N, epsilon0=8.0, rounds=3), np.array([900, 90, 10, 0])
     rounds = counts_of(poll.randomizer, truth, np.random.default_rng(4), 1500).reshape(500, 3, 4)
     averages = [combine([poll.analyse_counts(each) for each in three]) for three in rounds]
     for level in (0.95, 0.999):
@@ -66,7 +67,7 @@ def test_the_average_of_nearly_noiseless_rounds_covers() -> None:
         assert np.all(np.mean(covered, axis=0) >= level - 0.02)
 
 
-def estimates_of(words: Histogram, truth: NDArray[np.int64], repetitions: int) -> list[Estimate]:
+def estimates_of(words: Poll, truth: NDArray[np.int64], repetitions: int) -> list[Estimate]:
     people, rng = np.repeat(np.arange(len(truth)), truth), np.random.default_rng(6)
     return [words.analyse(words.shuffle(words.encode(people, rng=rng))) for _ in range(repetitions)]
 
@@ -75,7 +76,7 @@ def estimates_of(words: Histogram, truth: NDArray[np.int64], repetitions: int) -
 @pytest.mark.parametrize("mechanism", ["hadamard", "hash", "subset", "oue"])
 def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(mechanism: str) -> None:
     truth = np.array([600, 300, 90, 10, *[0] * 16])
-    words = Histogram(categories=20, n=N, epsilon0=9.0, mechanism=mechanism)  # type: ignore[arg-type]
+    words = Poll("histogram", categories=20, n=N, epsilon0=9.0, mechanism=mechanism)  # type: ignore[arg-type]
     estimates = estimates_of(words, truth, 400)
     together = [np.all((low <= truth) & (truth <= high)) for low, high in (each.simultaneous() for each in estimates)]
     assert np.mean(together) > 0.93
@@ -86,14 +87,14 @@ def test_common_rare_and_absent_values_of_a_large_domain_are_covered_together(me
 
 def test_hadamard_standard_errors_hold_for_rare_values_too() -> None:
     truth = np.array([600, 300, 90, 10, *[0] * 16])
-    words = Histogram(categories=20, mechanism="hadamard", n=N, epsilon0=6.97)
+    words = Poll("histogram", categories=20, mechanism="hadamard", n=N, epsilon0=6.97)
     stated = np.mean([each.stderr for each in estimates_of(words, truth, 200)], axis=0)
     np.testing.assert_allclose(stated, words.predicted_stderrs(truth), rtol=0.05)
 
 
 @pytest.mark.parametrize("k", [200, 40_000])
 def test_hadamard_reports_of_a_single_block_that_fills_their_type_are_analysed(k: int) -> None:
-    words = Histogram(categories=k, mechanism="hadamard", n=50, epsilon0=0.5)
+    words = Poll("histogram", categories=k, mechanism="hadamard", n=50, epsilon0=0.5)
     columns = words.randomizer.block_count * words.randomizer.block_size
     assert columns == 1 << (8 * words.shuffle(np.zeros(50, dtype=f"u{1 if k == 200 else 2}")).rows.dtype.itemsize)
     estimate = words.analyse(words.shuffle(np.arange(50, dtype=f"u{1 if k == 200 else 2}")))

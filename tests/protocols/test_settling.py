@@ -5,18 +5,18 @@ from collections.abc import Callable
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import one_message
-from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.protocols.settling import certify, protocol_of
 
 PROMISE = {"n": 400, "epsilon": 1.0, "delta": 1e-6}
-BUILDERS: dict[str, Callable[[], ShuffledProtocol]] = {
-    "histogram": lambda: sdp.Histogram(categories=["a", "b"], **PROMISE),
-    "hadamard": lambda: sdp.Histogram(categories=5, mechanism="subset", **PROMISE),
-    "mean": lambda: sdp.Mean(k=2, **PROMISE),
-    "best grid": lambda: sdp.Sum(**PROMISE),
+BUILDERS: dict[str, Callable[[], Poll]] = {
+    "histogram": lambda: Poll("histogram", categories=["a", "b"], **PROMISE),
+    "hadamard": lambda: Poll("histogram", categories=5, mechanism="subset", **PROMISE),
+    "mean": lambda: Poll("mean", k=2, **PROMISE),
+    "best grid": lambda: Poll("sum", **PROMISE),
 }
 
 
@@ -41,11 +41,11 @@ def test_what_is_built_is_whole_and_nothing_is_calibrated_twice(name: str, monke
 
 def test_an_impossible_promise_is_refused_when_it_is_made() -> None:
     with pytest.raises(InvalidInput, match="Use more users"):
-        sdp.Histogram(categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12)
+        Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12)
 
 
 def test_a_design_keeps_its_very_randomizer() -> None:
-    poll = sdp.Histogram(categories=["a", "b"], **PROMISE)
+    poll = Poll("histogram", categories=["a", "b"], **PROMISE)
     design = Design.of(poll)
     again = protocol_of(design)
     assert (again.randomizer, again.epsilon0, again.epsilon) == (poll.randomizer, poll.epsilon0, None)
@@ -53,12 +53,12 @@ def test_a_design_keeps_its_very_randomizer() -> None:
 
 
 def test_a_mean_takes_its_grid_from_a_randomizer() -> None:
-    mean = sdp.Mean(n=100, randomizer=sdp.KRR(k=5, epsilon0=2.0))
-    assert mean.k == 4
+    mean = Poll("mean", n=100, randomizer=sdp.KRR(k=5, epsilon0=2.0))
+    assert mean.randomizer.k == 5
     with pytest.raises(InvalidInput, match="k must be one less"):
-        sdp.Mean(n=100, k=3, randomizer=sdp.KRR(k=5, epsilon0=2.0))
+        Poll("mean", n=100, k=3, randomizer=sdp.KRR(k=5, epsilon0=2.0))
 
 
 def test_a_histogram_takes_anybodys_randomizer_that_votes_for_many() -> None:
-    words = sdp.Histogram(categories=["x", "y", "z"], n=100, randomizer=sdp.RAPPOR(k=3, epsilon0=2.0))
+    words = Poll("histogram", categories=["x", "y", "z"], n=100, randomizer=sdp.RAPPOR(k=3, epsilon0=2.0))
     assert words.analyse(words.shuffle(words.encode(["x"] * 100))).n == 100

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.matrix import Unmixed
 
@@ -25,8 +26,8 @@ class Own(sdp.FiniteRandomizer):
         return ROWS
 
 
-def poll(randomizer: sdp.Randomizer) -> sdp.Histogram:
-    return sdp.Histogram(categories=["a", "b", "c"], n=int(TRUTH.sum()), delta=1e-6, randomizer=randomizer)  # type: ignore[arg-type]
+def poll(randomizer: sdp.Randomizer) -> Poll:
+    return Poll("histogram", categories=["a", "b", "c"], n=int(TRUTH.sum()), delta=1e-6, randomizer=randomizer)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("randomizer", [Own(), sdp.FromMatrix(ROWS)], ids=["own", "matrix"])
@@ -78,7 +79,7 @@ def test_reports_that_are_no_columns_are_refused() -> None:
 def test_intervals_of_a_handful_of_reports_cover_as_often_as_they_say(users: int) -> None:
     """Exactly, over all reports: a rare one may weigh a hundred times as much as the others."""
     rows = np.array([[0.9, 0.09, 0.01], [0.8, 0.17, 0.03], [0.97, 0.02, 0.01]])
-    asked = sdp.Histogram(categories=[0, 1, 2], n=users, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
+    asked = Poll("histogram", categories=[0, 1, 2], n=users, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
     for held in product(range(3), repeat=users):
         truth, covered, together = np.bincount(held, minlength=3), np.zeros(3), 0.0
         for sent in product(range(3), repeat=users):
@@ -92,7 +93,7 @@ def test_intervals_of_a_handful_of_reports_cover_as_often_as_they_say(users: int
 
 
 def test_rounds_of_a_handful_of_reports_are_averaged() -> None:
-    asked = sdp.Histogram(categories=["a", "b", "c"], n=4, rounds=3, randomizer=Own())  # type: ignore[arg-type]
+    asked = Poll("histogram", categories=["a", "b", "c"], n=4, rounds=3, randomizer=Own())  # type: ignore[arg-type]
     once = asked.analyse_counts(asked.tally(np.array([0, 1, 2, 3])))
     (low, high), (lower, higher) = asked.combine([once] * 3).interval(), once.interval()
     assert np.all((lower < low) & (low <= once.values) & (once.values <= high) & (high < higher))
@@ -102,7 +103,7 @@ def test_intervals_of_a_value_that_few_hold_are_not_as_wide_as_if_all_held_it() 
     """Who holds c sends 2 less than half the time, and others next to never: the noise is c's."""
     rows = [[0.6, 0.3999, 0.0001], [0.3999, 0.6, 0.0001], [0.3, 0.3, 0.4]]
     users = 20_000
-    asked = sdp.Histogram(categories=["a", "b", "c"], n=users, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
+    asked = Poll("histogram", categories=["a", "b", "c"], n=users, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
     counts = np.array([users, users // 2, users // 2 - 2, 2, 0, 0, 0])
     low, high = asked.analyse_counts(counts).interval(0.95)
     assert high[2] - low[2] < 60.0  # not 900: were everybody's report as noisy as a holder's
@@ -118,7 +119,7 @@ def test_reports_of_another_matrix_are_refused() -> None:
 
 def test_reports_that_nobody_sends_are_refused() -> None:
     rows = [[0.7, 0.3, 0.0], [0.3, 0.7, 0.0]]
-    asked = sdp.Histogram(categories=["a", "b"], n=9, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
+    asked = Poll("histogram", categories=["a", "b"], n=9, randomizer=sdp.FromMatrix(rows))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="got 2, which no input sends"):
         asked.shuffle(np.full(9, 2))
 
@@ -130,7 +131,7 @@ def test_counts_that_do_not_add_up_are_refused() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_reports_without_noise_are_counted_exactly() -> None:
-    asked = sdp.Histogram(categories=["a", "b"], n=5, randomizer=sdp.FromMatrix(np.eye(2)))  # type: ignore[arg-type]
+    asked = Poll("histogram", categories=["a", "b"], n=5, randomizer=sdp.FromMatrix(np.eye(2)))  # type: ignore[arg-type]
     estimate = asked.analyse(asked.shuffle(asked.encode(["a", "a", "a", "b", "b"])))
     assert [end.tolist() for end in estimate.interval()] == [[3.0, 2.0], [3.0, 2.0]]
 

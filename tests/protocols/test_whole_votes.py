@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp import KRR, Mean
+from shuffledp import KRR, Poll
 from shuffledp.mechanisms.rows import Weighted, widest_gap
 from tests.protocols.simulation import coins, counts_of, ends, grid_counts
 
@@ -53,7 +53,7 @@ def test_a_mean_with_hardly_a_random_report_is_covered_by_a_bound() -> None:
     tell how far off one would be. A normal law misses 8 %.
     """
     law = KRR.from_gamma(k=41, gamma=0.002)
-    survey = Mean(n=100, k=40, epsilon0=law.epsilon0)
+    survey = Poll("mean", n=100, k=40, epsilon0=law.epsilon0)
     drawn = grid_counts(law, [(0.0, 50), (1.0, 50)], np.random.default_rng(2), 1000)
     ends, back = np.unique(drawn, axis=0, return_inverse=True)
     limits = [survey.analyse_counts(each).interval() for each in ends]
