@@ -16,7 +16,7 @@ from shuffledp.judge.rows import counted_groups, counted_mean, counts, signed_co
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify.check_comparison import _sigma
 from shuffledp.verify.verification import counted
-from tests.protocols.simulation import coins, ends, rows_of_votes
+from tests.mechanisms.simulation import coins, ends, rows_of_votes
 
 TAILS = (0.025, 0.0005)
 

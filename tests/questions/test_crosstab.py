@@ -17,7 +17,7 @@ from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.questions.crosstab.question import CrosstabQuestion
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import Margins
-from tests.protocols.simulation import counts_of, rows_of
+from tests.mechanisms.simulation import counts_of, rows_of
 
 REGIONS, SMOKER = ["north", "south", "west"], ["yes", "no"]
 TWO = {"columns": ["region", "smoker"], "categories": [REGIONS, SMOKER]}

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp import KRR, InvalidInput, Poll, shuffle
 from shuffledp.mechanisms.estimate import likelihood, simplex
-from tests.protocols.simulation import REPETITIONS, counts_of
+from tests.mechanisms.simulation import REPETITIONS, counts_of
 
 CITIES = ["Rome", "Oslo", "Bern", "Riga", "Kyiv"]
 

@@ -21,7 +21,7 @@ from shuffledp.randomizers import KRR, OUE
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import below
-from tests.protocols.simulation import ends
+from tests.mechanisms.simulation import ends
 
 BINS = tuple(float(each) for each in range(17))
 LEVELS = [(), (4, 16), (3, 7, 16)]

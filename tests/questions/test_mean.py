@@ -12,7 +12,7 @@ from shuffledp.mechanisms.grids import worst_variance
 from shuffledp.mechanisms.one_message import strongest
 from shuffledp.protocols import StatisticalQuery, Sum
 from shuffledp.protocols.sums import lower_bound
-from tests.protocols.simulation import REPETITIONS, grid_counts
+from tests.mechanisms.simulation import REPETITIONS, grid_counts
 
 
 @pytest.fixture(scope="module")

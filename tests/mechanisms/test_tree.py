@@ -18,7 +18,7 @@ from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.protocols.planning import DUMMIES
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import below
-from tests.protocols.simulation import ends
+from tests.mechanisms.simulation import ends
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
