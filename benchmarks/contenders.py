@@ -73,7 +73,7 @@ def beam_ours(folder: Path) -> int:
     encode = ours.Encode(str(folder / "design.json"), column=COLUMN, out=str(folder / "work"))
     with engine.Pipeline(runner="DirectRunner") as pipeline:
         reports = _batches(pipeline, folder) | encode
-        reports | ours.Count(encode) | ours.WriteCounted(str(folder / "counted.json"))
+        reports | ours.Tally(encode) | ours.WriteCounted(str(folder / "counted.json"))
     return read_counted(folder / "counted.json").reports
 
 

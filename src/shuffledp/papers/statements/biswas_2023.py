@@ -210,7 +210,7 @@ PAPER = Paper(
         Statement(
             label="Figure 3",
             says="Box plots of the total variation distance for growing n.",
-            where="shuffledp.papers.boxes.box_plots",
+            where="shuffledp.papers.biswas_utility.box_plots",
             run="shuffledp papers reproduce biswas-fig3",
             printed="almost indistinguishable when the number of samples and the privacy level are low",
             ours="ratio to the Gaussian 1.01 to 1.36 at the guarantee of shuffling",
