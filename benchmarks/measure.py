@@ -41,7 +41,7 @@ FAMILIES = frozenset(
     {"krr", "rr", "hadamard", "oue", "rappor", "olh", "blh", "local-hash", "hash", "subset", "unary", "laplace"}
     | {"gaussian", "any", "matrix", "check-in", "fakes", "dummies", "signed", "split", "levels", "tree"}
 )
-STAGES = r"Asking|Asked|Question|Task|Protocol|Design|Designed|Released|Told|Shown|Hiding|Reporter|Reading"
+STAGES = r"Asking|Asked|Question|Task|Protocol|Design|Designed|Released|Told|Shown|Hiding|Encoder|Reading"
 KINDS = r"Histogram|Crosstab|Quantiles?|Mean|Sum|Count|TopWords|TopLevel"
 QUESTION_TYPE = re.compile(rf"^_?(\w*({STAGES})|({STAGES})[A-Z]\w*|\w*({KINDS})(Task|Question|Release|Protocol)?)$")
 OWNERS = {"questions", "randomizers", "judge", "accounting", "literature"}  # they may switch on a question or a family

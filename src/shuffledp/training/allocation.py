@@ -251,9 +251,12 @@ class RandomAllocation(Guarantee):
 
     method = that_of("_whole")
     assumptions = that_of("_epoch")
-    ceiling = that_of("_whole")
     pessimistic_loss = that_of("_whole")
     rdp = that_of("_whole")
+
+    @property
+    def ceiling(self) -> float:
+        return self._whole.ceiling
 
     @cached_property
     def _tests(self) -> tuple[SumTest, SumTest]:
