@@ -31,23 +31,6 @@ from shuffledp.wording import exactly, large_delta, rounded
 if TYPE_CHECKING:
     from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, ReportsFile
 
-__all__ = [
-    "MUCH",
-    "Drawing",
-    "Drawn",
-    "Encoded",
-    "Reporter",
-    "cautions",
-    "check_client",
-    "check_sealed",
-    "column_for",
-    "encode",
-    "exposure",
-    "read_design",
-    "read_written",
-    "sparse",
-]
-
 SPARSE = 40  # people for each cell below which a table is called sparse
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 

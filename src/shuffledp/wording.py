@@ -9,22 +9,6 @@ import math
 import shlex
 from collections.abc import Iterable
 
-__all__ = [
-    "SENTENCES",
-    "brief",
-    "exactly",
-    "in_percent",
-    "large_delta",
-    "meaning",
-    "quote",
-    "reserved",
-    "right",
-    "rounded",
-    "short",
-    "statement",
-    "statement_ids",
-]
-
 # Every sentence that a certificate can hold; {rounds} stands for their number.
 SENTENCES: dict[str, str] = {
     "adjacency": ("replace one: two data sets are neighbors if they differ in one person's value"),

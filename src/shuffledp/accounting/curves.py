@@ -19,16 +19,6 @@ from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import reserved, rounded
 
-__all__ = [
-    "Band",
-    "Bound",
-    "Envelope",
-    "Smallest",
-    "convex",
-    "lower_hull",
-    "minorant",
-]
-
 NEARBY = 0.01  # relative: epsilons so close have the same largest curve
 FAR_BELOW = 0.5  # of the largest: curves below that nearby are not looked at again
 PROBED = 16  # points at which curves compete for a long list of them

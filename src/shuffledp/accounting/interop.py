@@ -16,12 +16,6 @@ from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.training import RandomAllocation
 from shuffledp.training.step_pairs import GaussianStep
 
-__all__ = [
-    "from_dp_event",
-    "to_dp_accounting",
-    "to_dp_event",
-]
-
 
 def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: float = 1e-4) -> Any:
     """The pessimistic privacy loss distribution of ``guarantee`` as dp-accounting's

@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.request import Request
     from shuffledp.release.rows import EstimateTable
 
-__all__ = ["answer", "fitting", "found", "heard", "show_release"]
-
 TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best mechanism known here
 WOULD_REPLACE = (
     "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "

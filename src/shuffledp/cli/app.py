@@ -29,24 +29,6 @@ from shuffledp.errors import InvalidInput, ShuffledpError, printable
 from shuffledp.randomizers.names import NAMES
 from shuffledp.release.options import QUESTIONS, Option, options_of
 
-__all__ = [
-    "COMPARE",
-    "DEFEND",
-    "KRR",
-    "LISTED",
-    "NETWORK",
-    "PLAN",
-    "RANDOMIZERS",
-    "RUN",
-    "App",
-    "Listed",
-    "Run",
-    "app",
-    "examples",
-    "group",
-    "load",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 EXAMPLES = {"n": "10000"}

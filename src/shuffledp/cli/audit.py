@@ -22,8 +22,6 @@ from shuffledp.wording import rounded
 if TYPE_CHECKING:  # no help needs what computes
     from shuffledp.audits import Audit, Check
 
-__all__: list[str] = []
-
 CONFIDENCE = 0.95
 ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one round in which all users are honest
 

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
-__all__ = ["collection", "moment"]
-
 WHEN = "When"
 collection = group(
     "collection", NETWORK, "A collection over the network: announce it, invite people, follow it, end it."

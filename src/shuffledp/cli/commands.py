@@ -26,8 +26,6 @@ if TYPE_CHECKING:  # no help needs what computes
     from shuffledp.accounting.curves import Band, Bound, Proof
     from shuffledp.accounting.guarantee import Guarantee
 
-__all__ = ["command"]
-
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
 BEHIND_YEAR = re.compile(r"(-\d{4}-)")  # where the name of a bound is broken, as the head of a column

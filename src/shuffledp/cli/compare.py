@@ -26,8 +26,6 @@ if TYPE_CHECKING:  # no help needs what computes
     from shuffledp.literature.bounds import Published
     from shuffledp.literature.comparison import Compared, Comparison, Left
 
-__all__: list[str] = []
-
 REFUSAL = "does not apply here: "
 ELSEWHERE = f"{REFUSAL}it is about"
 COLUMNS = ("ratio", "", "status", "bound")  # after the number itself

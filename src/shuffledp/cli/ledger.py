@@ -17,8 +17,6 @@ from shuffledp.wording import rounded
 if TYPE_CHECKING:
     from shuffledp.ledger import Ledger
 
-__all__: list[str] = []
-
 UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "
     "place, and nobody can tell what was seen of it."

@@ -18,8 +18,6 @@ from shuffledp.wording import quote
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.tables.profile import Look, Seen
 
-__all__: list[str] = []
-
 NOT_PRIVATE = (
     "What you see here are true values: they are for the owner of the table only, and none of this is protected."
 )

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from shuffledp.papers.experiment import Experiment
     from shuffledp.papers.files import Outcome
 
-__all__: list[str] = []
-
 FOLDER = "reproduced"
 CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from shuffledp._types import Task
     from shuffledp.release.arguments import Promise
 
-__all__: list[str] = []
-
 PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 

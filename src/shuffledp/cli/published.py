@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # every published bound would come along
     from shuffledp.accounting.guarantee import Goal, Guarantee
     from shuffledp.literature.bounds import Published
 
-__all__ = ["LISTED", "Column", "Named", "column", "published", "side_in_words"]
-
 LISTED = "`shuffledp papers bounds` lists the names."
 Named = Annotated[
     str | None,

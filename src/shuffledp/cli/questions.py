@@ -21,21 +21,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.released import Release
     from shuffledp.tables.columns import Column
 
-__all__ = [
-    "PROMISED",
-    "Asking",
-    "Engine",
-    "Found",
-    "Keeping",
-    "asked",
-    "asking_options",
-    "opened",
-    "question_command",
-    "read_as",
-    "source_of",
-    "spark_master",
-]
-
 FIRST = {**options_of(Epsilon), **options_of(Noise), **options_of(Promised)}  # they are missed first
 
 

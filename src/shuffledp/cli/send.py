@@ -20,8 +20,6 @@ from shuffledp.release.options import WeekOptions
 if TYPE_CHECKING:
     from shuffledp.survey.sender import Client, Receipt
 
-__all__: list[str] = []
-
 DEVICE = "This device"
 LONGEST_LINE = 10_000  # letters of an answer on standard input
 ONE = [

@@ -15,8 +15,6 @@ from shuffledp.errors import InvalidInput
 if TYPE_CHECKING:
     from shuffledp.survey.collection import Collection
 
-__all__: list[str] = []
-
 LISTENING, LIMITS = "Where it listens", "What it allows"
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:  # a command that shares these options need not compute with t
     from shuffledp.design import Design
     from shuffledp.randomizers import Randomizer
 
-__all__ = ["SETUP", "Setup", "find", "parameters", "with_setup"]
-
 READERS: Mapping[str, object] = {"count": read_count, "number": read_number, "file": Path}
 USERS = "how many users' reports are shuffled together"
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
 
-__all__ = ["in_spark", "reading_column", "working"]
-
 # As other readers of CSV, and ours, read it: a quote is doubled, and may enclose lines; what fits
 # neither the rules nor the first line is refused.
 CSV = {"header": True, "escape": '"', "multiLine": True, "mode": "FAILFAST", "enforceSchema": False, "emptyValue": ""}

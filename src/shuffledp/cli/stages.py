@@ -25,8 +25,6 @@ from shuffledp.wording import quote, rounded
 if TYPE_CHECKING:
     from shuffledp.release.arguments import Promise
 
-__all__: list[str] = []
-
 Settled = Annotated[
     Path | None,
     flag("design", QUESTION, "The design that was settled; if left out, the files are trusted.", metavar="FILE"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.top_release import TopRelease
     from shuffledp.search.search import TopSearch
 
-__all__ = ["FoundTable", "expected", "show_expected"]
-
 READ = ("source", "column", "format", "title", "cleaning", "encoding", "ids", "keep", "one_row_per_person")
 
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from shuffledp.series.pausing import Pace
     from shuffledp.series.weeks import Tracked, Week
 
-__all__ = ["SERIES", "refresh"]
-
 SERIES = "The series"
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."

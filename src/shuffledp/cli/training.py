@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from shuffledp.accounting.calibration import Calibration
     from shuffledp.training.samplers import Sampler
 
-__all__: list[str] = []
-
 RUN = "The training"
 SETTING = statement("add or remove")
 LIMITS = {

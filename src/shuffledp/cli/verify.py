@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from shuffledp.verify import Verification
     from shuffledp.verify.outcomes import Check
 
-__all__: list[str] = []
-
 LARGEST = 1 << 27  # bytes
 WORDS = {
     "pass": "pass: everything that was computed again agrees, including the certified epsilon and delta",

@@ -36,23 +36,6 @@ from shuffledp.tables.counted_reports import CountedReports, new_batch
 from shuffledp.tables.readers import Missing
 from shuffledp.tables.values import Reader
 
-__all__ = [
-    "REPORT",
-    "SUMS",
-    "SURVEY",
-    "UNSURE",
-    "BatchReporter",
-    "Batches",
-    "ReportTally",
-    "Sums",
-    "added_up",
-    "column_of",
-    "design_of",
-    "report_type",
-    "survey",
-    "title_of",
-]
-
 REPORT = "report"
 SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
 SURVEY = pa.schema([("values", pa.int64()), ("missing", pa.int64())])

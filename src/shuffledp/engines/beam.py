@@ -47,8 +47,6 @@ from shuffledp.storage.files import check_file
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.tables.readers import Missing
 
-__all__ = ["Encode", "Tally", "WriteCounted"]
-
 Gathered = Mapping[str, Iterable[Any]]
 
 

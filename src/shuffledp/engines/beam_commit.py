@@ -34,8 +34,6 @@ from shuffledp.storage.files import unwritable
 from shuffledp.tables.counted_reports import new_batch
 from shuffledp.tables.people import fingerprints
 
-__all__ = ["Attempt", "Drawing", "IdShares", "Written", "check_single", "put_once", "repeated"]
-
 CLAIM, REPORTS, SUFFIX = "claim.json", "reports", ".arrow"
 NAME = re.compile(r"[0-9a-f]{32}\.arrow")
 

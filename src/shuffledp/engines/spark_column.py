@@ -29,21 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = [
-    "MARKED",
-    "ROWS",
-    "TALLIED",
-    "ColumnSurvey",
-    "Marks",
-    "Named",
-    "PartitionTally",
-    "People",
-    "SparkColumn",
-    "Surveyed",
-    "add_sums",
-    "ddl",
-]
-
 ROWS = "shuffledp: rows"  # how many rows of the table a row of one person stands for
 MARKED = ("id", "value", "key")
 TALLIED = pa.schema([("partition", pa.int64()), ("rows", pa.int64()), *SUMS])

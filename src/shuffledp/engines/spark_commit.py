@@ -59,20 +59,6 @@ from shuffledp.tables.counted_reports import new_batch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "Claim",
-    "EncodedFolder",
-    "WorkFolder",
-    "added_rows",
-    "check_address",
-    "claimed_folder",
-    "count_claimed",
-    "count_folder",
-    "draw_claimed",
-    "encode_column",
-    "release_column",
-]
-
 FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
 PART = re.compile(r"part-(\d+)-([0-9a-f-]{36})-c000(\.\w+)*\.parquet")

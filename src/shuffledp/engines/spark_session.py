@@ -21,22 +21,6 @@ from shuffledp.errors import InvalidInput, ShuffledpError, shown, unpacked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "AT_ONCE",
-    "EngineFailed",
-    "arrow_rows",
-    "check_frame",
-    "check_installed",
-    "check_running",
-    "check_session",
-    "failures",
-    "first_line",
-    "one_sentence",
-    "open_session",
-    "session_at",
-    "setting",
-]
-
 AT_ONCE = 1 << 16  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
 ROWS_AT_ONCE = "spark.sql.execution.arrow.maxRecordsPerBatch"
 PROTOCOL = "spark.sql.sources.commitProtocolClass"

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from shuffledp.literature.comparison import Compared, Comparison
 
-__all__ = [
-    "comparison_figure",
-    "samplers_figure",
-]
-
 SIGNS = {"epsilon": "ε", "delta": "δ"}
 MARKERS = {  # side and status -> marker, filled, what it means
     ("upper", "proven"): ("o", True, "at most, proven"),

@@ -56,20 +56,6 @@ from shuffledp.accounting.guarantee import Explanation, Guarantee, Row
 from shuffledp.accounting.shuffled import Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_rounds
 
-__all__ = [
-    "EXACT",
-    "AtMost",
-    "FromAbove",
-    "Group",
-    "Grouped",
-    "Mechanism",
-    "RarelySeen",
-    "composed",
-    "corner",
-    "grouped",
-    "harshest",
-]
-
 MOST = 64  # groups, if there are no more kinds than that
 COMPARED = 512  # groups are made wider until there are at most so many, and only then compared in pairs
 USERS = 1.05  # alike: honest users within this factor, which is 2.5 % of epsilon

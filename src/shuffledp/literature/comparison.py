@@ -20,8 +20,6 @@ from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_roun
 from shuffledp.literature.own_bounds import LOWER, slowness
 from shuffledp.wording import reserved
 
-__all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside", "rests_on", "weigh"]
-
 QUICK = 0.1  # seconds, likewise, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
 BY_LAW = (  # upper ends that rest on what the law assumes

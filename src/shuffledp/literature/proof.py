@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from shuffledp.judge.balls import Needle, SwappedClone
 
-__all__ = ["prove"]
-
 TOLERANCES = (1e-3, 1e-6, 1e-8, 1e-10)  # relative: as fine as it takes to decide
 WHOLE = 1e-12  # hay of floats that misses no more of a law is one
 SAME = 1e-9  # relative: masses that differ by no more are one mass, rounded

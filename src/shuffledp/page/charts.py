@@ -29,21 +29,6 @@ from shuffledp.page.svg import (
     window,
 )
 
-__all__ = [
-    "Bar",
-    "Dot",
-    "MapRow",
-    "Mark",
-    "bars",
-    "cell_map",
-    "curve",
-    "fixed_ticks",
-    "interval",
-    "narrow",
-    "steps",
-    "trend_chart",
-]
-
 ROW, TEXT, BAR = 40.0, 15.0, 9.0  # height of a row, its line of text, and the bar beneath
 FULL, BRIEF = 52, 28  # letters of a label, on a desk and on a phone
 LABEL = "58%"  # of the width; what is longer is cut off

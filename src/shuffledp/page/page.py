@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
     from jinja2.environment import TemplateModule
 
-__all__ = ["ResultPage", "caption_of", "html", "plain", "rendered", "sheet", "unchanged"]
-
 HERE = Path(__file__).parent
 BLANK = re.compile(r"[ \t]*\n(?:[ \t]*\n)+|\n[ \t]+(?=<)")  # what templates leave between lines
 MARKED = re.compile(r"<[^>]*>")

@@ -20,8 +20,6 @@ from shuffledp.page.svg import Chart, Markup, element, shortened
 from shuffledp.record import Estimates, Record
 from shuffledp.storage.files import replace_file
 
-__all__ = ["SvgFigure", "estimates_svg", "release_svg"]
-
 WIDTH, EDGE, LINE = 720.0, 24.0, 20.0
 COLUMNS, TITLE = 92, 56  # letters of a line, and of the title, which has one
 # What a chart draws beyond its box: on the left, on the right, above and below.

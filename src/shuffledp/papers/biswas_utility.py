@@ -37,8 +37,6 @@ from shuffledp.randomizers import KRR
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENTS", "box_plots", "community_utility", "experiments", "individual_utility", "inverted", "reports"]
-
 PAPER = "Biswas et al. 2023"
 DELTA, DELTA_WORD = 1e-6, "1e-6"  # ours
 SENSITIVITY = math.sqrt(2.0)  # one user moves from one bin to another

@@ -13,8 +13,6 @@ from typing import Literal, get_args
 
 from shuffledp.errors import InvalidInput, check_text
 
-__all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
-
 # works: the statement is reproduced    paper errs: the package has it, and shows that it is wrong
 # parameters lost: our text of the paper lacks what a comparison needs
 # data not public: the paper's data are not part of this package    definition: nothing to compute

@@ -20,8 +20,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.names import NAMES, Named
 from shuffledp.randomizers.randomizer import Randomizer, Reporting
 
-__all__ = ["FAMILIES", "Family", "family_of", "register"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:

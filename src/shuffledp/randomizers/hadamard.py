@@ -19,8 +19,6 @@ from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
 
-__all__ = ["Hadamard"]
-
 Layout = tuple[tuple[int, ...], ...]
 
 

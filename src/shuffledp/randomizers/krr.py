@@ -16,8 +16,6 @@ from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_domain, che
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
-__all__ = ["KRR", "RR"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KRR(MixingRandomizer):

@@ -19,8 +19,6 @@ from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap,
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
 from shuffledp.wording import statement
 
-__all__ = ["BLH", "OLH", "LocalHash"]
-
 LARGEST_G = 1 << 32
 SEED_BITS = 64
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)

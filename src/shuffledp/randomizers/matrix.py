@@ -33,12 +33,6 @@ from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
 
-__all__ = [
-    "FiniteRandomizer",
-    "FromMatrix",
-    "Unmixed",
-]
-
 SUM_TOLERANCE = 1e-9
 SAME_BITS = 40
 MOST_DATASETS = 200

@@ -24,8 +24,6 @@ from shuffledp.randomizers.parameters import (
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
-__all__ = ["SubsetSelection"]
-
 
 def _check_size(size: object) -> int | None:
     if size is None:

@@ -30,13 +30,6 @@ from shuffledp.randomizers.support import Form, Ints, Overlap, SupportRandomizer
 from shuffledp.sampling import WORD, Source, bernoulli
 from shuffledp.sampling.draws import flip_threshold, log_at_least
 
-__all__ = [
-    "OUE",
-    "RAPPOR",
-    "BitLaw",
-    "Unary",
-]
-
 UNIT = 2.0**-52
 
 

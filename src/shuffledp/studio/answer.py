@@ -42,16 +42,6 @@ from shuffledp.release.arguments import BY_NOISE, Hiding
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
 
-__all__ = [
-    "PARTS",
-    "QUICK_PARTS",
-    "SettledPlan",
-    "answer",
-    "forecast_local",
-    "forecast_shuffled",
-    "settled",
-]
-
 STEPS = 14  # halvings: three digits of a guess
 MOST_TELLING = 2000  # reports of one person, on average, that tell two values apart; of more, the sum is Gaussian
 NEGLIGIBLE = 1e-200  # a probability that no delta can see

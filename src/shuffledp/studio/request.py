@@ -32,8 +32,6 @@ from shuffledp.release.arguments import Categories, Hiding, Promise, check_words
 from shuffledp.release.request import Request
 from shuffledp.wording import exactly, quote
 
-__all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
-
 ASKED = ("histogram", "mean")  # what the planner plans
 GIVEN = ("epsilon", "epsilon0")
 LEAST_PROMISED, MOST_PROMISED = 1e-5, 50.0  # epsilons that can be compared with other models

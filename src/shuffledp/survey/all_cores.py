@@ -24,11 +24,6 @@ from shuffledp.errors import ShuffledpError
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes
 
-__all__ = [
-    "on_all_cores",
-    "sealed",
-]
-
 FEW = 2  # parts that are done sooner than another process has started
 Part = TypeVar("Part")
 Done = TypeVar("Done")

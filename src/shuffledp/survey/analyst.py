@@ -28,8 +28,6 @@ from shuffledp.survey.wire import Address, check_trust, compressed, new_web_clie
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["TOKEN_VARIABLE", "Analyst", "Unanswered"]
-
 TOKEN_VARIABLE = "SHUFFLEDP_TOKEN"
 ANSWERING = 60.0  # seconds: closing rewrites the whole store
 LONGEST_ANSWER = 1 << 20  # bytes, but for what was collected

@@ -27,18 +27,6 @@ from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
 
-__all__ = [
-    "LONGEST_FILE",
-    "SKEW",
-    "Collection",
-    "check_address",
-    "check_digest",
-    "is_digest",
-    "is_loopback",
-    "is_web_address",
-    "read_collection",
-]
-
 FORMAT, VERSION = "shuffledp-collection", 1
 LONGEST_FILE = 1 << 26
 LONGEST_QUESTION = 500

@@ -49,24 +49,6 @@ from shuffledp.survey.organizer import COLLECTION, KEY
 from shuffledp.tables.reports import legal_rows
 from shuffledp.tables.spool import batch_rows
 
-__all__ = [
-    "OPENED",
-    "CountedStudy",
-    "OnAllCores",
-    "OpenedFile",
-    "Opener",
-    "Opening",
-    "Slice",
-    "SlicedFile",
-    "Study",
-    "check_opened",
-    "count_study",
-    "open_collection",
-    "publish_study",
-    "remember",
-    "slices_of",
-]
-
 OPENED = "opened.json"
 FORMAT, VERSION = "shuffledp-opened", 1
 

@@ -37,8 +37,6 @@ from shuffledp.survey.opener import OnAllCores, Opening, Study, count_study
 from shuffledp.survey.organizer import COLLECTION, new_collection
 from shuffledp.survey.wire import code_text, hash_of_code, new_codes
 
-__all__ = ["SearchFolder", "new_search", "next_level"]
-
 SEARCH, PEOPLE, TALLY, CHARGED = "search.json", "people.txt", "tally.json", "charged.json"
 INVITATIONS, HASHES = "invitations.csv", "hashes.txt"
 BATCH_DIGITS = 32

@@ -29,13 +29,6 @@ from shuffledp.survey.wire import Refused, Uploads, read_code
 if TYPE_CHECKING:
     import httpx
 
-__all__ = [
-    "Client",
-    "Receipt",
-    "Round",
-    "read_codes",
-]
-
 BATCH = 1000  # records of an upload
 CONNECTIONS = 4
 MOST_REFUSED = 1000  # codes: beyond, it is the wrong list

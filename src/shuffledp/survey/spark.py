@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import SparkSession
 
-__all__ = ["ON_SPARK", "OnSpark"]
-
 TASKS_EACH = 4  # for each core, so that none waits long for the last
 ON_SPARK = (
     "the reports were opened by Spark: its workers had the analyst's key, and whoever operates it could have read "

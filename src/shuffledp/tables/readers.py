@@ -16,8 +16,6 @@ from shuffledp.search.alphabet import Alphabet
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
 from shuffledp.tables.values import JoinedPlaces, Numbers, Places, Reader, coded_texts
 
-__all__ = ["LevelWords", "Missing", "Spelled", "one_name", "per_column", "reader_of"]
-
 Missing = str | Mapping[str, str] | None  # a name for all columns, or names by column
 
 

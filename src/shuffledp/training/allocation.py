@@ -37,18 +37,6 @@ from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep,
 from shuffledp.training.sum_test import SumTest
 from shuffledp.wording import statement
 
-__all__ = [
-    "ADDED",
-    "MOST_STEPS",
-    "REMOVED",
-    "Epoch",
-    "RandomAllocation",
-    "StepHaystack",
-    "check_epochs",
-    "check_participations",
-    "check_steps",
-]
-
 METHOD, BLOCKS = statement("allocation"), statement("allocation blocks")
 MODEL = (statement("add or remove"), statement("one step"), statement("noisy steps"))
 FEW = 64

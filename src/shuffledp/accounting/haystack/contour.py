@@ -47,20 +47,6 @@ from scipy.special import gammaln, log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 
-__all__ = [
-    "UNIT",
-    "WHOLE",
-    "Ends",
-    "PositionLaw",
-    "absences",
-    "chernoff",
-    "complex_log1p",
-    "contour_ends",
-    "count_bounds",
-    "turned",
-    "views",
-]
-
 UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)

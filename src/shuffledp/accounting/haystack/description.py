@@ -18,8 +18,6 @@ from shuffledp.accounting.haystack.contour import UNIT, WHOLE, PositionLaw, cher
 from shuffledp.accounting.haystack.score_sum import Scores, ramp_bounds
 from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["Haystack", "HaystackFamily"]
-
 FEW = 64  # a law of more classes is an approximation itself
 FINE_MESH, ROUGH_MESH = 500, 160  # for single answers, and for searches
 

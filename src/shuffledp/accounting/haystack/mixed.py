@@ -31,8 +31,6 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.haystack.powers import ThinnedScores, advantage, ramp_ends
 
-__all__ = ["MixedBlanket", "MixedDataset", "Needle", "reciprocal"]
-
 RULE_MARGIN = 1e-11  # relative: rounding of the rules' nodes and weights
 FEW_ITEMS, LAGUERRE = 400.0, 16
 NEAREST = 1e-9  # an epsilon so near to epsilon0 leaves nothing to gain but rounding

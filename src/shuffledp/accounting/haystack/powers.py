@@ -31,8 +31,6 @@ from scipy.special import log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.haystack.contour import CUT, NEGLIGIBLE, UNIT, complex_log1p, turned
 
-__all__ = ["ThinnedScores", "advantage", "ramp_ends"]
-
 FAR = 9.0  # where the line of a test is cut, in units of 1 / tau: 1 / s falls more slowly than 1 / s^2
 MOST_NODES, MOST_WORK = 1 << 15, 1 << 20  # nodes of the line, and nodes times powers
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)

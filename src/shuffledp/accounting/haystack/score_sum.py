@@ -50,13 +50,6 @@ from shuffledp.accounting.haystack.contour import (
 )
 from shuffledp.accounting.inversion import halve, whole
 
-__all__ = [
-    "Scores",
-    "mesh_bounds",
-    "pair_bounds",
-    "ramp_bounds",
-]
-
 STEPS = (0.01, 0.015, 0.02, 0.03, 0.045, 0.065, 0.09, 0.13, 0.2, 0.3, 0.5, 1.0)
 VANISHED = 1e-300  # products of probabilities too small for a float, for every position
 ROUNDING = 1e-11  # relative, of all sums of non-negative terms together

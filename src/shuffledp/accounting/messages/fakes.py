@@ -53,8 +53,6 @@ from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["BucketDummies", "DiscretePair", "fake_users", "uniform_fakes", "uniform_fakes_and_reports"]
-
 OUTSIDE = 1e-40  # the probability that a count lies outside the window
 MOST_COUNTS = 2_000_000
 ROUNDED = 1e-12  # relative, of probabilities that were added up; absolute, of what is left of 1

@@ -2,8 +2,6 @@
 
 from shuffledp.papers.paper import Paper, Statement, Verdict
 
-__all__ = ["PAPER"]
-
 EXACT, BOUND = "shuffledp.judge", "shuffledp.literature.biswas"
 UTILITY = "shuffledp.papers.biswas_utility"
 PLAIN: tuple[tuple[str, Verdict, str, str], ...] = (

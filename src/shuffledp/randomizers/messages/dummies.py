@@ -28,20 +28,6 @@ from shuffledp.randomizers.support import chunks, histogram
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 from shuffledp.sampling.tables import CountTable, geometric_table, poisson_table
 
-__all__ = [
-    "DUMMIES_KINDS",
-    "MOST_LEVELS",
-    "AddedDummies",
-    "DummiesKind",
-    "ShufflerDummies",
-    "TreeDummies",
-    "check_center",
-    "check_dummies_kind",
-    "check_factor",
-    "check_keep",
-    "check_rate",
-]
-
 DummiesKind = Literal["geometric", "poisson"]
 DUMMIES_KINDS: tuple[DummiesKind, ...] = ("geometric", "poisson")
 

@@ -20,8 +20,6 @@ from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
 from shuffledp.sampling.tables import CountTable, poisson_table
 
-__all__ = ["FakesKind", "UserFakes"]
-
 FakesKind = Literal["bernoulli", "poisson"]
 MOST_SLOTS = 1 << 12  # more messages than that are nobody's to send
 

@@ -26,18 +26,6 @@ from shuffledp.randomizers.randomizer import Atoms, End, Form, GroupLaw, Ints, O
 from shuffledp.randomizers.support import bits_for, chunks, histogram
 from shuffledp.sampling import Rng, Source, source_of
 
-__all__ = [
-    "LARGEST_DECAY",
-    "FakedValues",
-    "MessageLaw",
-    "check_decay",
-    "check_light",
-    "check_no_epsilon0",
-    "check_people",
-    "check_shares",
-    "words_of",
-]
-
 
 class MessageLaw(Randomizer, Reporting):
     """A law whose privacy is that of all people's messages together (``accounting.messages``); what

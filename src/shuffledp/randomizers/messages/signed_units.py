@@ -37,8 +37,6 @@ from shuffledp.sampling.tables import (
     ratio_of,
 )
 
-__all__ = ["BLANK", "MINUS", "PLUS", "SignedUnits"]
-
 BLANK, PLUS, MINUS = 0, 1, 2
 
 

@@ -36,12 +36,6 @@ from shuffledp.randomizers.wrappers.wrapper import (
 )
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 
-__all__ = [
-    "CheckIn",
-    "VotingCheckIn",
-    "answering",
-]
-
 CHANCE = "It is the probability with which a user takes part; 1 asks everybody, and needs no check-in."
 
 

@@ -20,8 +20,6 @@ from shuffledp.randomizers.wrappers.one_of import OneOf
 from shuffledp.randomizers.wrappers.wrapper import check_rows
 from shuffledp.sampling import Source
 
-__all__ = ["OneLevel"]
-
 FEWEST = 3  # nodes of a level: two for a pair of people, and one for all others
 
 

@@ -17,12 +17,6 @@ from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.mechanisms import mechanism_of
 
-__all__ = [
-    "Metrics",
-    "Steps",
-    "outlook",
-]
-
 LEAST_STEP, STEPS = 10, 20
 STORED, LEAST_REFUSAL = 201, 400  # the status of a new report, and the lowest that refuses something
 

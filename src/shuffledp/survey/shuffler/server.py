@@ -34,17 +34,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.survey.shuffler.app import Shuffler, last_words, network_of
 from shuffledp.survey.wire import Refused
 
-__all__ = [
-    "Listening",
-    "OneLine",
-    "Patience",
-    "PatientConnection",
-    "PatientServer",
-    "configured",
-    "logged",
-    "serve",
-]
-
 LONGEST_HEAD = 1 << 15  # bytes of a request before its body
 MOST_PIPELINED = 16  # requests that wait on one connection for the answer to another
 FAREWELL = 0.5  # seconds
