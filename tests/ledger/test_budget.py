@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp import Histogram
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
@@ -19,7 +19,7 @@ A, B = "a" * 32, "b" * 32
 
 @pytest.fixture(scope="module")
 def design() -> Design:
-    return Design.of(Histogram(categories=["yes", "no"], n=1000, epsilon=0.5, delta=1e-6))
+    return Design.of(Poll("histogram", categories=["yes", "no"], n=1000, epsilon=0.5, delta=1e-6))
 
 
 def released(budget: Budget, design: Design, batches: tuple[str, ...], out: Path, *, fails: bool) -> None:

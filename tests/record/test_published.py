@@ -9,25 +9,24 @@ from typing import Any
 
 import pytest
 
-import shuffledp as sdp
 from pages import schemas
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers import KRR, CheckIn
 from tests.record.published import FILES, FOLDER, faults
 
 FEW: dict[str, Any] = {"n": 500, "delta": 1e-6}
-DESIGNS: dict[str, Callable[[], Protocol]] = {
-    "histogram": lambda: sdp.Histogram(categories=["a", 2], other=2, epsilon0=3.0, **FEW),
-    "check-in": lambda: sdp.Histogram(
-        categories=4, randomizer=CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25), **FEW
+DESIGNS: dict[str, Callable[[], Poll]] = {
+    "histogram": lambda: Poll("histogram", categories=["a", 2], other=2, epsilon0=3.0, **FEW),
+    "check-in": lambda: Poll(
+        "histogram", categories=4, randomizer=CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25), **FEW
     ),
-    "fakes": lambda: sdp.FakesHistogram(categories=["a", "b"], epsilon=1.0, **FEW),
-    "crosstab": lambda: sdp.Crosstab(columns=["x", "y"], categories=[["a", "b"], 3], epsilon0=3.0, **FEW),
-    "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, k=4, epsilon0=3.0, **FEW),
-    "hashing": lambda: sdp.Histogram(categories=40, mechanism="hash", epsilon0=2.0, **FEW),
-    "subset": lambda: sdp.Histogram(categories=40, mechanism="subset", epsilon0=2.0, **FEW),
+    "fakes": lambda: Poll("histogram", mechanism="fakes", categories=["a", "b"], epsilon=1.0, **FEW),
+    "crosstab": lambda: Poll("crosstab", columns=["x", "y"], categories=[["a", "b"], 3], epsilon0=3.0, **FEW),
+    "mean": lambda: Poll("mean", lower=-1.0, upper=2.0, k=4, epsilon0=3.0, **FEW),
+    "hashing": lambda: Poll("histogram", categories=40, mechanism="hash", epsilon0=2.0, **FEW),
+    "subset": lambda: Poll("histogram", categories=40, mechanism="subset", epsilon0=2.0, **FEW),
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.client import Encoder
 from shuffledp.design import Design
 from shuffledp.ledger import Entry, Ledger
@@ -39,7 +40,7 @@ HELD = np.repeat([0, 1, 2], [1200, 600, 200])
 )
 def test_counts_are_unbiased_and_intervals_cover(inside: Any) -> None:
     """The counts of all users, whether they took part or not."""
-    poll = sdp.Histogram(categories=CATEGORIES, n=2000, delta=1e-6, randomizer=CheckIn(inside(), probability=0.4))
+    poll = Poll("histogram", categories=CATEGORIES, n=2000, delta=1e-6, randomizer=CheckIn(inside(), probability=0.4))
     labels = [CATEGORIES[each] for each in HELD]
     rng = np.random.default_rng(8)
     estimates = [poll.analyse(poll.shuffle(poll.encode(labels, rng=rng))) for _ in range(60)]
@@ -55,10 +56,12 @@ def test_counts_are_unbiased_and_intervals_cover(inside: Any) -> None:
 
 
 def test_what_is_promised_is_that_of_the_wrapper() -> None:
-    poll = sdp.Histogram(categories=range(16), n=10_000, randomizer=CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1))
+    poll = Poll(
+        "histogram", categories=range(16), n=10_000, randomizer=CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1)
+    )
     alone = sdp.shuffle(CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1).realised, n=10_000)
     assert poll.guarantee.epsilon(delta=1e-6).upper == pytest.approx(alone.epsilon(delta=1e-6).upper, rel=1e-9)
-    words = sdp.Histogram(categories=16, n=1000, randomizer=CheckIn(OUE(k=16, epsilon0=2.0), probability=0.5))
+    words = Poll("histogram", categories=16, n=1000, randomizer=CheckIn(OUE(k=16, epsilon0=2.0), probability=0.5))
     bag = words.shuffle(words.encode(np.zeros(1000, dtype=int), rng=np.random.default_rng(1)))
     assert words.analyse(bag, values=[0]).value == pytest.approx(1000, abs=5 * words.predicted_stderr())
 
@@ -68,7 +71,7 @@ def test_questions_of_one_survey_are_counted_one_by_one() -> None:
     answers = np.stack([HELD, HELD % 2], axis=1)
     reports = survey.randomize(answers, rng=np.random.default_rng(2))
     for number, (k, truth) in enumerate(((3, [1200, 600, 200]), (2, [1400, 600]))):
-        poll = sdp.Histogram(categories=range(k), n=2000, randomizer=survey.question(number))
+        poll = Poll("histogram", categories=range(k), n=2000, randomizer=survey.question(number))
         estimate = poll.analyse(poll.shuffle(survey.split(reports)[number]))
         assert np.all(np.abs(estimate.values - truth) < 5.0 * estimate.stderr)
 
@@ -82,7 +85,7 @@ def test_questions_of_one_survey_are_counted_one_by_one() -> None:
 )
 def test_what_cannot_be_counted_is_refused(make: Any, words: str) -> None:
     with pytest.raises(sdp.InvalidInput, match=words):
-        sdp.Histogram(categories=CATEGORIES, n=100, randomizer=make())
+        Poll("histogram", categories=CATEGORIES, n=100, randomizer=make())
 
 
 def test_a_blank_is_all_zeros() -> None:
@@ -130,7 +133,7 @@ def test_only_votes_are_read_where_votes_are_counted() -> None:
 def test_a_design_holds_a_check_in(inside: Any) -> None:
     """Written down, read again, reported by, shuffled and analyzed; a page it has not."""
     terms: dict[str, Any] = {"n": 2000, "delta": 1e-6}
-    protocol: Any = sdp.Histogram(categories=CATEGORIES, randomizer=CheckIn(inside, probability=0.5), **terms)
+    protocol: Any = Poll("histogram", categories=CATEGORIES, randomizer=CheckIn(inside, probability=0.5), **terms)
     written = json.loads(json.dumps(Design.of(protocol).as_json()))
     design = Design.from_json(written)
     assert design == Design.of(protocol)
@@ -151,7 +154,7 @@ def test_a_design_holds_a_check_in(inside: Any) -> None:
 
 
 def test_a_mean_is_not_of_a_check_in() -> None:
-    written = Design.of(sdp.Mean(n=100, k=4, epsilon0=1.0, delta=1e-6)).as_json()
+    written = Design.of(Poll("mean", n=100, k=4, epsilon0=1.0, delta=1e-6)).as_json()
     inside = written["mechanism"]
     law = law_of(CheckIn(KRR(k=inside["k"], epsilon0=inside["epsilon0"]), probability=0.5))
     with pytest.raises(sdp.InvalidInput, match="must fit its domain"):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.protocols.histogram import FakesHistogram
 from shuffledp.survey.shuffler.metrics import outlook
 from tests.survey.studies import designs
 
@@ -20,7 +20,9 @@ def test_the_numbers_are_the_accountants(name: str) -> None:
 
 
 def test_fakes_of_too_few_people_hide_nobody() -> None:
-    design = Design.of(FakesHistogram(categories=["yes", "no"], n=1000, honest=500, epsilon=1.0, delta=1e-2))
+    design = Design.of(
+        Poll("histogram", mechanism="fakes", categories=["yes", "no"], n=1000, honest=500, epsilon=1.0, delta=1e-2)
+    )
     assert design.epsilon is not None
     assert outlook(design, 500)["epsilon"] <= design.epsilon < outlook(design, 400)["epsilon"]
     assert outlook(design, 1)["epsilon"] is None, "there is no infinity in JSON"

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.audits import poison
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.histogram import FakesHistogram
-from shuffledp.protocols.protocol import Protocol
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.fakes import UserFakes
 from shuffledp.search.level import TopLevel
@@ -22,7 +21,7 @@ from shuffledp.search.level import TopLevel
 PEOPLE = 60
 
 
-def reports_of(protocol: Protocol) -> np.ndarray:
+def reports_of(protocol: Poll) -> np.ndarray:
     """Everything that passes for a report."""
     law = protocol.randomizer
     dtype, width, outputs = law.form
@@ -39,26 +38,26 @@ def reports_of(protocol: Protocol) -> np.ndarray:
     return np.array([(seed, place) for seed in seeds for place in range(law.g)], dtype=dtype)  # type: ignore[attr-defined]
 
 
-PROTOCOLS: dict[str, Callable[[], Protocol]] = {
-    "histogram": lambda: sdp.Histogram(categories=4, n=PEOPLE, epsilon0=1.5),
-    "hadamard": lambda: sdp.Histogram(categories=9, mechanism="hadamard", n=PEOPLE, epsilon0=1.5),
-    "hash": lambda: sdp.Histogram(categories=5, mechanism="hash", n=PEOPLE, epsilon0=1.5),
-    "subset": lambda: sdp.Histogram(categories=6, mechanism="subset", n=PEOPLE, epsilon0=1.0),
-    "oue": lambda: sdp.Histogram(categories=5, mechanism="oue", n=PEOPLE, epsilon0=1.5),
-    "matrix": lambda: sdp.Histogram(
-        categories=2, n=PEOPLE, randomizer=sdp.FromMatrix([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
+PROTOCOLS: dict[str, Callable[[], Poll]] = {
+    "histogram": lambda: Poll("histogram", categories=4, n=PEOPLE, epsilon0=1.5),
+    "hadamard": lambda: Poll("histogram", categories=9, mechanism="hadamard", n=PEOPLE, epsilon0=1.5),
+    "hash": lambda: Poll("histogram", categories=5, mechanism="hash", n=PEOPLE, epsilon0=1.5),
+    "subset": lambda: Poll("histogram", categories=6, mechanism="subset", n=PEOPLE, epsilon0=1.0),
+    "oue": lambda: Poll("histogram", categories=5, mechanism="oue", n=PEOPLE, epsilon0=1.5),
+    "matrix": lambda: Poll(
+        "histogram", categories=2, n=PEOPLE, randomizer=sdp.FromMatrix([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
     ),
-    "mean": lambda: sdp.Mean(lower=-3.0, upper=5.0, k=4, n=PEOPLE, epsilon0=1.5),
-    "sum": lambda: sdp.Sum(lower=-3.0, upper=5.0, k=4, n=PEOPLE, epsilon0=1.5),
-    "crosstab": lambda: sdp.Crosstab(
-        columns=["region", "smoker"], categories=[["n", "s", "w"], ["yes", "no"]], n=PEOPLE, epsilon0=1.5
+    "mean": lambda: Poll("mean", lower=-3.0, upper=5.0, k=4, n=PEOPLE, epsilon0=1.5),
+    "sum": lambda: Poll("sum", lower=-3.0, upper=5.0, k=4, n=PEOPLE, epsilon0=1.5),
+    "crosstab": lambda: Poll(
+        "crosstab", columns=["region", "smoker"], categories=[["n", "s", "w"], ["yes", "no"]], n=PEOPLE, epsilon0=1.5
     ),
-    "bins": lambda: sdp.Quantiles(cuts=range(9), n=PEOPLE, epsilon0=1.5),
-    "fakes": lambda: FakesHistogram(categories=3, n=PEOPLE, randomizer=UserFakes(k=3, slots=2, chance=0.5)),
-    "light fakes": lambda: FakesHistogram(
-        categories=3, n=PEOPLE, randomizer=UserFakes(k=3, slots=1, chance=0.5, epsilon0=2.0)
+    "bins": lambda: Poll("quantile", cuts=range(9), n=PEOPLE, epsilon0=1.5),
+    "fakes": lambda: Poll("histogram", categories=3, n=PEOPLE, randomizer=UserFakes(k=3, slots=2, chance=0.5)),
+    "light fakes": lambda: Poll(
+        "histogram", categories=3, n=PEOPLE, randomizer=UserFakes(k=3, slots=1, chance=0.5, epsilon0=2.0)
     ),
-    "levels": lambda: sdp.Quantiles(cuts=range(17), levels=(4, 16), n=PEOPLE, epsilon0=1.5),
+    "levels": lambda: Poll("quantile", cuts=range(17), levels=(4, 16), n=PEOPLE, epsilon0=1.5),
 }
 
 
@@ -74,16 +73,22 @@ def test_the_worst_of_all_reports_moves_an_estimate_as_far_as_is_said(name: str)
     np.testing.assert_allclose(np.ptp(moved, axis=0), said, rtol=1e-9)
 
 
-MORE: dict[str, Callable[[], Protocol]] = {
-    "dummies": lambda: sdp.DummyHistogram(
-        categories=3, n=PEOPLE, randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
+MORE: dict[str, Callable[[], Poll]] = {
+    "dummies": lambda: Poll(
+        "histogram",
+        categories=3,
+        n=PEOPLE,
+        randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75),
     ),
-    "light dummies": lambda: sdp.DummyHistogram(
-        categories=3, n=PEOPLE, randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, epsilon0=2.0)
+    "light dummies": lambda: Poll(
+        "histogram",
+        categories=3,
+        n=PEOPLE,
+        randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, epsilon0=2.0),
     ),
     "words": lambda: TopLevel(tokens=("a", "b"), longest=3, span=2, room=8, n=PEOPLE, epsilon0=1.5),
-    "count": lambda: sdp.SignedCount(
-        value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(honest=PEOPLE, decay=0.8, pairs=60, messages=24)
+    "count": lambda: Poll(
+        "count", value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(honest=PEOPLE, decay=0.8, pairs=60, messages=24)
     ),
 }
 
@@ -98,7 +103,7 @@ def test_the_attack_moves_every_estimate_as_far_as_is_said(name: str, people: in
 
 def test_one_person_moves_a_sum_of_shares_across_half_of_its_range_and_it_says_so() -> None:
     law = sdp.SplitShares(k=5, honest=PEOPLE, decay=0.4, share_bits=20, messages=12, reach=80)
-    (mean,) = poison(sdp.SplitMean(lower=-3.0, upper=5.0, n=PEOPLE, randomizer=law), rng=np.random.default_rng(5))
+    (mean,) = poison(Poll("mean", lower=-3.0, upper=5.0, n=PEOPLE, randomizer=law), rng=np.random.default_rng(5))
     assert mean.moved == pytest.approx(4.0)
     assert mean.most == np.inf
 
@@ -113,7 +118,7 @@ def test_somebody_cheats_and_somebody_is_honest(people: int, refused: str) -> No
 
 def test_more_people_than_can_report_at_once_are_refused() -> None:
     with pytest.raises(InvalidInput, match="n must be at most 100,000,000"):
-        poison(sdp.Histogram(categories=3, n=10**15, epsilon0=2.0), people=1)
+        poison(Poll("histogram", categories=3, n=10**15, epsilon0=2.0), people=1)
 
 
 def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +130,7 @@ def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPat
 
 def test_many_malicious_people_move_it_as_many_times_as_far() -> None:
     """One in a hundred who all name one category, where nobody holds it."""
-    poll = sdp.Histogram(categories=3, n=1000, epsilon0=2.0)
+    poll = Poll("histogram", categories=3, n=1000, epsilon0=2.0)
     honest = poll.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
     worst = poll.analyse_counts(honest + poll.tally(np.full(10, 2, dtype=np.uint8)))
     least = poll.analyse_counts(honest + poll.tally(np.full(10, 0, dtype=np.uint8)))

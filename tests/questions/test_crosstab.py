@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp import OUE, Crosstab, InvalidInput, UserFakes
+from shuffledp import OUE, InvalidInput, Poll, UserFakes
 from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.design import Design
 from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.questions.crosstab.question import CrosstabQuestion
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import Margins
-from tests.protocols.simulation import counts_of, rows_of
+from tests.mechanisms.simulation import counts_of, rows_of
 
 REGIONS, SMOKER = ["north", "south", "west"], ["yes", "no"]
 TWO = {"columns": ["region", "smoker"], "categories": [REGIONS, SMOKER]}
 
 
-def crosstab(n: int, epsilon0: float, **other: object) -> Crosstab:
-    return Crosstab(**{**TWO, **other}, n=n, epsilon0=epsilon0)  # type: ignore[arg-type]
+def crosstab(n: int, epsilon0: float, **other: object) -> Poll:
+    return Poll("crosstab", **{**TWO, **other}, n=n, epsilon0=epsilon0)  # type: ignore[arg-type]
 
 
-def laws(poll: Crosstab) -> list[list[Fraction]]:
+def laws(poll: Poll) -> list[list[Fraction]]:
     """The law of one report by the cell that its sender is in."""
     k = poll.question.size
     miss = Fraction(poll.randomizer.miss)
@@ -37,7 +37,7 @@ def laws(poll: Crosstab) -> list[list[Fraction]]:
 @pytest.mark.parametrize(("categories", "held"), [([2, 2], (0, 1, 3)), ([2, 3], (0, 0, 4)), ([2, 2, 2], (7, 2))])
 def test_margins_and_their_variances_are_exact_by_enumeration(categories: list[int], held: tuple[int, ...]) -> None:
     names = ["a", "b", "c"][: len(categories)]
-    poll = Crosstab(columns=names, categories=categories, n=len(held), epsilon0=1.0)
+    poll = Poll("crosstab", columns=names, categories=categories, n=len(held), epsilon0=1.0)
     rows, k = laws(poll), poll.question.size
     truth = poll.workload().apply(np.bincount(held, minlength=k))
     mean, square = np.zeros(len(truth)), np.zeros(len(truth))
@@ -62,7 +62,7 @@ def test_margins_are_the_sums_of_the_cells_and_better_than_as_many_independent_e
     assert whole < 0.95 * math.sqrt((found.stderr[:8] ** 2).sum())
 
 
-def covered(poll: Crosstab, held: list[int], runs: int, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def covered(poll: Poll, held: list[int], runs: int, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which intervals cover, each and all at once, run by run."""
     truth = poll.workload().apply(np.array(held))
     each, every = [], []
@@ -125,7 +125,7 @@ def test_reports_of_rows_are_those_of_cells_and_unlisted_values_count_as_other()
 
 
 def test_a_design_is_read_again_word_for_word() -> None:
-    poll = Crosstab(**TWO, other=["west", None], n=1000, epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
+    poll = Poll("crosstab", **TWO, other=["west", None], n=1000, epsilon=1.0, delta=1e-6)  # type: ignore[arg-type]
     written = Design.of(poll).as_json()
     assert written["question"]["categories"] == [REGIONS, SMOKER]
     assert written["question"]["other"] == ["west", None]
@@ -164,7 +164,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(given: dict[str, object], 
 
 def test_a_law_that_tells_nothing_of_a_sum_of_cells_is_refused_before_anyone_reports() -> None:
     with pytest.raises(InvalidInput, match="a group of values, got oue"):
-        Crosstab(**TWO, n=100, randomizer=OUE(k=6, epsilon0=1.0))  # type: ignore[arg-type]
+        Poll("crosstab", **TWO, n=100, randomizer=OUE(k=6, epsilon0=1.0))  # type: ignore[arg-type]
 
 
 def test_a_tally_or_a_group_that_is_none_is_refused() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp import questions
+from shuffledp import Poll, questions
 from shuffledp.client import Encoder
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
@@ -20,29 +20,29 @@ from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.law_file import law_of
 
 HOW = {"n": 500, "epsilon": 1.0, "delta": 1e-6}
-PROTOCOLS: dict[str, Callable[[], sdp.Histogram]] = {
-    "histogram": lambda: sdp.Histogram(categories=["a", "b", "c"], other="c", honest=400, rounds=2, **HOW),
-    "binary": lambda: sdp.Histogram(categories=["yes", "no"], **HOW),
-    "numbers": lambda: sdp.Histogram(categories=5, n=500, epsilon0=3.0, delta=1e-6),
-    "mean": lambda: sdp.Mean(lower=-1.0, upper=2.0, **HOW),
+PROTOCOLS: dict[str, Callable[[], Poll]] = {
+    "histogram": lambda: Poll("histogram", categories=["a", "b", "c"], other="c", honest=400, rounds=2, **HOW),
+    "binary": lambda: Poll("histogram", categories=["yes", "no"], **HOW),
+    "numbers": lambda: Poll("histogram", categories=5, n=500, epsilon0=3.0, delta=1e-6),
+    "mean": lambda: Poll("mean", lower=-1.0, upper=2.0, **HOW),
     **{
-        f"histogram {each}": partial(sdp.Histogram, categories=40, mechanism=each, n=500, epsilon=2.0, delta=1e-6)
+        f"histogram {each}": partial(Poll, "histogram", categories=40, mechanism=each, n=500, epsilon=2.0, delta=1e-6)
         for each in ("hadamard", "hash", "subset", "oue")
     },
 }
 
 
 @cache
-def made(name: str) -> sdp.Histogram:
+def made(name: str) -> Poll:
     return PROTOCOLS[name]()
 
 
 @pytest.fixture(params=PROTOCOLS)
-def protocol(request: pytest.FixtureRequest) -> sdp.Histogram:
+def protocol(request: pytest.FixtureRequest) -> Poll:
     return made(request.param)
 
 
-def test_json_and_back_is_the_same_protocol(protocol: sdp.Histogram) -> None:
+def test_json_and_back_is_the_same_protocol(protocol: Poll) -> None:
     design = Design.from_json(json.loads(json.dumps(Design.of(protocol).as_json())))
     again = design.protocol
     assert again.describe() == protocol.describe()
@@ -51,7 +51,7 @@ def test_json_and_back_is_the_same_protocol(protocol: sdp.Histogram) -> None:
     assert design.digest == Design.of(protocol).digest
 
 
-def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: sdp.Histogram) -> None:
+def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: Poll) -> None:
     design, values = Design.of(protocol), np.arange(500) % min(3, protocol.randomizer.k)
     if design.domain.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
@@ -71,7 +71,7 @@ def changes(facts: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
             yield from changes(value)
 
 
-def test_any_changed_field_is_refused(protocol: sdp.Histogram) -> None:
+def test_any_changed_field_is_refused(protocol: Poll) -> None:
     facts = Design.of(protocol).as_json()
     for name, value, part in list(changes(facts)):
         for wrong in (None, "nonsense", -1, [], {}, 0.001):
@@ -103,7 +103,7 @@ def test_a_promise_that_the_noise_does_not_keep_is_refused() -> None:
 
 def test_labels_that_json_cannot_hold_are_refused() -> None:
     with pytest.raises(InvalidInput, match="strings or whole numbers"):
-        Design.of(sdp.Histogram(categories=[("a", 1), ("b", 2)], n=10, epsilon0=1.0, delta=1e-3))
+        Design.of(Poll("histogram", categories=[("a", 1), ("b", 2)], n=10, epsilon0=1.0, delta=1e-3))
 
 
 def test_a_baseline_has_no_design() -> None:
@@ -113,7 +113,7 @@ def test_a_baseline_has_no_design() -> None:
 
 def test_a_design_needs_a_delta() -> None:
     with pytest.raises(InvalidInput, match="delta must be given"):
-        Design.of(sdp.Histogram(categories=["a", "b"], n=10, epsilon0=1.0))
+        Design.of(Poll("histogram", categories=["a", "b"], n=10, epsilon0=1.0))
 
 
 def test_reading_a_design_loads_no_accountant_and_no_numbers() -> None:
@@ -172,7 +172,7 @@ def distribution(folder: Path, name: str, *, question: str = "ranking") -> None:
 
 def ranked(**question: Any) -> dict[str, Any]:
     """A design of the question that the package brings, as plain data."""
-    asked = sdp.Histogram(categories=["x", "y", "z"], **HOW)
+    asked = Poll("histogram", categories=["x", "y", "z"], **HOW)
     return Design.of(asked).as_json() | {"question": {"type": "ranking", "candidates": ["x", "y", "z"]} | question}
 
 

@@ -7,17 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp import KRR, InvalidInput, shuffle
+from shuffledp import KRR, InvalidInput, Poll, shuffle
 from shuffledp.mechanisms.estimate import likelihood, simplex
-from shuffledp.protocols import Histogram
-from tests.protocols.simulation import REPETITIONS, counts_of
+from tests.mechanisms.simulation import REPETITIONS, counts_of
 
 CITIES = ["Rome", "Oslo", "Bern", "Riga", "Kyiv"]
 
 
 @pytest.fixture(scope="module")
-def promised() -> Histogram:
-    return Histogram(categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6)
+def promised() -> Poll:
+    return Poll("histogram", categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.long
@@ -28,7 +27,11 @@ def promised() -> Histogram:
 def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(
     n: int, epsilon0: float, held: list[int]
 ) -> None:
-    poll, rng, truth = Histogram(categories=CITIES, n=n, epsilon0=epsilon0), np.random.default_rng(11), np.array(held)
+    poll, rng, truth = (
+        Poll("histogram", categories=CITIES, n=n, epsilon0=epsilon0),
+        np.random.default_rng(11),
+        np.array(held),
+    )
     # With little noise, the same counts come again and again: each is analysed once.
     drawn, times = np.unique(counts_of(poll.randomizer, truth, rng), axis=0, return_inverse=True)
     analysed = [poll.analyse_counts(counts) for counts in drawn]
@@ -47,7 +50,7 @@ def test_95_percent_intervals_cover_94_to_96_percent_and_predicted_errors_hold(
 
 
 def test_the_mean_square_error_over_categories_does_not_depend_on_the_data() -> None:
-    poll = Histogram(categories=CITIES, n=1000, epsilon0=3.0)
+    poll = Poll("histogram", categories=CITIES, n=1000, epsilon0=3.0)
     for held in ([1000, 0, 0, 0, 0], [10, 20, 30, 40, 900]):
         assert math.sqrt(np.mean(poll.predicted_stderrs(held) ** 2)) == pytest.approx(
             poll.predicted_stderr(), rel=1e-12
@@ -57,7 +60,7 @@ def test_the_mean_square_error_over_categories_does_not_depend_on_the_data() -> 
 @pytest.mark.long
 @pytest.mark.parametrize(("k", "n", "epsilon0"), [(16, 10_000, 5.5), (100, 10_000, 5.8), (200, 1000, 4.6)])
 def test_simultaneous_intervals_cover_everything_together(k: int, n: int, epsilon0: float) -> None:
-    poll, rng = Histogram(categories=range(k), n=n, epsilon0=epsilon0), np.random.default_rng(5)
+    poll, rng = Poll("histogram", categories=range(k), n=n, epsilon0=epsilon0), np.random.default_rng(5)
     held = rng.multinomial(n, rng.dirichlet(np.full(k, 0.3)))
     repetitions = 1000
     together = 0
@@ -69,7 +72,7 @@ def test_simultaneous_intervals_cover_everything_together(k: int, n: int, epsilo
 
 def test_real_reports_estimate_without_bias_and_cover() -> None:
     n, rng = 2000, np.random.default_rng(3)
-    poll = Histogram(categories=CITIES, n=n, epsilon0=2.0)
+    poll = Poll("histogram", categories=CITIES, n=n, epsilon0=2.0)
     truth = np.array([1000, 600, 300, 90, 10])
     people = np.repeat(CITIES, truth)
     estimates = [poll.analyse(poll.shuffle(poll.encode(people, rng=rng))) for _ in range(600)]
@@ -79,7 +82,7 @@ def test_real_reports_estimate_without_bias_and_cover() -> None:
     assert 0.93 < covered < 0.97
 
 
-def test_the_guarantee_is_the_accountants_on_the_law_that_runs(promised: Histogram) -> None:
+def test_the_guarantee_is_the_accountants_on_the_law_that_runs(promised: Poll) -> None:
     assert promised.randomizer == promised.randomizer.realised
     expected = shuffle(promised.randomizer, n=10_000).epsilon(delta=1e-6)
     assert promised.guarantee.epsilon(delta=1e-6).upper == expected.upper <= 1.0
@@ -88,7 +91,7 @@ def test_the_guarantee_is_the_accountants_on_the_law_that_runs(promised: Histogr
 
 
 def test_a_promise_for_several_rounds_is_kept_by_their_composition() -> None:
-    poll = Histogram(categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6, rounds=8)
+    poll = Poll("histogram", categories=CITIES, n=10_000, epsilon=1.0, delta=1e-6, rounds=8)
     assert poll.guarantee.delta(epsilon=1.0).upper <= 1e-6
     assert (
         poll.guarantee.epsilon(delta=1e-6).upper
@@ -99,7 +102,7 @@ def test_a_promise_for_several_rounds_is_kept_by_their_composition() -> None:
 
 def test_the_average_of_rounds_has_the_error_of_an_average_and_covers() -> None:
     poll, rng, truth = (
-        Histogram(categories=CITIES, n=1000, epsilon0=2.0, rounds=4),
+        Poll("histogram", categories=CITIES, n=1000, epsilon0=2.0, rounds=4),
         np.random.default_rng(8),
         np.array([500, 300, 150, 50, 0]),
     )
@@ -114,7 +117,7 @@ def test_the_average_of_rounds_has_the_error_of_an_average_and_covers() -> None:
 
 
 def test_simplex_and_likelihood_are_histograms_and_agree_with_inversion_where_it_is_one() -> None:
-    poll = Histogram(categories=CITIES, n=10_000, epsilon0=3.0)
+    poll = Poll("histogram", categories=CITIES, n=10_000, epsilon0=3.0)
     clear, rare = np.array([4000, 2500, 1500, 1000, 1000]), np.array([9000, 900, 60, 30, 10])
     estimates = {name: poll.analyse_counts(clear, estimator=name) for name in ("inversion", "simplex", "likelihood")}  # type: ignore[arg-type]
     for each in estimates.values():
@@ -149,7 +152,7 @@ def test_projection_is_the_nearest_point_of_the_simplex() -> None:
         assert np.linalg.norm(values - nearest) <= np.linalg.norm(values - others, axis=1).min()
 
 
-def test_absent_and_colluding_users_weaken_the_guarantee_as_the_accountant_says(promised: Histogram) -> None:
+def test_absent_and_colluding_users_weaken_the_guarantee_as_the_accountant_says(promised: Poll) -> None:
     fewer = promised.guarantee_for(9000, colluding=1000)
     assert (
         fewer.epsilon(delta=1e-6).upper
@@ -170,7 +173,7 @@ def test_absent_and_colluding_users_weaken_the_guarantee_as_the_accountant_says(
 
 
 def test_a_promise_for_fewer_users_is_kept_when_some_stay_away() -> None:
-    poll = Histogram(categories=CITIES, n=10_000, honest=9000, epsilon=1.0, delta=1e-6)
+    poll = Poll("histogram", categories=CITIES, n=10_000, honest=9000, epsilon=1.0, delta=1e-6)
     bag = poll.shuffle(poll.encode(["Rome"] * 9500), colluding=400)
     estimate = poll.analyse(bag)
     assert poll.guarantee_for(9000).delta(epsilon=1.0).upper <= 1e-6
@@ -182,7 +185,7 @@ def test_a_promise_for_fewer_users_is_kept_when_some_stay_away() -> None:
 
 
 def test_a_bag_forgets_order_and_senders_and_the_seed_is_remembered() -> None:
-    poll = Histogram(categories=CITIES, n=500, epsilon0=3.0)
+    poll = Poll("histogram", categories=CITIES, n=500, epsilon0=3.0)
     reports = poll.encode(CITIES * 100, rng=np.random.default_rng(1))
     shuffled = np.random.default_rng(2).permutation(reports.rows)
     np.testing.assert_array_equal(poll.shuffle(reports).rows, poll.shuffle(shuffled).rows)
@@ -194,13 +197,13 @@ def test_a_bag_forgets_order_and_senders_and_the_seed_is_remembered() -> None:
 
 
 def test_users_may_be_encoded_one_by_one() -> None:
-    poll = Histogram(categories=CITIES, n=100, epsilon0=20.0)
+    poll = Poll("histogram", categories=CITIES, n=100, epsilon0=20.0)
     bag = poll.shuffle([poll.encode([city]) for city in CITIES * 20])
     np.testing.assert_allclose(poll.analyse(bag).values, 20.0, atol=0.1)
 
 
 def test_unknown_categories_are_counted_as_other_never_dropped() -> None:
-    poll = Histogram(categories=["yes", "no", "?"], other="?", n=100, epsilon0=25.0)
+    poll = Poll("histogram", categories=["yes", "no", "?"], other="?", n=100, epsilon0=25.0)
     estimate = poll.analyse(poll.shuffle(poll.encode(["yes"] * 50 + ["maybe"] * 30 + ["perhaps"] * 20)))
     np.testing.assert_allclose(estimate.values, [50.0, 0.0, 50.0], atol=1e-3)
     assert poll.encode(np.array(["yes", "perhaps"])).rows.tolist() == [0, 2]
@@ -208,7 +211,7 @@ def test_unknown_categories_are_counted_as_other_never_dropped() -> None:
 
 def test_a_report_without_a_shuffler_hides_its_sender_alone() -> None:
     alone, shuffled = (
-        Histogram(categories=CITIES, n=10_000, honest=honest, epsilon=1.0, delta=1e-6) for honest in (1, 10_000)
+        Poll("histogram", categories=CITIES, n=10_000, honest=honest, epsilon=1.0, delta=1e-6) for honest in (1, 10_000)
     )
     assert alone.epsilon0 == pytest.approx(1.0, abs=1e-3)
     assert alone.guarantee.epsilon(delta=1e-6).upper <= 1.0
@@ -216,7 +219,7 @@ def test_a_report_without_a_shuffler_hides_its_sender_alone() -> None:
 
 
 def test_an_estimate_prints_as_a_table() -> None:
-    poll = Histogram(categories=range(30), n=300, epsilon0=4.0)
+    poll = Poll("histogram", categories=range(30), n=300, epsilon0=4.0)
     shown = str(poll.analyse(poll.shuffle(poll.encode(list(range(30)) * 10, rng=np.random.default_rng(0)))))
     assert "300 reports" in shown
     assert "... and 10 more" in shown
@@ -224,7 +227,7 @@ def test_an_estimate_prints_as_a_table() -> None:
 
 
 def test_the_scale_of_estimates_keeps_its_digits_where_reports_say_almost_nothing() -> None:
-    poll = Histogram(categories=["a", "b"], n=2**20, epsilon0=1e-12)
+    poll = Poll("histogram", categories=["a", "b"], n=2**20, epsilon0=1e-12)
     estimate = poll.analyse_counts([2**20, 0])
     assert estimate.values[0] - estimate.values[1] == pytest.approx(
         2**20 / math.tanh(poll.randomizer.epsilon0 / 2.0), rel=1e-6

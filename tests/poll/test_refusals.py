@@ -7,24 +7,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from shuffledp import InvalidInput
+from shuffledp import InvalidInput, Poll
 from shuffledp.mechanisms.estimate import combine
 from shuffledp.protocols import (
     Bag,
-    Histogram,
-    Mean,
     Protocol,
     Reports,
     StatisticalQuery,
-    Sum,
     plan,
 )
 
-POLL = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
-WORDS = Histogram(categories=100, mechanism="hadamard", n=10, epsilon0=2.0)
-UNARY = Histogram(categories=100, n=10, epsilon0=2.0, mechanism="oue")
-HASHED = Histogram(categories=100, n=10, epsilon0=2.0, mechanism="hash")
-TALLY = Sum(n=10, epsilon0=2.0, k=4)
+POLL = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
+WORDS = Poll("histogram", categories=100, mechanism="hadamard", n=10, epsilon0=2.0)
+UNARY = Poll("histogram", categories=100, n=10, epsilon0=2.0, mechanism="oue")
+HASHED = Poll("histogram", categories=100, n=10, epsilon0=2.0, mechanism="hash")
+TALLY = Poll("sum", n=10, epsilon0=2.0, k=4)
 NAN = float("nan")
 
 
@@ -163,7 +160,7 @@ def test_the_bag_of_another_query_is_refused() -> None:
     ],
 )
 def test_missing_values_are_not_other(values: object) -> None:
-    poll = Histogram(categories=["yes", "no", "else"], other="else", n=10, epsilon0=2.0)
+    poll = Poll("histogram", categories=["yes", "no", "else"], other="else", n=10, epsilon0=2.0)
     refused(lambda: poll.encode(values), "must not be")  # type: ignore[arg-type]
 
 
@@ -173,7 +170,7 @@ def test_masked_numbers_are_refused() -> None:
 
 
 def test_a_bag_or_reports_of_another_protocol() -> None:
-    other = Histogram(categories=["yes", "no", "never"], n=10, epsilon0=2.0)
+    other = Poll("histogram", categories=["yes", "no", "never"], n=10, epsilon0=2.0)
     reports = other.encode(["yes"] * 10)
     refused(
         lambda: POLL.shuffle(reports), "the reports must come from this protocol, got one that differs in categories"
@@ -182,7 +179,7 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         lambda: POLL.analyse(other.shuffle(reports)),
         "the bag must come from this protocol, got one that differs in categories",
     )
-    louder = Histogram(categories=["yes", "no", "maybe"], n=10, epsilon0=3.0)
+    louder = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=3.0)
     refused(lambda: POLL.analyse(louder.shuffle(louder.encode(["yes"] * 10))), "differs in epsilon0")
     refused(lambda: TALLY.analyse(POLL.shuffle(POLL.encode(["yes"] * 10))), "differs in protocol")
     refused(lambda: POLL.analyse(reports.rows), "bag must come from shuffle")  # type: ignore[arg-type]
@@ -193,46 +190,49 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
 @pytest.mark.parametrize(
     ("build", "rule"),
     [
-        (lambda: Histogram(categories=["a"], n=10, epsilon0=1.0), "at least two"),
-        (lambda: Histogram(categories=["a", "b", "a"], n=10, epsilon0=1.0), "distinct, got 'a' twice"),
-        (lambda: Histogram(categories=["a", NAN], n=10, epsilon0=1.0), "NaN"),
-        (lambda: Histogram(categories=[["a"], ["b"]], n=10, epsilon0=1.0), "hashable"),
-        (lambda: Histogram(categories="ab", n=10, epsilon0=1.0), "must be a list"),
+        (lambda: Poll("histogram", categories=["a"], n=10, epsilon0=1.0), "at least two"),
+        (lambda: Poll("histogram", categories=["a", "b", "a"], n=10, epsilon0=1.0), "distinct, got 'a' twice"),
+        (lambda: Poll("histogram", categories=["a", NAN], n=10, epsilon0=1.0), "NaN"),
+        (lambda: Poll("histogram", categories=[["a"], ["b"]], n=10, epsilon0=1.0), "hashable"),
+        (lambda: Poll("histogram", categories="ab", n=10, epsilon0=1.0), "must be a list"),
         (
-            lambda: Histogram(categories=["a", "b"], other="c", n=10, epsilon0=1.0),
+            lambda: Poll("histogram", categories=["a", "b"], other="c", n=10, epsilon0=1.0),
             "other must be one of the categories",
         ),
         (
-            lambda: Histogram(categories=["a", "b"], n=10),
+            lambda: Poll("histogram", categories=["a", "b"], n=10),
             "exactly one of epsilon and epsilon0 must be given, got neither",
         ),
-        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0, epsilon0=1.0, delta=1e-6), "got both"),
-        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1.0), "delta must be given with epsilon"),
-        (lambda: Histogram(categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
-        (lambda: Histogram(categories=["a", "b"], n=10, honest=11, epsilon0=1.0), "at most n = 10"),
-        (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
-        (lambda: Histogram(categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more users"),
-        (lambda: Mean(n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
-        (lambda: Mean(n=10, epsilon=1e-200, delta=1e-12), "Use more users"),
-        (lambda: Histogram(categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
-        (lambda: Histogram(categories=1, mechanism="hadamard", n=10, epsilon0=1.0), "k must be at least 2"),
-        (lambda: Histogram(categories=10, mechanism="hadamard", other=3, n=10, epsilon0=1.0), "other must be left out"),
-        (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=1.0, upper=1.0), "lower must be below upper"),
-        (lambda: Mean(n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
-        (lambda: Mean(n=10, epsilon0=1.0, k=0), "k must be at least 1"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1.0, epsilon0=1.0, delta=1e-6), "got both"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1.0), "delta must be given with epsilon"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, honest=11, epsilon0=1.0), "at most n = 10"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more users"),
+        (lambda: Poll("mean", n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
+        (lambda: Poll("mean", n=10, epsilon=1e-200, delta=1e-12), "Use more users"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
+        (lambda: Poll("histogram", categories=1, mechanism="hadamard", n=10, epsilon0=1.0), "k must be at least 2"),
+        (
+            lambda: Poll("histogram", categories=10, mechanism="hadamard", other=3, n=10, epsilon0=1.0),
+            "other must be left out",
+        ),
+        (lambda: Poll("mean", n=10, epsilon0=1.0, k=2, lower=1.0, upper=1.0), "lower must be below upper"),
+        (lambda: Poll("mean", n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
+        (lambda: Poll("mean", n=10, epsilon0=1.0, k=0), "k must be at least 1"),
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
         (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
         (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
         (
-            lambda: Histogram(categories=10**12, mechanism="hadamard", n=10, epsilon0=1.0),
+            lambda: Poll("histogram", categories=10**12, mechanism="hadamard", n=10, epsilon0=1.0),
             "at most 4194304, got 1000000000000",
         ),
-        (lambda: Sum(n=10, epsilon0=1.0, k=10**12), "k must be at most 4194304"),
+        (lambda: Poll("sum", n=10, epsilon0=1.0, k=10**12), "k must be at most 4194304"),
         (lambda: plan("histogram", n=10, domain=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
-        (lambda: Histogram(categories=["a", "b"], other=["x"], n=10, epsilon0=1.0), "other must be hashable"),  # type: ignore[arg-type]
-        (lambda: Histogram(categories=np.array(5), n=10, epsilon0=1.0), "must be a list"),  # type: ignore[arg-type]
-        (lambda: Histogram(categories=[([],), "a"], n=10, epsilon0=1.0), "hashable"),
-        (lambda: Histogram(categories=["a", None], n=10, epsilon0=1.0), "NaN, NaT or None"),
+        (lambda: Poll("histogram", categories=["a", "b"], other=["x"], n=10, epsilon0=1.0), "other must be hashable"),  # type: ignore[arg-type]
+        (lambda: Poll("histogram", categories=np.array(5), n=10, epsilon0=1.0), "must be a list"),  # type: ignore[arg-type]
+        (lambda: Poll("histogram", categories=[([],), "a"], n=10, epsilon0=1.0), "hashable"),
+        (lambda: Poll("histogram", categories=["a", None], n=10, epsilon0=1.0), "NaN, NaT or None"),
         (lambda: WORDS.encode([[0], [1, 2]]), "different lengths"),  # type: ignore[list-item]
         (lambda: POLL.analyse_counts([[0], [1, 2]]), "counts must be 3 whole numbers"),  # type: ignore[arg-type]
         (lambda: POLL.analyse_counts(np.array([2**63, 2**63, 5], dtype=np.uint64)), "counts must be 3 whole numbers"),
@@ -240,12 +240,12 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: POLL.predicted_stderrs("abc"), "counts must be finite numbers"),
         (lambda: WORDS.predicted_stderrs("abc"), "counts must be finite numbers"),
         (lambda: POLL.predicted_stderrs([float("inf"), 1, 1]), "counts must be finite numbers"),
-        (lambda: Histogram(categories=10, mechanism=["x"], n=10, epsilon0=1.0), "mechanism must be one of"),  # type: ignore[arg-type]
+        (lambda: Poll("histogram", categories=10, mechanism=["x"], n=10, epsilon0=1.0), "mechanism must be one of"),  # type: ignore[arg-type]
         (lambda: combine([1, 2]), "estimates must be a list of what analyse"),  # type: ignore[list-item]
         (lambda: POLL.combine(3), "estimates must be a list of what analyse"),  # type: ignore[arg-type]
         (lambda: StatisticalQuery(query=5, n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
         (lambda: StatisticalQuery(query=float, name="", n=10, epsilon0=1.0, k=1), "name must be a string"),
-        (lambda: Sum(n=10, epsilon0=1.0, k=2, lower=-8e307, upper=8e307), "at most 1e"),
+        (lambda: Poll("sum", n=10, epsilon0=1.0, k=2, lower=-8e307, upper=8e307), "at most 1e"),
         (lambda: POLL.guarantee_for(11), "arrived must be at most n = 10"),
         (lambda: POLL.guarantee_for(0), "arrived must be at least 1"),
         (lambda: POLL.guarantee_for(5, colluding=5), "colluding must be below"),
@@ -266,7 +266,7 @@ def test_requests_that_make_no_sense(build: Callable[[], object], rule: str) -> 
 
 
 def test_rounds_of_different_questions_are_not_averaged() -> None:
-    two = Histogram(categories=["yes", "no", "maybe"], n=10, honest=5, epsilon0=2.0, rounds=2)
+    two = Poll("histogram", categories=["yes", "no", "maybe"], n=10, honest=5, epsilon0=2.0, rounds=2)
     refused(
         lambda: two.combine([two.analyse_counts([5, 5, 0]), two.analyse_counts([5, 4, 0])]), "same number of reports"
     )
@@ -276,10 +276,10 @@ def test_rounds_of_different_questions_are_not_averaged() -> None:
 @pytest.mark.parametrize("n", [1, 7])
 def test_extreme_noise_gives_finite_answers(epsilon0: float, n: int) -> None:
     for protocol, values in (
-        (Histogram(categories=["a", "b"], n=n, epsilon0=epsilon0), ["a"] * n),
-        (Sum(n=n, epsilon0=epsilon0, k=1), [1.0] * n),
-        (Sum(n=n, epsilon0=epsilon0, k=100), [0.3] * n),
-        (Histogram(categories=10, mechanism="hadamard", n=n, epsilon0=epsilon0), [3] * n),
+        (Poll("histogram", categories=["a", "b"], n=n, epsilon0=epsilon0), ["a"] * n),
+        (Poll("sum", n=n, epsilon0=epsilon0, k=1), [1.0] * n),
+        (Poll("sum", n=n, epsilon0=epsilon0, k=100), [0.3] * n),
+        (Poll("histogram", categories=10, mechanism="hadamard", n=n, epsilon0=epsilon0), [3] * n),
     ):
         estimate = protocol.analyse(protocol.shuffle(protocol.encode(values, rng=np.random.default_rng(0))))  # type: ignore[arg-type]
         for numbers in (estimate.values, estimate.stderr, *estimate.interval(), *estimate.simultaneous()):

@@ -8,19 +8,20 @@ import json
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.domain import Bins
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Interval
 from shuffledp.mechanisms.levels import LeastSquares, Levels
-from shuffledp.protocols.quantiles import Quantiles, quantile_rows
+from shuffledp.protocols.quantiles import quantile_rows
 from shuffledp.protocols.settling import certify
 from shuffledp.questions.quantile.cuts import cut_points
 from shuffledp.randomizers import KRR, OUE
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import below
-from tests.protocols.simulation import ends
+from tests.mechanisms.simulation import ends
 
 BINS = tuple(float(each) for each in range(17))
 LEVELS = [(), (4, 16), (3, 7, 16)]
@@ -59,7 +60,7 @@ def test_least_squares_is_the_best_for_people_spread_evenly() -> None:
 
 @pytest.mark.parametrize("levels", LEVELS)
 def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> None:
-    ages = Quantiles(cuts=BINS, n=2000, epsilon0=3.0, levels=levels, at=[0.1, 0.5, 0.9], ranges=[(3, 9)])
+    ages = Poll("quantile", cuts=BINS, n=2000, epsilon0=3.0, levels=levels, at=[0.1, 0.5, 0.9], ranges=[(3, 9)])
     rng = np.random.default_rng(11)
     people = rng.beta(2.0, 4.0, 2000) * 16.0
     under = np.array([(people < cut).sum() for cut in BINS[1:-1]])
@@ -125,7 +126,7 @@ def test_limits_of_all_counts_hold_at_once_where_few_people_are_in_a_bin() -> No
 
 def test_few_votes_are_counted_by_their_exact_law() -> None:
     """Nearly no noise, and everybody at one end: a normal law would miss too often there."""
-    ages = Quantiles(cuts=BINS, n=500, epsilon0=9.0, levels=())
+    ages = Poll("quantile", cuts=BINS, n=500, epsilon0=9.0, levels=())
     rng = np.random.default_rng(3)
     for people, under in ((np.full(500, 0.5), 500), (np.full(500, 15.5), 0)):
         missed = 0
@@ -151,17 +152,21 @@ def test_quantiles_follow_from_the_limits() -> None:
     assert quarter.upper == 3.0
 
 
+def levels_of(poll: Poll) -> tuple[int, ...]:
+    return tuple(level.k for level in getattr(poll.randomizer, "levels", ()))
+
+
 def test_the_shape_is_chosen_by_the_error_to_expect() -> None:
     """All bins at once, unless bins are many for so few people."""
     shapes = {
-        (n, bins): Quantiles(cuts=cut_points(0, bins, bins=bins), n=n, epsilon=1.0, delta=1e-6)
+        (n, bins): Poll("quantile", cuts=cut_points(0, bins, bins=bins), n=n, epsilon=1.0, delta=1e-6)
         for n, bins in ((10_000, 64), (100_000, 64), (10_000, 256))
     }
-    assert shapes[10_000, 64].levels == ()
-    assert shapes[100_000, 64].levels == ()
+    assert levels_of(shapes[10_000, 64]) == ()
+    assert levels_of(shapes[100_000, 64]) == ()
     tree = shapes[10_000, 256]
-    assert tree.levels == (16, 64, 256)
-    flat = Quantiles(cuts=cut_points(0, 256, bins=256), n=10_000, epsilon=1.0, delta=1e-6, levels=())
+    assert levels_of(tree) == (16, 64, 256)
+    flat = Poll("quantile", cuts=cut_points(0, 256, bins=256), n=10_000, epsilon=1.0, delta=1e-6, levels=())
     assert tree.predicted_stderr() < 0.75 * flat.predicted_stderr()
     assert tree.worst_stderr() > 2.0 * flat.worst_stderr()
     assert tree.guarantee.epsilon(delta=1e-6).upper <= 1.0
@@ -169,13 +174,13 @@ def test_the_shape_is_chosen_by_the_error_to_expect() -> None:
 
 @pytest.mark.parametrize("levels", [(), (4, 16)])
 def test_a_design_says_it_all(levels: tuple[int, ...]) -> None:
-    ages = Quantiles(cuts=BINS, ranges=[(2, 8)], n=1000, epsilon=1.0, delta=1e-6, levels=levels)
+    ages = Poll("quantile", cuts=BINS, ranges=[(2, 8)], n=1000, epsilon=1.0, delta=1e-6, levels=levels)
     design = Design.of(ages)
     again = Design.from_json(json.loads(design.file_text()))
     assert again == design
     protocol = certify(again).protocol
-    assert isinstance(protocol, Quantiles)
-    assert protocol.levels == levels
+    assert protocol.question.type == "quantile"
+    assert levels_of(protocol) == levels
     assert protocol.question.ranges == ((2.0, 8.0),)
     assert protocol.describe() == ages.describe()
 
@@ -218,11 +223,11 @@ def test_cut_points() -> None:
 )
 def test_what_cannot_be_asked_is_refused(given: dict[str, object], why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
-        Quantiles(**{"cuts": BINS, "n": 100, "epsilon0": 1.0} | given)  # type: ignore[arg-type]
+        Poll("quantile", **{"cuts": BINS, "n": 100, "epsilon0": 1.0} | given)  # type: ignore[arg-type]
 
 
 def test_numbers_outside_are_refused() -> None:
-    ages = Quantiles(cuts=BINS, n=100, epsilon0=1.0)
+    ages = Poll("quantile", cuts=BINS, n=100, epsilon0=1.0)
     for wrong in ([-0.1], [16.1], [float("nan")], []):
         with pytest.raises(InvalidInput):
             ages.encode(wrong)
@@ -233,7 +238,7 @@ def test_malicious_people_move_quantiles_as_far_as_is_said_and_no_farther(levels
     """Some people's reports are replaced by every other one. What had been estimated without that
     is within what is said; half as many people would not explain it.
     """
-    ages = Quantiles(cuts=range(9), at=[0.25, 0.5, 0.9], n=400, levels=levels, epsilon0=2.0)
+    ages = Poll("quantile", cuts=range(9), at=[0.25, 0.5, 0.9], n=400, levels=levels, epsilon0=2.0)
     law, rng, some = ages.randomizer, np.random.default_rng(5), 12
     reports = law.randomize(rng.integers(0, 8, 400), rng=rng)
     honest = [row.value for row in ages.quantiles(ages.analyse_counts(law.tally(reports)))]

@@ -15,7 +15,7 @@ from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.exact_limits import FakeVotes, Votes
 from shuffledp.mechanisms.rows import TwoCoins
 from shuffledp.randomizers.messages.message import FakedValues
-from tests.protocols.simulation import ends
+from tests.mechanisms.simulation import ends
 
 HALF = 0.6065306597126334  # e^-1/2
 LAWS = {

@@ -8,17 +8,17 @@ from functools import cache
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.count import SignedCount
 
 ANSWERS = ["yes"] * 3_000 + ["no"] * 6_000 + ["who knows"] * 1_000
 
 
 @cache
-def usual() -> SignedCount:
-    return SignedCount(value="yes", n=10_000, epsilon=1.0, delta=1e-6)
+def usual() -> Poll:
+    return Poll("count", value="yes", n=10_000, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.parametrize("n", [10_000, 100_000, 10_000_000])
@@ -27,7 +27,7 @@ def test_as_accurate_as_a_curator(n: int, epsilon: float) -> None:
     """Discrete Laplace noise of ratio e^-epsilon is what a curator adds who needs no delta."""
     q, delta = math.exp(-epsilon), min(1e-6, 0.01 / n)
     curator = math.sqrt(2.0 * q) / (1.0 - q)
-    poll = SignedCount(value="yes", n=n, epsilon=epsilon, delta=delta)
+    poll = Poll("count", value="yes", n=n, epsilon=epsilon, delta=delta)
     assert poll.predicted_stderr() <= 1.2 * curator
     assert poll.predicted_stderr() < gaussian.sigma(epsilon=epsilon, delta=delta, sensitivity=1.0)
     assert poll.guarantee.delta_at_most(epsilon=epsilon) <= delta
@@ -48,7 +48,7 @@ def test_counted_and_within_the_exact_interval() -> None:
 
 
 def test_rounds_cost_and_average() -> None:
-    again = SignedCount(value=1, n=1_000, epsilon=2.0, delta=1e-6, rounds=2)
+    again = Poll("count", value=1, n=1_000, epsilon=2.0, delta=1e-6, rounds=2)
     assert again.guarantee.delta_at_most(epsilon=2.0) <= 1e-6
     generator = np.random.default_rng(6)
     rounds = [again.analyse(again.shuffle(again.encode([1] * 400 + [0] * 600, rng=generator))) for _ in range(2)]
@@ -57,7 +57,7 @@ def test_rounds_cost_and_average() -> None:
 
 
 def test_fewer_people_than_asked_for() -> None:
-    part = SignedCount(value="yes", n=1_000, epsilon=1.0, delta=1e-6, honest=800)
+    part = Poll("count", value="yes", n=1_000, epsilon=1.0, delta=1e-6, honest=800)
     assert part.randomizer.honest == 800
     bag = part.shuffle(part.encode(["yes"] * 850, rng=np.random.default_rng(7)))
     estimate = part.analyse(bag)
@@ -84,23 +84,23 @@ def test_a_design_is_read_again() -> None:
 
 
 def test_messages_and_error_are_weighed() -> None:
-    few = SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=21)
-    sharp = SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.45)
+    few = Poll("count", value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=21)
+    sharp = Poll("count", value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.45)
     assert few.messages <= 21
     assert few.predicted_stderr() > sharp.predicted_stderr()
     assert sharp.predicted_stderr() <= 1.45
     with pytest.raises(InvalidInput, match="messages must be at least"):
-        SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=3)
+        Poll("count", value=1, n=10_000, epsilon=1.0, delta=1e-6, most_messages=3)
     with pytest.raises(InvalidInput, match="error must be at least"):
-        SignedCount(value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.0)
+        Poll("count", value=1, n=10_000, epsilon=1.0, delta=1e-6, most_error=1.0)
 
 
 def test_refused() -> None:
     with pytest.raises(InvalidInput, match="none below 0"):
         usual().analyse_counts(np.array([10_000 * usual().messages, -1, 5]))
     with pytest.raises(InvalidInput, match="distinct"):
-        SignedCount(value="anything else", n=100, epsilon=1.0, delta=1e-6)
+        Poll("count", value="anything else", n=100, epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidInput, match="exactly one of epsilon and randomizer"):
-        SignedCount(value="yes", n=100, epsilon0=1.0)
+        Poll("count", value="yes", n=100, epsilon0=1.0)
     with pytest.raises(InvalidInput, match="hold their share of the noise"):
-        SignedCount(value="yes", n=2, epsilon=0.1, delta=1e-9)
+        Poll("count", value="yes", n=2, epsilon=0.1, delta=1e-9)

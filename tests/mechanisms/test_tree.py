@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.rows import Known
 from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.protocols.planning import DUMMIES
-from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import below
-from tests.protocols.simulation import ends
+from tests.mechanisms.simulation import ends
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
@@ -53,7 +53,7 @@ def test_weights_are_those_of_least_squares_with_a_known_number_of_people(shape:
 @pytest.mark.parametrize("people", [np.zeros(400, dtype=int), np.arange(400) % 9])
 def test_errors_are_exact_and_limits_cover(people: np.ndarray) -> None:
     law, rng = tree(9, 2, 3), np.random.default_rng(5)
-    protocol = DummyQuantiles(cuts=range(10), ranges=[(2, 5)], at=[0.5], n=400, randomizer=law, delta=1e-6)
+    protocol = Poll("quantile", cuts=range(10), ranges=[(2, 5)], at=[0.5], n=400, randomizer=law, delta=1e-6)
     truth = np.array([(people < cut).sum() for cut in range(1, 9)])
     sent, runs, found, missed = law.tally(law.randomize(people)), 150, [], np.zeros(8)
     for _ in range(runs):
@@ -88,15 +88,23 @@ def test_the_noise_of_several_rounds_is_that_of_their_mean() -> None:
 def test_the_shape_with_the_smallest_error_is_taken() -> None:
     errors = {}
     for bins, levels in ((12, 1), (120, 2)):
-        best = DummyQuantiles(cuts=range(bins + 1), n=10_000, **PROMISE)
+        best = Poll("quantile", mechanism="dummies", cuts=range(bins + 1), n=10_000, **PROMISE)
         assert best.messages == levels
         for each, branches in tree_shapes(bins)[:3]:
-            other = DummyQuantiles(cuts=range(bins + 1), n=10_000, levels=each, branches=branches, **PROMISE)
+            other = Poll(
+                "quantile",
+                mechanism="dummies",
+                cuts=range(bins + 1),
+                n=10_000,
+                levels=each,
+                branches=branches,
+                **PROMISE,
+            )
             errors[bins, each] = other.predicted_stderr()
             assert best.predicted_stderr() <= errors[bins, each]
         assert best.worst_stderr() == best.predicted_stderr() == min(errors[bins, each] for each in (1, 2))
         assert best.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
-    flat = DummyQuantiles(cuts=range(121), n=10_000, keep=0.999, **PROMISE)  # a law of one shape
+    flat = Poll("quantile", mechanism="dummies", cuts=range(121), n=10_000, keep=0.999, **PROMISE)  # a law of one shape
     assert isinstance(flat.randomizer, sdp.ShufflerDummies)
     assert errors[120, 2] < 0.6 * flat.predicted_stderr()
     options = {option.name: option for option in sdp.plan("quantile", n=10_000, domain=120, **PROMISE).options}
@@ -105,24 +113,24 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
 
 
 def test_a_design_settles_to_the_same_protocol() -> None:
-    protocol = DummyQuantiles(cuts=range(10), n=400, randomizer=tree(9, 2, 3), delta=1e-6)
+    protocol = Poll("quantile", cuts=range(10), n=400, randomizer=tree(9, 2, 3), delta=1e-6)
     again = Design.from_json(Design.of(protocol).as_json()).protocol
-    assert isinstance(again, DummyQuantiles)
+    assert again.question == protocol.question
     assert again.randomizer == protocol.randomizer
     with pytest.raises(InvalidInput, match="law of a DummyQuantiles"):
-        DummyQuantiles(cuts=range(11), n=400, randomizer=tree(9, 2, 3))
+        Poll("quantile", cuts=range(11), n=400, randomizer=tree(9, 2, 3))
     with pytest.raises(InvalidInput, match="DummyHistogram"):
-        sdp.DummyHistogram(categories=9, n=400, randomizer=tree(9, 2, 3))
+        Poll("histogram", mechanism="dummies", categories=9, n=400, randomizer=tree(9, 2, 3))
     for wrong in ({"levels": 2}, {"levels": 2, "branches": 3, "keep": 0.5}):
         with pytest.raises(InvalidInput, match="levels and branches must be given together"):
-            DummyQuantiles(cuts=range(11), n=400, **PROMISE, **wrong)
+            Poll("quantile", mechanism="dummies", cuts=range(11), n=400, **PROMISE, **wrong)
     with pytest.raises(InvalidInput, match="two nodes or more"):
-        DummyQuantiles(cuts=range(11), n=400, **PROMISE, levels=3, branches=4)
+        Poll("quantile", mechanism="dummies", cuts=range(11), n=400, **PROMISE, levels=3, branches=4)
 
 
 def test_a_shuffler_without_dummies_is_noticed() -> None:
     law = tree(9, 2, 3)
-    protocol = DummyQuantiles(cuts=range(10), n=400, randomizer=law, delta=1e-6)
+    protocol = Poll("quantile", cuts=range(10), n=400, randomizer=law, delta=1e-6)
     sent = law.tally(law.randomize(np.arange(400) % 9))
     protocol.analyse_counts(law.mixed(sent, rng=np.random.default_rng(1)))
     with pytest.raises(InvalidInput, match="dummies"):
@@ -132,7 +140,7 @@ def test_a_shuffler_without_dummies_is_noticed() -> None:
 def test_a_malicious_person_moves_counts_by_the_sway_and_no_farther() -> None:
     """All messages may name one node: nobody sees whether those of one person fit together."""
     law = tree(9, 2, 3)
-    protocol = DummyQuantiles(cuts=range(10), n=400, randomizer=law, delta=1e-6)
+    protocol = Poll("quantile", cuts=range(10), n=400, randomizer=law, delta=1e-6)
     honest = law.randomize(np.arange(399) % 9)
 
     def said(last: tuple[int, ...]) -> np.ndarray:

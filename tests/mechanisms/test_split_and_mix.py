@@ -10,24 +10,24 @@ from functools import cache
 import numpy as np
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.sums import SplitMean, SplitSum, reachable
+from shuffledp.protocols.sums import reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
 
 @cache
-def usual() -> SplitSum:
-    return SplitSum(n=10_000, epsilon=1.0, delta=1e-6)
+def usual() -> Poll:
+    return Poll("sum", mechanism="split", n=10_000, epsilon=1.0, delta=1e-6)
 
 
 @pytest.mark.parametrize("n", [10_000, 1_000_000])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_as_accurate_as_a_curator(n: int, epsilon: float) -> None:
     """Laplace noise of scale 1 / epsilon, and a curator's Gaussian at the same delta."""
-    total = SplitSum(n=n, epsilon=epsilon, delta=1.0 / n**2)
+    total = Poll("sum", mechanism="split", n=n, epsilon=epsilon, delta=1.0 / n**2)
     assert total.predicted_stderr() <= 1.2 * math.sqrt(2.0) / epsilon
     assert total.predicted_stderr() < gaussian.sigma(epsilon=epsilon, delta=1.0 / n**2, sensitivity=1.0)
     assert total.guarantee.delta_at_most(epsilon=epsilon) <= 1.0 / n**2
@@ -42,7 +42,7 @@ def test_the_published_comparison() -> None:
     """
     n = 32_561
     promise = {"n": n, "epsilon": 1.0, "delta": 1.0 / n**2}
-    split, one = SplitMean(**promise), sdp.Mean(**promise)
+    split, one = Poll("mean", mechanism="split", **promise), Poll("mean", **promise)
     laplace = 1.0 / n
     assert laplace == pytest.approx(3.07e-5, rel=0.01)
     values = np.random.default_rng(1).beta(2.0, 4.0, n)
@@ -56,7 +56,7 @@ def test_the_published_comparison() -> None:
 
 
 def test_estimated_within_the_interval() -> None:
-    mean = SplitMean(n=2_000, epsilon=1.0, delta=1e-6, lower=-10.0, upper=30.0)
+    mean = Poll("mean", mechanism="split", n=2_000, epsilon=1.0, delta=1e-6, lower=-10.0, upper=30.0)
     values = np.random.default_rng(2).uniform(-10.0, 30.0, 2_000)
     estimate = mean.analyse(mean.shuffle(mean.encode(values, rng=np.random.default_rng(3))))
     low, high = estimate.interval(1.0 - 1e-9)
@@ -65,7 +65,7 @@ def test_estimated_within_the_interval() -> None:
 
 
 def test_drop_outs_and_colluders() -> None:
-    part = SplitMean(n=1_000, epsilon=1.0, delta=1e-6, honest=900)
+    part = Poll("mean", mechanism="split", n=1_000, epsilon=1.0, delta=1e-6, honest=900)
     sent = part.encode(np.full(950, 0.25), rng=np.random.default_rng(4))
     estimate = part.analyse(part.shuffle(sent, colluding=50))
     assert estimate.n == 950
@@ -88,25 +88,28 @@ def test_one_person_can_move_the_sum_anywhere_and_what_is_impossible_is_refused(
 
 
 def test_rounds() -> None:
-    twice = SplitSum(n=500, epsilon=1.0, delta=1e-6, rounds=2)
+    twice = Poll("sum", mechanism="split", n=500, epsilon=1.0, delta=1e-6, rounds=2)
     assert twice.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
-    assert twice.predicted_stderr() < 2.2 * SplitSum(n=500, epsilon=1.0, delta=1e-6).predicted_stderr()
+    assert (
+        twice.predicted_stderr()
+        < 2.2 * Poll("sum", mechanism="split", n=500, epsilon=1.0, delta=1e-6).predicted_stderr()
+    )
 
 
 def test_a_trillion_people_get_the_finest_grid_whose_sums_fit() -> None:
     """One step more would need more bits; the standard error is that of the coarse rounding."""
     promise = {"n": 10**12, "epsilon": 1.0, "delta": 1e-6}
-    total = SplitSum(**promise)
+    total = Poll("sum", mechanism="split", **promise)
     law, steps = total.randomizer, total.randomizer.k - 1
     assert law.share_bits == MOST_BITS
     assert total.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
     assert total.predicted_stderr() == pytest.approx(math.sqrt(10**12) / 2.0 / steps, rel=1e-3)
     with pytest.raises(InvalidInput, match="Use a coarser grid"):
-        SplitSum(**promise, k=steps + 2)
+        Poll("sum", mechanism="split", **promise, k=steps + 2)
 
 
 def test_a_design_is_read_again() -> None:
-    for protocol, name in ((usual(), "sum"), (SplitMean(n=500, epsilon=1.0, delta=1e-6), "mean")):
+    for protocol, name in ((usual(), "sum"), (Poll("mean", mechanism="split", n=500, epsilon=1.0, delta=1e-6), "mean")):
         again = Design.from_json(Design.of(protocol).as_json())
         assert again.question.type == name
         assert again.protocol.randomizer == protocol.randomizer
@@ -115,7 +118,7 @@ def test_a_design_is_read_again() -> None:
 
 def test_chosen_by_messages_and_error() -> None:
     promise = {"n": 10_000, "epsilon": 1.0, "delta": 1e-6}
-    both = [sdp.Mean(**promise), SplitMean(**promise)]
+    both = [Poll("mean", **promise), Poll("mean", mechanism="split", **promise)]
     assert reachable(both, most_messages=12, most_error=None).messages == 8
     assert reachable(both, most_messages=7, most_error=None).messages == 1
     assert reachable(both, most_messages=None, most_error=0.01).messages == 1
@@ -128,10 +131,10 @@ def test_chosen_by_messages_and_error() -> None:
 
 def test_refused() -> None:
     with pytest.raises(InvalidInput, match="honest people must number at least 19"):
-        SplitSum(n=18, epsilon=1.0, delta=1e-6)
+        Poll("sum", mechanism="split", n=18, epsilon=1.0, delta=1e-6)
     with pytest.raises(InvalidInput, match="Use a coarser grid"):
-        SplitSum(n=10**9, epsilon=1.0, delta=1e-6, k=10**6)
+        Poll("sum", mechanism="split", n=10**9, epsilon=1.0, delta=1e-6, k=10**6)
     with pytest.raises(InvalidInput, match="share_bits must be at least"):
-        SplitSum(n=1_000_000, randomizer=usual().randomizer, delta=1e-6)
+        Poll("sum", n=1_000_000, randomizer=usual().randomizer, delta=1e-6)
     with pytest.raises(InvalidInput, match="lower must be below upper"):
-        SplitMean(n=100, epsilon=1.0, delta=1e-6, lower=1.0, upper=0.0)
+        Poll("mean", mechanism="split", n=100, epsilon=1.0, delta=1e-6, lower=1.0, upper=0.0)
