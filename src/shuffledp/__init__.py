@@ -18,7 +18,7 @@ domain       how a value becomes a place: what clients and browsers read of a de
 design       the one file that clients, shuffler and analyst share
 questions    what can be asked, a folder each; other distributions add theirs
 mechanisms   how reports hide, and what is estimated from what arrives
-poll         a question, the mechanism that hides its answers, and a target, from encoding to estimate
+poll         a question, the mechanism that hides its answers, and a target
 search       frequent words that were never listed, level by level
 planning     every mechanism that fits a task, side by side
 testing      the same checks for a class of your own

@@ -1,5 +1,5 @@
-"""A poll: people's values go in, randomized reports are shuffled, an analyst gets estimates, and the
-accountant says what that gives away.
+"""A poll: people's values go in, randomized reports are shuffled, an analyst gets estimates, and
+the accountant says what that gives away.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Poll:
     ``analyse`` at the analyst.
 
     The question is a name with its fields, such as "histogram" with ``categories``, or a
-    ``Question``. With ``epsilon`` and ``delta`` the poll promises that much for all rounds together,
-    as long as at least ``honest`` of the n people (by default all; ``--honest`` on the command line)
-    send honest reports; the mechanism of that name, or the usual one, is calibrated to it, and takes
-    what else is given. With ``epsilon0`` the noise of one message is given, with ``randomizer`` how
-    reports are drawn, and ``guarantee`` says what that is worth. In the view "sums" the shuffler
-    adds up reports that are bits, and hands on no report.
+    ``Question``. With ``epsilon`` and ``delta`` the poll promises that much for all rounds
+    together, as long as at least ``honest`` of the n people (by default all; ``--honest`` on the
+    command line) send honest reports; the mechanism of that name, or the usual one, is calibrated
+    to it, and takes what else is given. With ``epsilon0`` the noise of one message is given, with
+    ``randomizer`` how reports are drawn, and ``guarantee`` says what that is worth. In the view
+    "sums" the shuffler adds up reports that are bits, and hands on no report.
 
     >>> poll = Poll("histogram", categories=["tea", "coffee", "water"], n=1000, epsilon0=3.0)
     >>> bag = poll.shuffle(
@@ -103,9 +103,9 @@ class Poll:
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
         if delta is not None:
             delta = (check_delta if epsilon is None else check_promised)(delta)
-        target = {"n": n, "honest": honest, "rounds": check_rounds(rounds), "epsilon": epsilon, "delta": delta}
-        given = {"mechanism": mechanism, **choices, **target, "epsilon0": epsilon0, "randomizer": randomizer}
-        vars(self).update(target, question=asked, given={**own, **given, "view": view})
+        target = {"n": n, "epsilon": epsilon, "delta": delta, "honest": honest, "rounds": check_rounds(rounds)}
+        more = {"epsilon0": epsilon0, "randomizer": randomizer, "mechanism": mechanism, **choices, "view": view}
+        vars(self).update(target, question=asked, given={**own, **target, **more})
         vars(self).update(mechanism=self._hiding(mechanism, epsilon0, randomizer, view, choices))
         if epsilon is not None and not self._keeps_promise(self.guarantee):
             raise CertificateError("A poll misses its own promise. This is a bug in shuffledp; please report the call.")
@@ -138,8 +138,10 @@ class Poll:
         """What was asked for, without what follows from it, such as the noise."""
         usual = {"honest": self.n, "rounds": 1, "view": "reports"}
         asked = {name: getattr(self.question, name, value) for name, value in self.given.items()}
-        told = (f"{name}={brief(value)}" for name, value in asked.items() if value not in (None, usual.get(name)))
-        return f"Poll({', '.join([repr(str(self.question)), *told])})"
+        told = [
+            name for name, value in asked.items() if value is not None and not (name in usual and value == usual[name])
+        ]
+        return f"Poll({', '.join([repr(str(self.question)), *(f'{name}={brief(asked[name])}' for name in told)])})"
 
     @property
     def view(self) -> View:
@@ -272,7 +274,7 @@ class Poll:
         return self.mechanism.influence(rows) * self.question.scaling(estimate.n)[0]
 
     def predicted_stderrs(self, counts: ArrayLike) -> Floats:
-        """The standard error of each estimated count if ``counts`` people hold each value: exact."""
+        """The standard error of each estimated count if ``counts`` people hold each value."""
         return self.mechanism.predicted(self.question.weighed(self.mechanism.size), check_held(counts))
 
     def predicted_stderr(self, values: Any = None) -> float:

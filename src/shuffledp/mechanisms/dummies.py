@@ -44,8 +44,8 @@ class Dummies(Faked):
         levels: int | None = None,
         branches: int | None = None,
     ) -> Dummies:
-        """The shuffler may ``keep`` a share of the messages. Bins may be nodes of a tree, in so many
-        ``levels`` and ``branches``; the best shape is chosen, if these are left out.
+        """The shuffler may ``keep`` a share of the messages. Bins may be nodes of a tree, in so
+        many ``levels`` and ``branches``; the best shape is chosen, if these are left out.
         """
         from shuffledp.mechanisms.noise_search import fewest_dummies
         from shuffledp.mechanisms.tree import Tree

@@ -101,8 +101,8 @@ def worst_variance(k: Any, gamma: Any) -> Any:
 
 
 def printed_law(n: int, epsilon: float, delta: float) -> KRR:
-    """The paper's own choice of steps and gamma, for comparison: k = ceil((n / c)^(1/3)) and gamma =
-    c (k + 1) / n, with the c of Theorem 1.
+    """The paper's own choice, for comparison: k = ceil((n / c)^(1/3)) steps and gamma = c (k + 1) /
+    n, with the c of Theorem 1.
     """
     (n, _), epsilon, delta = check_users(n), check_epsilon(epsilon), check_delta(delta)
     if n < 2 or not 0.0 < epsilon <= 1.0:
@@ -115,8 +115,8 @@ def printed_law(n: int, epsilon: float, delta: float) -> KRR:
 
 
 def printed_bound(n: int, law: KRR) -> float:
-    """Theorem 2, the paper's bound on the error of a sum, as a standard error: sqrt(n ((1 - gamma) /
-    (4 k^2) + gamma / 2)) / (1 - gamma), whatever the data.
+    """Theorem 2, the paper's bound on the error of a sum, as a standard error: sqrt(n ((1 - gamma)
+    / (4 k^2) + gamma / 2)) / (1 - gamma), whatever the data.
     """
     gamma, k = law.k * law.miss, law.k - 1
     return math.sqrt(n * ((1.0 - gamma) / (4.0 * k**2) + gamma / 2.0)) / law.contrast

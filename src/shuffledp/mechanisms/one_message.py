@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["ENCODERS", "Family", "OneMessage", "strongest"]
 
 Family = Callable[..., VotingRandomizer]
-# How a message hides its sender. "krr": it names the own value or a random one. "hadamard": a column of a Hadamard
-# matrix, decoded by a fast Walsh-Hadamard transform. "hash": optimal local hashing; decoding looks at every pair of
-# report and value. "subset" and "oue" err least or nearly so among many values, but their reports grow with these.
+# How a message hides its sender. "krr": it names the own value or a random one. "hadamard": a
+# column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform. "hash": optimal local
+# hashing; decoding looks at every pair of report and value. "subset" and "oue" err least or nearly
+# so among many values, but their reports grow with these.
 ENCODERS: dict[str, Family] = {"krr": KRR, "hadamard": Hadamard, "hash": OLH, "subset": SubsetSelection, "oue": OUE}
 HARDLY_ONE = 2.0 - 1e-9  # random reports on average: with fewer, most collections hold none, or one
 
@@ -65,8 +66,8 @@ class OneMessage(Voting):
     def calibrate(  # type: ignore[override]
         cls, question: Any, target: Target, name: str, *, view: View = "reports", **shape: Any
     ) -> Mechanism:
-        """Numbers are reported on a grid of ``k`` steps, bins in ``levels`` of so many runs of them,
-        or, where ``levels`` is empty, all at once; what is left out is chosen.
+        """Numbers are reported on a grid of ``k`` steps, bins in ``levels`` of so many runs of
+        them, or, where ``levels`` is empty, all at once; what is left out is chosen.
         """
         family, parameters = _family(question, name, view, target, **shape)
         return mechanism_of(cls.calibrated(target, family, view=view, **parameters).law, view)
@@ -88,7 +89,9 @@ class OneMessage(Voting):
         return mechanism_of(family(**parameters, epsilon0=check_epsilon0(epsilon0)).realised, view)
 
     def answering(self, question: Any, n: int) -> Mechanism:  # type: ignore[override]
-        """Any law whose reports vote, or that has a matrix, may stand in for randomized response."""
+        """Any law whose reports vote, or that has a matrix, may stand in for k-ary randomized
+        response.
+        """
         given: Any = self.law
         if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
             levels = OneLevel.of(given) if question.ordered else None
@@ -286,8 +289,8 @@ def _family(
                 f'the view "sums" must be of the mechanism oue, got {name}. Its reports are bits, one for each '
                 f"category; others are not added up."
             )
-        # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no more for common
-        # ones, and those of ``OUE`` do.
+        # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
+        # more for common ones, and those of ``OUE`` do.
         return RAPPOR, {"k": question.size}
     return ENCODERS[name], {"k": question.size}
 

@@ -19,7 +19,7 @@ from shuffledp.sampling import Rng
 from shuffledp.tables import Column, OneValue, Places, Values, read
 from shuffledp.wording import rounded
 
-__all__ = ["CountRequest", "SumRequest", "count_categories"]
+__all__ = ["CountRequest", "SumRequest", "count_categories", "reachable"]
 
 REST = "anything else"
 
@@ -80,12 +80,12 @@ class SumRequest(Request):
             except InvalidInput as why:
                 refused = (" ", *why.args)
         try:
-            return _reachable(fitting, most_messages=messages, most_error=error)
+            return reachable(fitting, most_messages=messages, most_error=error)
         except InvalidInput as why:
             raise InvalidInput(*why.args, *refused) from None
 
 
-def _reachable(polls: list[Poll], *, most_messages: int | None, most_error: float | None) -> Poll:
+def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float | None) -> Poll:
     """Of polls for one question the one with the fewest messages that errs by at most
     ``most_error``, or, where none is asked for, the one that errs least.
     """

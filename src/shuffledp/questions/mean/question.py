@@ -85,7 +85,8 @@ class MeanQuestion(Question):
         return replace(found, rows=Scaled(found.rows, *self.scaling(tally.people)))
 
     def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
-        """How many people's numbers were rounded to either of the ``ends``, where reports name them.
+        """How many people's numbers were rounded to either of the ``ends``, where reports name
+        them.
 
         These are all people at an end, to which wider numbers were perhaps clipped, and some of
         those less than a step of the grid away from it. So each count is at least that of the
