@@ -14,7 +14,7 @@ import shuffledp as sdp
 from shuffledp import RAPPOR, Poll, SubsetSelection, shuffle
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import SummedBag
+from shuffledp.mechanisms.shuffler import SummedBag
 from shuffledp.randomizers.matrix import Unmixed
 
 ENCODINGS = ["hadamard", "hash", "subset", "oue"]

@@ -79,8 +79,8 @@ def test_a_design_is_read_again() -> None:
     design = Design.of(usual())
     again = Design.from_json(design.as_json())
     assert again.domain.names == ("anything else", "yes")
-    assert again.protocol.randomizer == usual().randomizer
-    assert math.isinf(again.protocol.epsilon0)
+    assert again.poll.randomizer == usual().randomizer
+    assert math.isinf(again.poll.epsilon0)
 
 
 def test_messages_and_error_are_weighed() -> None:

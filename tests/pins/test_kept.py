@@ -13,7 +13,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.client import read_design
 from shuffledp.ledger import Entry
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.survey.collection import read_collection
 from shuffledp.survey.opener import open_collection
 from shuffledp.testing import check_randomizer

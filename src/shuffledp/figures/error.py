@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
-from shuffledp.protocols.planning import ADDING, SEALED, Task, error_of, plan
+from shuffledp.planning import ADDING, SEALED, Task, error_of, plan
 from shuffledp.storage.files import replace_file
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)

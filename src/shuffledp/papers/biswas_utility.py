@@ -31,7 +31,7 @@ from shuffledp.literature import biswas
 from shuffledp.papers.charts import figure, heat_maps
 from shuffledp.papers.cities import CITIES, City, described
 from shuffledp.papers.experiment import Axis, Experiment, Line, arranged
-from shuffledp.protocols.protocol import check_held
+from shuffledp.poll import check_held
 from shuffledp.randomizers import KRR
 
 if TYPE_CHECKING:
