@@ -117,10 +117,10 @@ def test_a_design_settles_to_the_same_protocol() -> None:
     again = Design.from_json(Design.of(protocol).as_json()).poll
     assert again.question == protocol.question
     assert again.randomizer == protocol.randomizer
-    with pytest.raises(InvalidInput, match="law of a DummyQuantiles"):
+    with pytest.raises(InvalidInput, match="law that answers a quantile"):
         Poll("quantile", cuts=range(11), n=400, randomizer=tree(9, 2, 3))
-    with pytest.raises(InvalidInput, match="DummyHistogram"):
-        Poll("histogram", mechanism="dummies", categories=9, n=400, randomizer=tree(9, 2, 3))
+    with pytest.raises(InvalidInput, match="law that answers a histogram"):
+        Poll("histogram", categories=9, n=400, randomizer=tree(9, 2, 3))
     for wrong in ({"levels": 2}, {"levels": 2, "branches": 3, "keep": 0.5}):
         with pytest.raises(InvalidInput, match="levels and branches must be given together"):
             Poll("quantile", mechanism="dummies", cuts=range(11), n=400, **PROMISE, **wrong)
