@@ -213,14 +213,7 @@ class Hadamard(MixingRandomizer):
         )
 
 
-register(
-    Family(
-        make=Hadamard,
-        law="hadamard",
-        parameters=("k", "epsilon0"),
-        sentence="Hadamard response: one index into the value's row of signs is sent, sometimes a wrong one",
-    )
-)
+register(Family(make=Hadamard, law="hadamard", parameters=("k", "epsilon0")))
 
 
 def _parity(words: NDArray[Any]) -> NDArray[Any]:

@@ -113,12 +113,4 @@ def RR(*, epsilon0: float) -> KRR:
     return KRR(k=2, epsilon0=epsilon0)
 
 
-register(
-    Family(
-        make=KRR,
-        law="krr",
-        parameters=("k", "epsilon0"),
-        sentence="k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random "
-        "from all values",
-    )
-)
+register(Family(make=KRR, law="krr", parameters=("k", "epsilon0")))

@@ -156,14 +156,7 @@ def BLH(*, k: int, epsilon0: float) -> LocalHash:
     return LocalHash(k=k, g=2, epsilon0=epsilon0)
 
 
-register(
-    Family(
-        make=LocalHash,
-        law="hash",
-        parameters=("k", "g", "epsilon0"),
-        sentence="local hashing: the value is hashed into one of a few groups, and the group is randomized",
-    )
-)
+register(Family(make=LocalHash, law="hash", parameters=("k", "g", "epsilon0")))
 
 
 def _best_g(epsilon0: float) -> int:

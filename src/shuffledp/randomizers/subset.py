@@ -138,14 +138,7 @@ class SubsetSelection(MixingRandomizer):
         return {"randomizer": "subset", "k": self.k, "epsilon0": self.epsilon0, "size": self.w}
 
 
-register(
-    Family(
-        make=SubsetSelection,
-        law="subset",
-        parameters=("k", "epsilon0", "size"),
-        sentence="subset selection: a set of values is sent that contains the true one more often than any other",
-    )
-)
+register(Family(make=SubsetSelection, law="subset", parameters=("k", "epsilon0", "size")))
 
 
 def _add_sets(source: Source, table: NDArray[np.bool_], rows: NDArray[np.intp], k: int, size: int) -> None:

@@ -335,22 +335,8 @@ class OUE(UnaryEncoding):
         return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
 
 
-register(
-    Family(
-        make=OUE,
-        law="oue",
-        parameters=("k", "epsilon0"),
-        sentence="optimized unary encoding: one bit per value, each bit randomized",
-    )
-)
-register(
-    Family(
-        make=RAPPOR,
-        law="rappor",
-        parameters=("k", "epsilon0"),
-        sentence="basic RAPPOR: one bit per value, each bit randomized",
-    )
-)
+register(Family(make=OUE, law="oue", parameters=("k", "epsilon0")))
+register(Family(make=RAPPOR, law="rappor", parameters=("k", "epsilon0")))
 register(Family(make=Unary))
 
 

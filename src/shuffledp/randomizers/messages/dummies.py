@@ -251,8 +251,6 @@ register(
         make=ShufflerDummies,
         law="dummies",
         parameters=("k", "keep", "kind", "center", "left", "right", "rate", "epsilon0"),
-        sentence="the true value is sent, and the shuffler adds dummies: messages of its own that nobody can tell from "
-        "the others",
     )
 )
 
@@ -363,7 +361,5 @@ register(
         make=TreeDummies,
         law="tree",
         parameters=("k", "levels", "branches", "kind", "center", "left", "right", "rate", "epsilon0"),
-        sentence="the truth is sent, coarsely and finely, in several messages, and the shuffler adds dummies to every "
-        "level: messages of its own that nobody can tell from the others",
     )
 )

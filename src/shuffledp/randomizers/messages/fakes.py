@@ -144,12 +144,4 @@ class UserFakes(FakedValues):
         return float(people * mean), float(people * variance)
 
 
-register(
-    Family(
-        make=UserFakes,
-        law="fakes",
-        parameters=("k", "slots", "chance", "epsilon0", "kind"),
-        sentence="the true value is sent, among fakes: values drawn at random from all, some of which every person "
-        "sends beside it",
-    )
-)
+register(Family(make=UserFakes, law="fakes", parameters=("k", "slots", "chance", "epsilon0", "kind")))

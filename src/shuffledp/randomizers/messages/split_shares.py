@@ -207,7 +207,5 @@ register(
         make=SplitShares,
         law="split",
         parameters=("k", "epsilon0", "honest", "decay", "share_bits", "messages", "reach"),
-        sentence="split and mix: the number, with a small share of the noise, is cut into random shares, each of which "
-        "says nothing; only the sum of everybody's does",
     )
 )
