@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from shuffledp import Poll
 
@@ -16,11 +17,11 @@ __all__ = ["PAGES", "page"]
 
 PAGES = ("guides/sums", "guides/which-question")
 MARKED = re.compile(r"(<!-- =(\w+) -->).*?(<!-- = -->)")
-PROMISE = {"n": 100_000, "epsilon": 1.0, "delta": 1e-8}
+PROMISE: dict[str, Any] = {"n": 100_000, "epsilon": 1.0, "delta": 1e-8}
 
 
 @cache
-def _error(question: str, **asked: int) -> float:
+def _error(question: str, **asked: Any) -> float:
     return Poll(question, **asked, **PROMISE).predicted_stderr()
 
 
