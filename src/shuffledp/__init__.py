@@ -15,9 +15,9 @@ training     noisy training: random allocation, permuted passes, other samplers
 literature   every published bound, one file per paper, beside the truth
 workload     which sums of people answer a question
 domain       how a value becomes a place: what clients and browsers read of a design
+mechanisms   how reports hide, and what is estimated from what arrives
 design       the one file that clients, shuffler and analyst share
 questions    what can be asked, a folder each; other distributions add theirs
-mechanisms   how reports hide, and what is estimated from what arrives
 poll         a question, the mechanism that hides its answers, and a target
 search       frequent words that were never listed, level by level
 planning     every mechanism that fits a task, side by side

@@ -119,10 +119,10 @@ class Poll:
                 f'view must be one of {", ".join(VIEWS)}, got {view!r}. "reports" are whole reports, shuffled.'
             )
         if randomizer is not None:
-            if wrong := [*([] if name is None else ["mechanism"]), *choices]:
+            for wrong, value in {**({} if name is None else {"mechanism": name}), **choices}.items():
                 raise InvalidInput(
-                    f"{wrong[0]} must be left out with a randomizer, got both. The randomizer says how a report hides "
-                    f"its sender."
+                    f"{wrong} must be left out with a randomizer, got {value!r}. The randomizer says how a report "
+                    f"hides its sender."
                 )
             return mechanism_of(randomizer, view).answering(self.question, self.n)
         if view != "reports":

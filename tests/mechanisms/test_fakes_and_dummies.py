@@ -148,16 +148,17 @@ def test_the_plan_names_the_trust_and_compares_honestly() -> None:
 def test_bad_terms_are_refused(name: str) -> None:
     make = KINDS[name]
     for wrong, message in (
-        ({"epsilon": None}, "exactly one of epsilon and randomizer"),
-        ({"epsilon": None, "epsilon0": 1.0}, "exactly one of epsilon and randomizer"),
+        ({"epsilon": None}, "exactly one of epsilon and epsilon0"),
+        ({"epsilon": None, "epsilon0": 1.0}, "must be the noise of one message"),
         ({"kind": "uniform"}, "kind of (fakes|dummies) must be"),
         ({"light_epsilon0": -1.0}, "epsilon0 must"),
         ({"light_epsilon0": 1.0}, "fakes must be needed"),
-        ({"epsilon": None, "randomizer": sdp.UserFakes(k=3, slots=1, chance=0.5)}, "must be the law of a"),
-        ({"epsilon": None, "randomizer": sdp.KRR(k=16, epsilon0=1.0)}, "must be the law of a"),
+        ({"epsilon": None, "randomizer": sdp.KRR(k=16, epsilon0=1.0)}, "must be left out with a randomizer"),
     ):
         with pytest.raises(InvalidInput, match=message):
             make(**wrong)
+    with pytest.raises(InvalidInput, match="must be a law that answers a histogram"):
+        Poll("histogram", **TERMS | {"epsilon": None, "randomizer": sdp.UserFakes(k=3, slots=1, chance=0.5)})
     with pytest.raises(InvalidInput, match="counts must be the 17 whole numbers"):
         make().analyse_counts([1, 2, 3])
 

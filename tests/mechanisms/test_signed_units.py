@@ -98,7 +98,7 @@ def test_refused() -> None:
         usual().analyse_counts(np.array([10_000 * usual().messages, -1, 5]))
     with pytest.raises(InvalidInput, match="distinct"):
         Poll("count", value="anything else", n=100, epsilon=1.0, delta=1e-6)
-    with pytest.raises(InvalidInput, match="exactly one of epsilon and randomizer"):
+    with pytest.raises(InvalidInput, match="must be the noise of one message"):
         Poll("count", value="yes", n=100, epsilon0=1.0)
     with pytest.raises(InvalidInput, match="hold their share of the noise"):
         Poll("count", value="yes", n=2, epsilon=0.1, delta=1e-9)

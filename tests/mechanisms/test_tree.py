@@ -112,10 +112,10 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
 
 
 def test_a_tree_of_another_shape_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="law of a DummyQuantiles"):
+    with pytest.raises(InvalidInput, match="law that answers a quantile"):
         Poll("quantile", cuts=range(11), n=400, randomizer=tree(9, 2, 3))
-    with pytest.raises(InvalidInput, match="DummyHistogram"):
-        Poll("histogram", mechanism="dummies", categories=9, n=400, randomizer=tree(9, 2, 3))
+    with pytest.raises(InvalidInput, match="law that answers a histogram"):
+        Poll("histogram", categories=9, n=400, randomizer=tree(9, 2, 3))
     for wrong in ({"levels": 2}, {"levels": 2, "branches": 3, "keep": 0.5}):
         with pytest.raises(InvalidInput, match="levels and branches must be given together"):
             Poll("quantile", mechanism="dummies", cuts=range(11), n=400, **PROMISE, **wrong)

@@ -174,7 +174,7 @@ def test_the_shape_is_chosen_by_the_error_to_expect() -> None:
 def test_a_design_says_it_all(levels: tuple[int, ...]) -> None:
     ages = Poll("quantile", cuts=BINS, ranges=[(2, 8)], n=1000, epsilon=1.0, delta=1e-6, levels=levels)
     design = Design.of(ages)
-    assert (design.question.type, design.question.ranges) == ("quantile", ((2.0, 8.0),))
+    assert (design.question.type, design.resolved.ranges) == ("quantile", ((2.0, 8.0),))
     assert levels_of(design.poll) == levels
 
 
