@@ -14,7 +14,9 @@ from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import KRR, CheckIn
+from shuffledp.record import Record, data_block, read_record
 from tests.record.published import FILES, FOLDER, faults
+from tests.verify.releases import ASKED, NAMES, as_page, facts, told
 
 FEW: dict[str, Any] = {"n": 500, "delta": 1e-6}
 DESIGNS: dict[str, Callable[[], Poll]] = {
@@ -46,3 +48,12 @@ def test_a_design_is_as_its_schema_says_and_refused_where_it_is_not(name: str) -
             if list(faults(FILES["design.json"], changed)):
                 with pytest.raises(InvalidInput):
                     _ = Design.from_json(json.loads(json.dumps(changed))).resolved
+
+
+@pytest.mark.parametrize("name", [*NAMES, *ASKED])
+def test_a_record_is_written_again_byte_by_byte(name: str) -> None:
+    for made in (facts(name), told(name)):
+        record = Record.from_json(made)
+        assert json.dumps(record.as_json()) == json.dumps(made)
+        assert record.hashes.as_json() == record.digests()
+        assert as_page(made).count(data_block(read_record(as_page(made)).as_json())) == 1
