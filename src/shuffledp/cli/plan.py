@@ -7,7 +7,7 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 import typer
@@ -34,7 +34,6 @@ from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, optio
 from shuffledp.wording import in_percent
 
 if TYPE_CHECKING:
-    from shuffledp._types import Task
     from shuffledp.release.arguments import Promise
 
 PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
@@ -97,7 +96,7 @@ def plan(
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = cast("Task", task), promise.rounds
+    kind, rounds = task, promise.rounds
     terms = promise.terms(n)
     with patiently("planning"):
         found = made(kind, domain=domain, **terms)
