@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from shuffledp.poll import Poll
     from shuffledp.questions.question import Question
 
-__all__ = ["DESIGN", "FORMAT", "SEARCH", "VERSION", "Asking", "Design", "Law", "Target"]
-
 FORMAT: Literal["shuffledp-design"] = "shuffledp-design"
 VERSION = 1
 SEARCH = "shuffledp-search"  # the format of what is agreed on for all levels of a search

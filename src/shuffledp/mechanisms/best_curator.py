@@ -24,8 +24,6 @@ from shuffledp.randomizers.messages import TreeDummies
 from shuffledp.randomizers.support import bits_for
 from shuffledp.workload import below
 
-__all__ = ["Baseline", "best_curator", "counts_by_curator", "cuts_by_curator", "number_by_curator", "staircase"]
-
 LAPLACE, GAUSSIAN, STAIRCASE = "discrete Laplace noise", "Gaussian noise", "staircase noise"
 MOST_MOVED = 4096  # counts that one person moves over all rounds: with more, Gaussian noise errs less
 SURE = 1.0 - 1e-12  # of delta: what floats lose of a sum of probabilities

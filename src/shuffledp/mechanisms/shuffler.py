@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Bag", "Reports", "SummedBag", "check_batches", "check_most", "check_tally", "notes_of"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reports:
