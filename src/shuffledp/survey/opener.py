@@ -31,7 +31,6 @@ from shuffledp.engines.batch import Sums
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.poll import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
-from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.record import Asked, Collected, InSeries
 from shuffledp.release.arguments import check_words
@@ -187,7 +186,7 @@ class Study:
     def _check_messages(self, header: SealedHeader, title: str) -> None:
         """Refuse envelopes that cannot be of whole people."""
         again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
-        if told != isinstance(self.law, AddedDummies):
+        if told != self.law.mixes:
             raise InvalidInput(
                 f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
                 f"{'a' if told else 'no'} number. {again}"
@@ -268,7 +267,7 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     if isinstance(study.law, MessageLaw):
         study.check_shares(opened.invalid)
         messages = sealed.header.count
-        if isinstance(study.law, AddedDummies) and study.law.messages == 1:
+        if study.law.mixes and study.law.messages == 1:
             arrived = valid  # each of them sent one message, so that these are known to be left out
         sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
         design.poll.check_noise(sums.votes)  # before anything is spent

@@ -116,10 +116,6 @@ class MessageLaw(Randomizer, Reporting):
         """
         return messages
 
-    def most_messages(self, people: int) -> int:
-        """How many messages the shuffler hands on of so many people's, at most."""
-        return people * self.messages
-
     def tally(self, reports: ArrayLike) -> Ints:
         messages = self.check_reports(reports).ravel()
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
