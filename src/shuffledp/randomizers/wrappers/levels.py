@@ -92,7 +92,6 @@ class OneLevel(VotingRandomizer):
     epsilon0 = that_of("one_of")
     gamma = that_of("one_of")
     assumptions = that_of("one_of")
-    sizes = that_of("one_of")
     describe = that_of("one_of")
 
     @property
@@ -162,6 +161,10 @@ class OneLevel(VotingRandomizer):
     def worst_pair(self) -> tuple[object, object]:
         """The first bin and the last, which no level has in one node."""
         return 0, self.k - 1
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.one_of.sizes
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
         """Two bins that no level has in one node; no pair leaks more (docs/theory.md,
