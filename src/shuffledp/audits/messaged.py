@@ -140,10 +140,9 @@ class Polled(Messaged):
             by, plus = question.scaling(self.n)
             right = by * right / (size - 1) + plus
         elif len(right) == size:  # a group of more than half of the places is counted by the others
-            rows = question.workload(size)
-            mine = rows.apply(right)
-            others = self.n - (right.sum() - mine)
-            right = np.where(2 * rows.apply(np.ones(size)) > size, others, mine)
+            workload = question.workload(size)
+            mine, most = workload.apply(right), 2 * workload.apply(np.ones(size)) > size
+            right = np.where(most, self.n - (right.sum() - mine), mine)
         return np.asarray(self.poll.analyse(bag).unbiased), right
 
     def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:

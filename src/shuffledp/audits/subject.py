@@ -136,13 +136,13 @@ class Behind(Finite):
 class Surveyed(Finite):
     """A poll of one message each: encode, shuffle, and the bag that comes out."""
 
-    def __init__(self, poll: Poll) -> None:
+    def __init__(self, poll: Poll, *, name: str | None = None) -> None:
         check_one_round(poll)
         if isinstance(poll.question, StatisticalQuery):  # records are their own answers: nobody knows the extreme ones
             asked = replace(poll.question, query=float)
             poll = Poll(asked, n=poll.n, randomizer=poll.randomizer, delta=poll.delta, honest=poll.honest)
         self.poll, self.description = poll, poll.describe()
-        super().__init__(f"{poll.question}, {poll.n} users", poll.n, reading_of(poll.randomizer))
+        super().__init__(name or f"{poll.question}, {poll.n} users", poll.n, reading_of(poll.randomizer))
 
     def certified(self, delta: float) -> float:
         return self.poll.guarantee.epsilon_at_most(delta=delta)
@@ -201,9 +201,9 @@ class Surveyed(Finite):
         question, randomizer = self.poll.question, self.poll.randomizer
         said = self.analyse(Bag(self.description, rows))
         votes = np.array(
-            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]  # type: ignore[arg-type]
+            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]
         )
-        hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
+        hit, miss = vote_law(randomizer)
         held = (votes - len(rows) * miss) / (hit - miss)
         by, plus = question.scaling(len(rows))
         return said, by * np.asarray(question.workload(randomizer.k).apply(held)) + plus
