@@ -22,6 +22,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.judge.lattice import DIGITS, TooLarge, haystack_interval
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
+from shuffledp.judge.reports import counted
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Certificate, Record, data_block
@@ -31,7 +32,6 @@ from shuffledp.verify.answers import told_by
 from shuffledp.verify.check_certificate import check_certificate
 from shuffledp.verify.check_comparison import _local_delta, check_comparison
 from shuffledp.verify.outcomes import Check
-from shuffledp.verify.verification import counted
 from tests.verify.releases import as_page, facts, made_by, rehashed
 
 Change = Callable[[dict[str, Any]], object]

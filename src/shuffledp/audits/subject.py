@@ -1,12 +1,9 @@
-"""What is attacked: the protocols of this package, with reports of one message, and in gradient
-descent.
-"""
+"""What is attacked: polls, randomizers behind a shuffler, and gradient descent."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -18,26 +15,16 @@ from shuffledp.accounting.guarantee import check_users
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.shuffled import shuffle
-from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
-from shuffledp.audits.messaged import Messaged, Polled
-from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
+from shuffledp.audits.messages import Messaged
+from shuffledp.audits.reports import Misread, Outputs, Votes, gaussian_noise, joint_of, reading_of
 from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
 from shuffledp.protocols.bag import Bag, Reports
-from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.message_protocol import MessageProtocol
-from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sums import StatisticalQuery, Sum, Summation
-from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
-from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
-from shuffledp.search.level import TopLevel
 from shuffledp.training.descent import STEPS, ShuffledSGD
 
-__all__ = ["Finite", "Surveyed", "subject_of"]
+__all__ = ["Finite", "Polled", "Surveyed", "subject_of"]
 
 TINY = 1e-300
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
@@ -48,7 +35,7 @@ ENDLESS = 400.0  # an epsilon this large protects nobody
 class Finite(Subject):
     """A subject whose reports have finitely many classes; subclasses say how it runs."""
 
-    def __init__(self, name: str, n: int, reading: Reading) -> None:
+    def __init__(self, name: str, n: int, reading: Outputs) -> None:
         self.name, self.n, self.reading = name, n, reading
         self._hold(len(reading.inputs) - 1)
 
@@ -138,21 +125,15 @@ class Behind(Finite):
 
 
 class Surveyed(Finite):
-    """A protocol of this package: encode, shuffle, and the bag that comes out."""
+    """A poll with reports of one message: encode, shuffle, and the bag that comes out."""
 
-    def __init__(self, protocol: ShuffledProtocol, *, name: str | None = None) -> None:
-        if protocol.rounds != 1:
-            raise InvalidInput(
-                f"rounds must be 1 to be audited, got {protocol.rounds}. Audit one round; composition is a theorem "
-                f"about any such round."
-            )
-        self.protocol, self.description = protocol, protocol.describe()
-        super().__init__(
-            name or f"{type(protocol).__name__}, {protocol.n} users", protocol.n, reading_of(protocol.randomizer)
-        )
+    def __init__(self, protocol: Any, *, name: str | None = None) -> None:
+        self.protocol, self.description, self.domain = protocol, protocol.describe(), _domain(protocol)
+        super().__init__(name or _name(protocol), protocol.n, reading_of(protocol.randomizer))
+        self.votes = Votes.of(protocol.randomizer)
 
     def certified(self, delta: float) -> float:
-        return self.protocol.guarantee.epsilon_at_most(delta=delta)
+        return float(self.protocol.guarantee.epsilon_at_most(delta=delta))
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
@@ -160,26 +141,33 @@ class Surveyed(Finite):
         return np.concatenate([self._shuffled(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
 
     def encode(self, values: NDArray[Any], source: Source) -> Reports:
-        """What users send: one report each, of whole runs one after the other."""
-        return self.protocol.encode(values, rng=source)
+        """What users send: one report each, of whole runs one after the other. Where values cannot
+        be made up, those are places already.
+        """
+        if self.domain is None:
+            return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
+        reports: Reports = self.protocol.encode(values, rng=source)
+        return reports
 
     def shuffle(self, reports: Reports) -> NDArray[Any]:
         """What the analyst sees."""
-        return self.protocol.shuffle(reports).rows
+        return np.asarray(self.protocol.shuffle(reports).rows)
 
     def analyse(self, bag: Bag) -> Floats:
         """What the analyst says: the unbiased estimates."""
-        return np.asarray(self.protocol.analyse(bag).values)
+        return np.asarray(self.protocol.analyse(bag).unbiased)
 
     def bench(self) -> Bench:
-        randomizer, halves = self.protocol.randomizer, isinstance(self.protocol, Summation)
+        randomizer = self.protocol.randomizer
+        counted = self.votes is not None and not randomizer.blocks and randomizer.k <= MOST_DECODED
+        written = self.domain is not None or self.protocol.workload().counts
         return Bench(
             self.n,
-            joint_of(randomizer, halves=halves),
+            joint_of(randomizer, halves=self.domain is not None and self.domain.rounded),
             lambda inputs, source: self.encode(self._values(inputs), source).rows,
             randomizer,
             self._shuffled,
-            self._decoded if self._decodable else None,
+            self._decoded if counted and written else None,
         )
 
     def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -188,68 +176,106 @@ class Surveyed(Finite):
         except InvalidInput as error:
             raise Misread(f"the shuffler refused the reports: {error}") from error
 
-    @property
-    def _decodable(self) -> bool:
-        """Whether votes for single values can be counted one by one."""
-        randomizer = self.protocol.randomizer
-        return not (randomizer.blocks or randomizer.k > MOST_DECODED or isinstance(randomizer, OneLevel))
-
     def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        """What the analyst says of a bag, and what follows from the accounted law."""
-        protocol, randomizer = self.protocol, self.protocol.randomizer
-        said = self.analyse(Bag(self.description, rows))
-        votes = np.array(
-            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]  # type: ignore[arg-type]
-        )
-        hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
-        held = (votes - len(rows) * miss) / (hit - miss)
-        if isinstance(protocol, Quantiles):
-            return said, np.cumsum(held)[:-1]
-        if not isinstance(protocol, Summation):
-            return said[: len(held)], held  # the sums of a crosstab follow from its cells
-        mean = protocol.lower + (protocol.upper - protocol.lower) * float(
-            held @ np.linspace(0.0, 1.0, len(held))
-        ) / len(rows)
-        return said, np.array([mean * (len(rows) if isinstance(protocol, Sum) else 1.0)])
+        """What the analyst says of a bag, and what follows from the votes, counted one by one."""
+        votes = self.votes
+        assert votes is not None
+        voted = [np.count_nonzero(votes.supports(rows, np.full(len(rows), x))) for x in range(votes.k)]
+        held = (np.array(voted) - len(rows) * votes.miss) / (votes.hit - votes.miss)
+        right = _answers(self.protocol, self.domain, held, len(rows))
+        return self.analyse(Bag(self.description, rows))[: len(right)], right
 
-    def _values(self, indices: NDArray[Any]) -> NDArray[Any]:
-        """The values that the protocol encodes as these inputs of its randomizer."""
-        protocol = self.protocol
-        if isinstance(protocol, Summation):
-            return np.asarray(
-                protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1)
-            )
-        if isinstance(protocol, Quantiles):
-            cuts = np.array(protocol.question.cuts)
-            return np.asarray((cuts[indices] + cuts[indices + 1]) / 2.0)
-        if isinstance(protocol, Crosstab):
-            return np.asarray(_objects(protocol.cells)[indices])
-        labels: Any = protocol.categories  # type: ignore[attr-defined]
+    def _values(self, places: NDArray[Any]) -> NDArray[Any]:
+        """Values that count as these places, and as what is half-way between two of a grid."""
+        domain = self.domain
+        if domain is None:
+            return places
+        if domain.rounded:
+            low, high = domain.bounds
+            return np.asarray(low + (high - low) * places / domain.steps)
+        if domain.bounds is not None:
+            cuts = np.array(domain.cuts)
+            return np.asarray((cuts[places] + cuts[places + 1]) / 2.0)
+        labels = domain.listed if domain.column_names is None else [*product(*(each.listed for each in domain.columns))]
         if isinstance(labels, range):
-            return indices
-        table = (
-            np.array(labels)
-            if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
-            else _objects(labels)
+            return places
+        same = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
+        table: NDArray[Any] = np.array(labels) if same else np.empty(len(labels), dtype=object)
+        if not same:  # tuples included
+            table[:] = labels
+        return np.asarray(table[places])
+
+
+class Polled(Messaged):
+    """A poll whose people send several messages, or whose shuffler adds some."""
+
+    def __init__(self, protocol: Any) -> None:
+        self.protocol, self.domain = protocol, _domain(protocol)
+        super().__init__(protocol.randomizer, protocol.n, name=_name(protocol))
+
+    def certified(self, delta: float) -> float:
+        return float(self.protocol.guarantee.epsilon_at_most(delta=delta))
+
+    def mix(self, messages: NDArray[Any], source: Source) -> NDArray[Any]:
+        if len(messages) != self.n * self.law.messages:  # the shuffler tried alone
+            return super().mix(messages, source)
+        try:
+            return self._bag(messages.reshape(self.n, -1), source).rows
+        except InvalidInput as error:
+            raise Misread(f"the shuffler refused the messages: {error}") from error
+
+    def decode(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """What the analyst says of people's reports, and what follows from the messages."""
+        bag = self._bag(rows, None)
+        held = self.view.answers(self.view.seen(self.view.messages(bag.rows)))
+        right = _answers(self.protocol, self.domain, held, self.n)
+        return np.asarray(self.protocol.analyse(bag).unbiased)[: len(right)], right
+
+    def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:
+        people = rows[:, 0] if self.law.messages == 1 and rows.ndim == 2 else rows
+        bag: Bag = self.protocol.shuffle(Reports(self.protocol.describe(), people), rng=source)
+        return bag
+
+
+def _name(poll: Any) -> str:
+    """What is attacked, if it can be."""
+    if poll.rounds != 1:
+        raise InvalidInput(
+            f"rounds must be 1 to be audited, got {poll.rounds}. Audit one round; composition is a theorem about any "
+            f"such round."
         )
-        return np.asarray(table[indices])
+    return f"{type(poll).__name__}, {poll.n} people"
 
 
-class Searched(Surveyed):
-    """A level of a search for words: what its words count as is drawn and shuffled. Which word
-    counts as which value is no secret, and nothing is drawn for it.
+def _domain(poll: Any) -> Any:
+    """How values become places; None where an auditor cannot make values up: of words that count as
+    a place, and of what cannot be written down.
     """
+    try:
+        question = poll.question
+    except InvalidInput:
+        return None
+    domain: Any = None if question is None else question.domain(poll.randomizer.k)
+    known = domain is not None and (domain.bounds or domain.column_names or hasattr(domain, "listed"))
+    return domain if known else None
 
-    def encode(self, values: NDArray[Any], source: Source) -> Reports:
-        return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
 
-
-def _objects(labels: Any) -> NDArray[Any]:
-    """Labels of any kind, tuples included, in a vector."""
-    table = np.empty(len(labels), dtype=object)
-    for place, label in enumerate(labels):
-        table[place] = label
-    return table
+def _answers(poll: Any, domain: Any, held: Floats, people: int) -> Floats:
+    """What the analyst must say if so many people hold each place, or of what all places add up to,
+    in steps; but no sums of cells.
+    """
+    workload = poll.workload()
+    if len(held) == 1:
+        rows = held / (poll.randomizer.k - 1)
+    else:
+        rows = workload.apply(held)
+        if workload.counts:  # a group of more than half of the places is counted by the others
+            large = 2.0 * workload.apply(np.ones(len(held))) > len(held)
+            rows = np.where(large, people - held.sum() + rows, rows)
+    if domain is not None and domain.rounded:
+        low, high = poll.question.ends(people)
+        rows = low + (high - low) * rows / people
+    return np.asarray(rows[: len(held)])
 
 
 class Descended(Subject):
@@ -326,49 +352,26 @@ class Descended(Subject):
         )
 
 
-def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:
-    """What to attack: a protocol, noisy gradient descent, or a randomizer with ``n`` users behind a
+def subject_of(what: Any, n: int | None = None) -> Subject:
+    """What to attack: a poll, noisy gradient descent, or a randomizer with ``n`` users behind a
     shuffler.
     """
     if isinstance(what, Subject):
         return what
-    if isinstance(what, Randomizer):
-        users, _ = check_users(n)
-        if users < 2:
-            raise InvalidInput(
-                f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
-            )
-        return Messaged(what, users) if isinstance(what, MessageLaw) else Behind(what, users)
-    makers: list[tuple[Any, Callable[[Any], Subject]]] = [
-        (
-            StatisticalQuery,
-            lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
-        ),
-        (Histogram | Summation | Crosstab | Quantiles, Surveyed),
-        (TopLevel, Searched),
-        (MessageProtocol, Polled),
-        (ShuffledSGD, Descended),
-    ]
-    for kind, maker in makers:
-        if isinstance(what, kind):
-            return maker(what)
-    raise InvalidInput(
-        f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Pass one of those, or write "
-        f"a Subject for it."
-    )
-
-
-def _identity(asked: StatisticalQuery) -> StatisticalQuery:
-    """The same with records that are their own answers: an audit does not know which records have
-    the extreme ones.
-    """
-    grid = {"k": asked.k, "lower": asked.lower, "upper": asked.upper}
-    return StatisticalQuery(
-        query=float,
-        n=asked.n,
-        epsilon0=asked.epsilon0,
-        delta=asked.delta,
-        honest=asked.honest,
-        rounds=asked.rounds,
-        **grid,  # type: ignore[arg-type]
-    )
+    if isinstance(what, ShuffledSGD):
+        return Descended(what)
+    law = getattr(what, "randomizer", what)
+    several = hasattr(law, "mixed_messages")
+    if hasattr(what, "analyse"):
+        return Polled(what) if several else Surveyed(what)
+    if not hasattr(what, "randomize"):
+        raise InvalidInput(
+            f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Pass one of those, or "
+            f"write a Subject for it."
+        )
+    users, _ = check_users(n)
+    if users < 2:
+        raise InvalidInput(
+            f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
+        )
+    return Messaged(what, users) if several else Behind(what, users)

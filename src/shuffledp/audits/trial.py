@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.audits.census import Census, Finding
-from shuffledp.audits.joint import Joint
-from shuffledp.audits.reading import Misread
+from shuffledp.audits.reports import Joint, Misread
 from shuffledp.audits.shuffler import distinct, shuffling
 from shuffledp.audits.thresholds import integers
 from shuffledp.randomizers.randomizer import Randomizer

@@ -37,6 +37,7 @@ __all__ = [
     "CountedLevels",
     "CountedMessages",
     "counted_law",
+    "least_noise",
     "not_run",
     "read_integers",
 ]
@@ -208,9 +209,7 @@ class CountedLaw:
         if self.family == "rappor":
             other = _upwards(DIGITS.add(DIGITS.exp(DIGITS.divide(epsilon0, Decimal(2))), Decimal(1)))
             return WORD - other, other
-        share = DIGITS.divide(Decimal(self.share.numerator), Decimal(self.share.denominator))
-        gain = DIGITS.subtract(DIGITS.exp(epsilon0), Decimal(1))
-        return (_upwards(DIGITS.add(Decimal(1), DIGITS.multiply(share, gain))),)
+        return (least_noise(self.epsilon0, self.share),)
 
     @cached_property
     def hit(self) -> Fraction:
@@ -226,7 +225,7 @@ class CountedLaw:
         """How often a report supports a given other value; for Hadamard response, its mean vote."""
         if self.family == "hadamard":
             return Fraction(0)
-        both = sum(mass for pattern, mass in self._patterns((0, 1)).items() if pattern == (1, 1))
+        both = sum(mass for pattern, mass in self.patterns((0, 1)).items() if pattern == (1, 1))
         return both * self.factors[0] + (self.share - both) * self.factors[1]
 
     @cached_property
@@ -254,12 +253,12 @@ class CountedLaw:
         clones: dict[tuple[tuple[tuple[int, ...], Fraction], ...], tuple[Row, ...]] = {}
         tested = min(self.k, 3)
         for inputs in permutations(self._candidates, tested):
-            two = self._patterns(inputs[:2])
+            two = self.patterns(inputs[:2])
             key = tuple(sorted(two.items()))
             clone = self._clone(two)
             kinds = [self._slots(two, place, clone) for place in (0, 1)]
             if tested == 3:
-                kinds.append(self._slots(self._patterns(inputs), 2, clone))
+                kinds.append(self._slots(self.patterns(inputs), 2, clone))
             pairs[key].update(kinds)
             nothing = Fraction(0)
             clones[key] = tuple((omega, there, back, nothing) for _, there, back, omega in kinds[0])
@@ -322,7 +321,7 @@ class CountedLaw:
         """
         high, low = self.factors
         mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
-        for pattern, base in self._patterns(inputs).items():
+        for pattern, base in self.patterns(inputs).items():
             common = self._universal if all(pattern) else Fraction(0)
             for part, factor in (
                 ((common, high), (base - common, low))
@@ -345,7 +344,7 @@ class CountedLaw:
             return Fraction(0)
         return self.share**self.k if self.k * -math.log2(float(self.share)) < NEGLIGIBLE else Fraction(0)
 
-    def _patterns(self, inputs: tuple[int, ...]) -> Patterns:
+    def patterns(self, inputs: tuple[int, ...]) -> Patterns:
         """The base probability of every pattern of which ``inputs`` are supported."""
         every = list(product((0, 1), repeat=len(inputs)))
         if self.family == "hadamard":
@@ -388,6 +387,15 @@ class CountedLaw:
             own = [row >> digit & 1 for row in rows]
             reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
         return [tuple(value == 0 for value in each) for each in sorted(reached)]
+
+
+def least_noise(epsilon0: float, share: Fraction) -> int:
+    """How many words out of 2^64 must mean noise, where a report supports a given input with this
+    base probability.
+    """
+    base = DIGITS.divide(Decimal(share.numerator), Decimal(share.denominator))
+    gain = DIGITS.subtract(DIGITS.exp(Decimal(epsilon0)), Decimal(1))
+    return _upwards(DIGITS.add(Decimal(1), DIGITS.multiply(base, gain)))
 
 
 def _upwards(divisor: Decimal) -> int:

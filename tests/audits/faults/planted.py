@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.audits.auditing import Audit, audit
+from shuffledp.audits.audit import Audit, audit
 from shuffledp.audits.trial import Subject
 from shuffledp.protocols.histogram import Histogram
 from shuffledp.sampling import Rng, source_of

@@ -8,21 +8,18 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.audits.attack import BAG, SIGNIFICANCE, Check, Tally, bag_score, chosen, judged, proven
-from shuffledp.audits.reading import Misread
+from shuffledp.audits.reports import Misread
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play, Subject, misread, tried
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
-from shuffledp.training.descent import ShuffledSGD
 
 __all__ = ["SURE", "Audit", "audit"]
 
@@ -99,7 +96,7 @@ class Audit:
 
 
 def audit(
-    what: Protocol | Randomizer | ShuffledSGD | Subject,
+    what: Any,
     *,
     delta: float | None = None,
     n: int | None = None,
