@@ -1,5 +1,5 @@
 """People who cheat: everything that passes for a report is tried beside honest people's, and how
-far each moves an estimate is held against what the protocol says, ``sway``.
+far each moves an estimate is held against what the poll says, ``sway``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 @dataclass(frozen=True, slots=True)
 class Poisoned:
     """How far ``people`` malicious people moved an estimate, from the worst that they can do in one
-    direction to the worst in the other, and how far they could at most by what the protocol says;
+    direction to the worst in the other, and how far they could at most by what the poll says;
     ``math.inf`` if nothing limits it.
     """
 
@@ -36,7 +36,7 @@ class Poisoned:
         return self.moved <= self.most * (1.0 + ROUNDING)
 
 
-def poison(protocol: Any, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
+def poison(poll: Any, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
     """Let ``people`` of the n cheat together, all others being honest, and say how far each
     estimate moves.
 
@@ -46,22 +46,22 @@ def poison(protocol: Any, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned
     >>> round(tea.moved, 3), round(tea.most, 3)
     (1.313, 1.313)
     """
-    law, source = protocol.randomizer, source_of(rng)
+    law, source = poll.randomizer, source_of(rng)
     check_count("people", people, least=1, remedy="It counts those who cheat.")
-    if people >= protocol.n:
+    if people >= poll.n:
         raise InvalidInput(
-            f"people who cheat must be fewer than the {protocol.n} who report, got {people}. Leave somebody honest."
+            f"people who cheat must be fewer than the {poll.n} who report, got {people}. Leave somebody honest."
         )
-    if protocol.n > MOST_PEOPLE:
+    if poll.n > MOST_PEOPLE:
         raise InvalidInput(
-            f"n must be at most {MOST_PEOPLE:,} for all to report, got {protocol.n:,}. Settle the same noise for fewer "
+            f"n must be at most {MOST_PEOPLE:,} for all to report, got {poll.n:,}. Settle the same noise for fewer "
             f"people: what one of them moves is the same."
         )
-    values = np.arange(protocol.n - people) % law.k
+    values = np.arange(poll.n - people) % law.k
     honest = law.mixed(law.tally(law.randomize(values, rng=source)), rng=source)
     tried = [people * law.tally(report[None]) for report in law.extreme_reports(people)]
-    estimates = [protocol.analyse_counts(honest + tally) for tally in tried]
+    estimates = [poll.analyse_counts(honest + tally) for tally in tried]
     moved = np.ptp([each.unbiased for each in estimates], axis=0)
-    most = people * protocol.sway(estimates[0])
+    most = people * poll.sway(estimates[0])
     rows = zip(estimates[0].labels, moved.tolist(), most.tolist(), strict=True)
     return tuple(Poisoned(label, people, far, limit) for label, far, limit in rows)

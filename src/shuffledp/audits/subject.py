@@ -127,13 +127,13 @@ class Behind(Finite):
 class Surveyed(Finite):
     """A poll with reports of one message: encode, shuffle, and the bag that comes out."""
 
-    def __init__(self, protocol: Any, *, name: str | None = None) -> None:
-        self.protocol, self.description, self.domain = protocol, protocol.describe(), _domain(protocol)
-        super().__init__(name or _name(protocol), protocol.n, reading_of(protocol.randomizer))
-        self.votes = Votes.of(protocol.randomizer)
+    def __init__(self, poll: Any, *, name: str | None = None) -> None:
+        self.poll, self.description, self.domain = poll, poll.describe(), _domain(poll)
+        super().__init__(name or _name(poll), poll.n, reading_of(poll.randomizer))
+        self.votes = Votes.of(poll.randomizer)
 
     def certified(self, delta: float) -> float:
-        return float(self.protocol.guarantee.epsilon_at_most(delta=delta))
+        return float(self.poll.guarantee.epsilon_at_most(delta=delta))
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
@@ -145,22 +145,22 @@ class Surveyed(Finite):
         be made up, those are places already.
         """
         if self.domain is None:
-            return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
-        reports: Reports = self.protocol.encode(values, rng=source)
+            return Reports(self.description, self.poll.randomizer.randomize(values, rng=source), source.secure)
+        reports: Reports = self.poll.encode(values, rng=source)
         return reports
 
     def shuffle(self, reports: Reports) -> NDArray[Any]:
         """What the analyst sees."""
-        return np.asarray(self.protocol.shuffle(reports).rows)
+        return np.asarray(self.poll.shuffle(reports).rows)
 
     def analyse(self, bag: Bag) -> Floats:
         """What the analyst says: the unbiased estimates."""
-        return np.asarray(self.protocol.analyse(bag).unbiased)
+        return np.asarray(self.poll.analyse(bag).unbiased)
 
     def bench(self) -> Bench:
-        randomizer = self.protocol.randomizer
+        randomizer = self.poll.randomizer
         counted = self.votes is not None and not randomizer.blocks and randomizer.k <= MOST_DECODED
-        written = self.domain is not None or self.protocol.workload().counts
+        written = self.domain is not None or self.poll.workload().counts
         return Bench(
             self.n,
             joint_of(randomizer, halves=self.domain is not None and self.domain.rounded),
@@ -182,7 +182,7 @@ class Surveyed(Finite):
         assert votes is not None
         voted = [np.count_nonzero(votes.supports(rows, np.full(len(rows), x))) for x in range(votes.k)]
         held = (np.array(voted) - len(rows) * votes.miss) / (votes.hit - votes.miss)
-        right = _answers(self.protocol, self.domain, held, len(rows))
+        right = _answers(self.poll, self.domain, held, len(rows))
         return self.analyse(Bag(self.description, rows))[: len(right)], right
 
     def _values(self, places: NDArray[Any]) -> NDArray[Any]:
@@ -209,12 +209,12 @@ class Surveyed(Finite):
 class Polled(Messaged):
     """A poll whose people send several messages, or whose shuffler adds some."""
 
-    def __init__(self, protocol: Any) -> None:
-        self.protocol, self.domain = protocol, _domain(protocol)
-        super().__init__(protocol.randomizer, protocol.n, name=_name(protocol))
+    def __init__(self, poll: Any) -> None:
+        self.poll, self.domain = poll, _domain(poll)
+        super().__init__(poll.randomizer, poll.n, name=_name(poll))
 
     def certified(self, delta: float) -> float:
-        return float(self.protocol.guarantee.epsilon_at_most(delta=delta))
+        return float(self.poll.guarantee.epsilon_at_most(delta=delta))
 
     def mix(self, messages: NDArray[Any], source: Source) -> NDArray[Any]:
         if len(messages) != self.n * self.law.messages:  # the shuffler tried alone
@@ -228,12 +228,12 @@ class Polled(Messaged):
         """What the analyst says of people's reports, and what follows from the messages."""
         bag = self._bag(rows, None)
         held = self.view.answers(self.view.seen(self.view.messages(bag.rows)))
-        right = _answers(self.protocol, self.domain, held, self.n)
-        return np.asarray(self.protocol.analyse(bag).unbiased)[: len(right)], right
+        right = _answers(self.poll, self.domain, held, self.n)
+        return np.asarray(self.poll.analyse(bag).unbiased)[: len(right)], right
 
     def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:
         people = rows[:, 0] if self.law.messages == 1 and rows.ndim == 2 else rows
-        bag: Bag = self.protocol.shuffle(Reports(self.protocol.describe(), people), rng=source)
+        bag: Bag = self.poll.shuffle(Reports(self.poll.describe(), people), rng=source)
         return bag
 
 
