@@ -40,6 +40,8 @@ __all__ = [
     "least_noise",
     "not_run",
     "read_integers",
+    "set_patterns",
+    "sign_patterns",
 ]
 
 WORD = 2**64
@@ -349,44 +351,48 @@ class CountedLaw:
         every = list(product((0, 1), repeat=len(inputs)))
         if self.family == "hadamard":
             blocks, columns = self.blocks
-            counts = dict.fromkeys(every, 0)
-            mine = [divmod(x, columns - 1) for x in inputs]
-            for block in {each for each, _ in mine}:
-                signs = self._signs([row + 1 if each == block else 0 for each, row in mine])
-                for pattern in signs:
-                    there = tuple(int(each == block and plus) for plus, (each, _) in zip(pattern, mine, strict=True))
-                    counts[there] += columns // len(signs)
-            counts[every[0]] += (blocks - len({each for each, _ in mine})) * columns
-            return {pattern: Fraction(count, blocks * columns) for pattern, count in counts.items()}
+            counts = sign_patterns([divmod(x, columns - 1) for x in inputs], blocks, columns)
+            return {pattern: Fraction(counts.get(pattern, 0), blocks * columns) for pattern in every}
         if self.unary or self.family == "hash":
             return {
                 pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1))
                 for pattern in every
             }
-        size, rest = (1 if self.family == "krr" else self.size), self.k - len(inputs)
-        # of all sets of ``size`` inputs, those that hold just these of the tested ones: falling
-        # factorials, as binomial coefficients would be long
-        return {
-            pattern: Fraction(
-                math.perm(size, sum(pattern)) * math.perm(self.k - size, len(pattern) - sum(pattern)),
-                math.perm(self.k, len(pattern)),
-            )
-            for pattern in every
-            if size - sum(pattern) <= rest
-        }
+        return set_patterns(self.k, 1 if self.family == "krr" else self.size, len(inputs))
 
-    def _signs(self, rows: list[int]) -> list[tuple[bool, ...]]:
-        """Where these rows of a Sylvester matrix are +1, column by column: every pattern that
-        occurs, and all occur equally often.
 
-        Entry (row, column) is -1 to the number of binary digits that both have, which is linear in
-        the column's digits: so the patterns are all sums of the single digits' ones.
-        """
+def set_patterns(k: int, size: int, tested: int) -> dict[tuple[int, ...], Fraction]:
+    """Of all sets of ``size`` of k inputs, the share of those that hold just these of the
+    ``tested`` ones, by falling factorials, as binomial coefficients would be long.
+    """
+    every = product((0, 1), repeat=tested)
+    return {
+        pattern: Fraction(
+            math.perm(size, sum(pattern)) * math.perm(k - size, tested - sum(pattern)), math.perm(k, tested)
+        )
+        for pattern in every
+    }
+
+
+def sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) -> dict[tuple[int, ...], int]:
+    """How many columns of the blocks of a Sylvester matrix support just these of the inputs at
+    (block, row - 1).
+
+    Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the
+    column's digits: so the signs are all sums of the single digits' ones, and occur equally often.
+    """
+    mine = {block for block, _ in places}
+    counts: dict[tuple[int, ...], int] = {(0,) * len(places): (blocks - len(mine)) * columns}
+    for block in mine:
+        rows = [row + 1 if each == block else 0 for each, row in places]
         reached = {(0,) * len(rows)}
         for digit in range(max(rows).bit_length()):
             own = [row >> digit & 1 for row in rows]
             reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
-        return [tuple(value == 0 for value in each) for each in sorted(reached)]
+        for signs in sorted(reached):
+            there = tuple(int(row > 0 and sign == 0) for row, sign in zip(rows, signs, strict=True))
+            counts[there] = counts.get(there, 0) + columns // len(reached)
+    return counts
 
 
 def least_noise(epsilon0: float, share: Fraction) -> int:
