@@ -10,15 +10,15 @@ messages    laws of several messages under attack: all that the shuffler hands o
 subject     polls, gradient descent, or a randomizer behind a shuffler, under attack
 attack      tests whose thresholds are chosen on half of the runs; whether the runs are right
 poisoning   people who cheat: how far they move an estimate, beside what the poll says
-audit       ``audit`` and its answer, ``Audit``
+verdict     ``audit`` and its answer, ``Audit``
 """
 
 from __future__ import annotations
 
 from shuffledp.audits.attack import Check
-from shuffledp.audits.audit import Audit, audit
 from shuffledp.audits.poisoning import Poisoned, poison
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Subject
+from shuffledp.audits.verdict import Audit, audit
 
 __all__ = ["Audit", "Check", "Poisoned", "Subject", "audit", "poison", "subject_of"]

@@ -422,7 +422,7 @@ VIEWS: dict[str, type[MessageView]] = {
 }
 
 
-def view_of(law: MessageLaw, people: int) -> MessageView:
+def view_of(law: Any, people: int) -> MessageView:
     """How the messages of a law are read, with so many people."""
     try:
         judged = documented(law_of(law))

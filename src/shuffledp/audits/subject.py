@@ -260,7 +260,7 @@ def _domain(poll: Any) -> Any:
     return domain if known else None
 
 
-def _answers(poll: Any, domain: Any, held: Floats, people: int) -> Floats:
+def _answers(poll: Any, domain: Any, held: NDArray[Any], people: int) -> Floats:
     """What the analyst must say if so many people hold each place, or of what all places add up to,
     in steps; but no sums of cells.
     """
