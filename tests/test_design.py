@@ -16,7 +16,8 @@ from shuffledp import Poll, questions
 from shuffledp.client import Encoder
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
+from shuffledp.questions.mean.statistical_query import StatisticalQuery
 from shuffledp.randomizers.law_file import law_of
 
 HOW = {"n": 500, "epsilon": 1.0, "delta": 1e-6}
@@ -44,7 +45,7 @@ def protocol(request: pytest.FixtureRequest) -> Poll:
 
 def test_json_and_back_is_the_same_protocol(protocol: Poll) -> None:
     design = Design.from_json(json.loads(json.dumps(Design.of(protocol).as_json())))
-    again = design.protocol
+    again = design.poll
     assert again.describe() == protocol.describe()
     assert again.randomizer == protocol.randomizer or design.mechanism.type == "subset"
     assert again.guarantee.epsilon(delta=1e-6) == protocol.guarantee.epsilon(delta=1e-6)
@@ -56,11 +57,11 @@ def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: Poll) -> Non
     if design.domain.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
     rows = Encoder.of(design).encode(values, rng=np.random.default_rng(5))
-    parts = design.protocol.tally(rows[:150]) + design.protocol.tally(rows[150:])
-    assert np.array_equal(parts, design.protocol.tally(rows))
+    parts = design.poll.tally(rows[:150]) + design.poll.tally(rows[150:])
+    assert np.array_equal(parts, design.poll.tally(rows))
     direct = protocol.analyse(protocol.shuffle(rows))
-    assert np.array_equal(design.protocol.analyse_counts(parts).values, direct.values)
-    assert np.array_equal(design.protocol.analyse_counts(parts).stderr, direct.stderr)
+    assert np.array_equal(design.poll.analyse_counts(parts).values, direct.values)
+    assert np.array_equal(design.poll.analyse_counts(parts).stderr, direct.stderr)
 
 
 def changes(facts: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -84,7 +85,7 @@ def test_any_changed_field_is_refused(protocol: Poll) -> None:
         with pytest.raises(InvalidInput):
             certify(Design.from_json(facts))
         part[name] = value
-    assert certify(Design.from_json(facts)).design.digest == Design.of(protocol).digest
+    assert certify(Design.from_json(facts)).digest == Design.of(protocol).digest
     with pytest.raises(InvalidInput, match="version"):
         Design.from_json(facts | {"version": 2})
 
@@ -107,8 +108,8 @@ def test_labels_that_json_cannot_hold_are_refused() -> None:
 
 
 def test_a_baseline_has_no_design() -> None:
-    with pytest.raises(InvalidInput, match="must answer a question that a design can hold, got StatisticalQuery"):
-        Design.of(sdp.StatisticalQuery(query=float, n=10, epsilon0=1.0, k=1))
+    with pytest.raises(InvalidInput, match="must answer a question that a design can hold, got a StatisticalQuery"):
+        Design.of(Poll(StatisticalQuery(query=float), n=10, epsilon0=1.0, delta=1e-6, k=1))
 
 
 def test_a_design_needs_a_delta() -> None:

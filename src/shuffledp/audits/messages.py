@@ -23,7 +23,7 @@ from shuffledp.audits.reports import Classes, Joint, Misread, Seen
 from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.reports import documented
-from shuffledp.protocols.bag import Bag
+from shuffledp.mechanisms.shuffler import Bag
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.sampling import Source, source_of

@@ -5,11 +5,11 @@ far each moves an estimate is held against what the poll says, ``sway``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from shuffledp.errors import InvalidInput, check_count
+from shuffledp.poll import Poll
 from shuffledp.sampling import Rng, source_of
 
 __all__ = ["Poisoned", "poison"]
@@ -36,7 +36,7 @@ class Poisoned:
         return self.moved <= self.most * (1.0 + ROUNDING)
 
 
-def poison(poll: Any, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
+def poison(poll: Poll, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
     """Let ``people`` of the n cheat together, all others being honest, and say how far each
     estimate moves.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
@@ -19,7 +20,8 @@ from shuffledp.audits.messages import Messaged
 from shuffledp.audits.reports import Misread, Outputs, Votes, gaussian_noise, joint_of, reading_of
 from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports
+from shuffledp.mechanisms.shuffler import Bag, Reports
+from shuffledp.poll import Poll
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 from shuffledp.sampling import Source
 from shuffledp.training.descent import STEPS, ShuffledSGD
@@ -127,7 +129,10 @@ class Behind(Finite):
 class Surveyed(Finite):
     """A poll with reports of one message: encode, shuffle, and the bag that comes out."""
 
-    def __init__(self, poll: Any, *, name: str | None = None) -> None:
+    def __init__(self, poll: Poll, *, name: str | None = None) -> None:
+        if hasattr(poll.question, "query"):  # records are their own answers: nobody knows which are the extreme ones
+            asked: Any = replace(poll.question, query=float)
+            poll = Poll(asked, n=poll.n, randomizer=poll.randomizer, delta=poll.delta, honest=poll.honest)
         self.poll, self.description, self.domain = poll, poll.describe(), _domain(poll)
         super().__init__(name or _name(poll), poll.n, reading_of(poll.randomizer))
         self.votes = Votes.of(poll.randomizer)
@@ -160,14 +165,13 @@ class Surveyed(Finite):
     def bench(self) -> Bench:
         randomizer = self.poll.randomizer
         counted = self.votes is not None and not randomizer.blocks and randomizer.k <= MOST_DECODED
-        written = self.domain is not None or self.poll.workload().counts
         return Bench(
             self.n,
             joint_of(randomizer, halves=self.domain is not None and self.domain.rounded),
             lambda inputs, source: self.encode(self._values(inputs), source).rows,
             randomizer,
             self._shuffled,
-            self._decoded if counted and written else None,
+            self._decoded if counted else None,
         )
 
     def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -182,7 +186,7 @@ class Surveyed(Finite):
         assert votes is not None
         voted = [np.count_nonzero(votes.supports(rows, np.full(len(rows), x))) for x in range(votes.k)]
         held = (np.array(voted) - len(rows) * votes.miss) / (votes.hit - votes.miss)
-        right = _answers(self.poll, self.domain, held, len(rows))
+        right = _answers(self.poll, held, len(rows))
         return self.analyse(Bag(self.description, rows))[: len(right)], right
 
     def _values(self, places: NDArray[Any]) -> NDArray[Any]:
@@ -209,8 +213,8 @@ class Surveyed(Finite):
 class Polled(Messaged):
     """A poll whose people send several messages, or whose shuffler adds some."""
 
-    def __init__(self, poll: Any) -> None:
-        self.poll, self.domain = poll, _domain(poll)
+    def __init__(self, poll: Poll) -> None:
+        self.poll = poll
         super().__init__(poll.randomizer, poll.n, name=_name(poll))
 
     def certified(self, delta: float) -> float:
@@ -228,7 +232,7 @@ class Polled(Messaged):
         """What the analyst says of people's reports, and what follows from the messages."""
         bag = self._bag(rows, None)
         held = self.view.answers(self.view.seen(self.view.messages(bag.rows)))
-        right = _answers(self.poll, self.domain, held, self.n)
+        right = _answers(self.poll, held, self.n)
         return np.asarray(self.poll.analyse(bag).unbiased)[: len(right)], right
 
     def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:
@@ -237,34 +241,29 @@ class Polled(Messaged):
         return bag
 
 
-def _name(poll: Any) -> str:
+def _name(poll: Poll) -> str:
     """What is attacked, if it can be."""
     if poll.rounds != 1:
         raise InvalidInput(
             f"rounds must be 1 to be audited, got {poll.rounds}. Audit one round; composition is a theorem about any "
             f"such round."
         )
-    return f"{type(poll).__name__}, {poll.n} people"
+    return f"{poll.question}, {poll.n} people"
 
 
-def _domain(poll: Any) -> Any:
-    """How values become places; None where an auditor cannot make values up: of words that count as
-    a place, and of what cannot be written down.
+def _domain(poll: Poll) -> Any:
+    """How values become places; None where an auditor cannot make values up: which word counts as
+    which place is no secret.
     """
-    try:
-        question = poll.question
-    except InvalidInput:
-        return None
-    domain: Any = None if question is None else question.domain(poll.randomizer.k)
-    known = domain is not None and (domain.bounds or domain.column_names or hasattr(domain, "listed"))
-    return domain if known else None
+    domain = poll.question.domain(poll.randomizer.k)
+    return domain if domain.bounds or domain.column_names or hasattr(domain, "listed") else None
 
 
-def _answers(poll: Any, domain: Any, held: NDArray[Any], people: int) -> Floats:
+def _answers(poll: Poll, held: NDArray[Any], people: int) -> Floats:
     """What the analyst must say if so many people hold each place, or of what all places add up to,
     in steps; but no sums of cells.
     """
-    workload = poll.workload()
+    workload, (by, plus) = poll.question.workload(poll.randomizer.k), poll.question.scaling(people)
     if len(held) == 1:
         rows = held / (poll.randomizer.k - 1)
     else:
@@ -272,10 +271,7 @@ def _answers(poll: Any, domain: Any, held: NDArray[Any], people: int) -> Floats:
         if workload.counts:  # a group of more than half of the places is counted by the others
             large = 2.0 * workload.apply(np.ones(len(held))) > len(held)
             rows = np.where(large, people - held.sum() + rows, rows)
-    if domain is not None and domain.rounded:
-        low, high = poll.question.ends(people)
-        rows = low + (high - low) * rows / people
-    return np.asarray(rows[: len(held)])
+    return np.asarray((by * rows + plus)[: len(held)])
 
 
 class Descended(Subject):
@@ -360,13 +356,11 @@ def subject_of(what: Any, n: int | None = None) -> Subject:
         return what
     if isinstance(what, ShuffledSGD):
         return Descended(what)
-    law = getattr(what, "randomizer", what)
-    several = hasattr(law, "mixed_messages")
-    if hasattr(what, "analyse"):
-        return Polled(what) if several else Surveyed(what)
+    if isinstance(what, Poll):
+        return Polled(what) if hasattr(what.randomizer, "mixed_messages") else Surveyed(what)
     if not hasattr(what, "randomize"):
         raise InvalidInput(
-            f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Pass one of those, or "
+            f"what is audited must be a poll or a randomizer, got {type(what).__name__}. Pass one of those, or "
             f"write a Subject for it."
         )
     users, _ = check_users(n)
@@ -374,4 +368,4 @@ def subject_of(what: Any, n: int | None = None) -> Subject:
         raise InvalidInput(
             f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
         )
-    return Messaged(what, users) if several else Behind(what, users)
+    return Messaged(what, users) if hasattr(what, "mixed_messages") else Behind(what, users)

@@ -74,8 +74,8 @@ def plan(
     to send.
     """
     from shuffledp import figures
-    from shuffledp.protocols.planning import PLANNED, error_of, worst_of
-    from shuffledp.protocols.planning import plan as made
+    from shuffledp.planning import TASKS, error_of, planned, worst_of
+    from shuffledp.planning import plan as made
     from shuffledp.release.arguments import complete, promise_of
 
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
@@ -86,7 +86,7 @@ def plan(
         check_delta(delta)
         return _plan_top(n, promise, searched, as_json=as_json)
     _refuse(task, **searched)
-    if task not in PLANNED:
+    if task not in TASKS:
         raise InvalidInput(
             f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
@@ -150,7 +150,7 @@ def plan(
             ["Always: a person's messages contain the true answer, or add up to it and their share of the noise."]
         )
     if counts:
-        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {PLANNED[kind].crowded}."])
+        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {planned(kind).crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

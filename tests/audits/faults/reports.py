@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shuffledp import Poll
 from shuffledp.audits.subject import Surveyed
-from shuffledp.protocols.bag import Bag, Reports
+from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import WORD, Source, bernoulli, source_of, uniform
