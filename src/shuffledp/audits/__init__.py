@@ -1,4 +1,4 @@
-"""Attacks on a running protocol: an empirical lower bound on epsilon, to hold against the certified
+"""Attacks on a running poll: an empirical lower bound on epsilon, to hold against the certified
 upper end.
 
 reports     what an attacker makes of one report, by the judge's law, and what the auditor draws

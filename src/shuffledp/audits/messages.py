@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -205,6 +206,11 @@ class AmongDummies(Among):
     so, if true messages are the plain values.
     """
 
+    @cached_property
+    def dummies(self) -> tuple[int, Floats]:
+        """How many dummies a value gets."""
+        return dummies_law(self.judged)
+
     @property
     def person(self) -> Floats:
         hit, miss = self.truth
@@ -218,7 +224,7 @@ class AmongDummies(Among):
         target's message times keep.
         """
         hit, miss = self.truth
-        first, dummies = dummies_law(self.judged)
+        first, dummies = self.dummies
         keep = float(self.judged.keep)
         moved = np.empty(seen.shape)
         for value in range(self.law.k):
@@ -238,7 +244,7 @@ class AmongDummies(Among):
         given = np.full(HELD, last, dtype=self.law.message.dtype)
         out = [self.messages(subject.mix(given, source)) for _ in range(trials)]
         seen = np.array([self.seen(each) for each in out])
-        first, dummies = dummies_law(self.judged)
+        first, dummies = self.dummies
         kept = np.convolve(dummies, _binomial(HELD, float(self.judged.keep)))
         found = [_counts(seen[:, -1], first, kept), _counts(seen[:, :-1].ravel(), first, dummies)]
         p, which = least(found)
@@ -270,7 +276,7 @@ class AmongNodes(AmongDummies):
         return np.bincount(messages, minlength=self.outputs).astype(np.int64)
 
     def loss(self, seen: NDArray[np.int64]) -> Floats:
-        first, law = dummies_law(self.judged)
+        first, law = self.dummies
         one, two, others = self.nodes(np.array(self.inputs))
         total = np.zeros(len(seen))
         for sign, nodes in ((1.0, one), (-1.0, two)):

@@ -49,7 +49,7 @@ __all__ = [
 
 Classes = NDArray[np.intp]
 MOST_COLUMNS = 1 << 16
-MOST_VALUES = 1 << 22  # as many categories as protocols estimate
+MOST_VALUES = 1 << 22  # as many categories as polls estimate
 MOST_CELLS = 1 << 14
 MOST_BINS, GAUSSIAN_BINS = 256, 64
 STRATA = 1 << 12  # of values; more are taken together
@@ -155,7 +155,7 @@ def _listed(randomizer: Any, votes: Votes | None) -> Listed | None:
         return Listed(np.arange(votes.k), partial(votes.row, outputs), dtype)
     if (law := _judged(randomizer)) is None:
         raise InvalidInput(
-            f"the audit must know how to read reports, got {type(randomizer).__name__}. Audit a protocol that uses "
+            f"the audit must know how to read reports, got {type(randomizer).__name__}. Audit a poll that uses "
             f"KRR, or describe it by FromMatrix."
         )
     rows = law.rows

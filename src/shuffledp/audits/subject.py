@@ -348,7 +348,7 @@ class Descended(Subject):
         )
 
 
-def subject_of(what: Any, n: int | None = None) -> Subject:
+def subject_of(what: Poll | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:
     """What to attack: a poll, noisy gradient descent, or a randomizer with ``n`` users behind a
     shuffler.
     """

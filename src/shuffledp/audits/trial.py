@@ -1,4 +1,4 @@
-"""A protocol taken apart: the sampler on values that the auditor draws, the words it draws with,
+"""A poll taken apart: the sampler on values that the auditor draws, the words it draws with,
 the shuffler on known reports, the analyst on a known bag.
 
 What is attacked: code that runs, on two datasets that differ in the target's value, with the law
@@ -176,7 +176,7 @@ class Play(NamedTuple):
 
 
 class Subject(ABC):
-    """A protocol under attack, with ``n`` users."""
+    """A poll under attack, with ``n`` users."""
 
     name: str
     n: int

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +19,10 @@ from shuffledp.audits.reports import Misread
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play, Subject, misread, tried
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
+from shuffledp.poll import Poll
+from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.training.descent import ShuffledSGD
 
 __all__ = ["SURE", "Audit", "audit"]
 
@@ -96,7 +99,7 @@ class Audit:
 
 
 def audit(
-    what: Any,
+    what: Poll | Randomizer | ShuffledSGD | Subject,
     *,
     delta: float | None = None,
     n: int | None = None,
@@ -106,7 +109,7 @@ def audit(
     budget_seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Audit:
-    """Attack a protocol, or a randomizer with ``n`` users behind a shuffler, ``runs`` times on each
+    """Attack a poll, or a randomizer with ``n`` users behind a shuffler, ``runs`` times on each
     of two datasets.
 
     The target holds one of two values and all others the value that gives it away most. Half of the
