@@ -72,6 +72,8 @@ class Poll:
 
     question: Question
     mechanism: Mechanism
+    randomizer: Any  # how a report is drawn
+    epsilon0: float  # what one message by itself gives away, at most: ``math.inf`` where it is the truth
     n: int
     honest: int
     rounds: int
@@ -106,7 +108,8 @@ class Poll:
         target = {"n": n, "epsilon": epsilon, "delta": delta, "honest": honest, "rounds": check_rounds(rounds)}
         more = {"epsilon0": epsilon0, "randomizer": randomizer, "mechanism": mechanism, **choices, "view": view}
         vars(self).update(target, question=asked, given={**own, **target, **more})
-        vars(self).update(mechanism=self._hiding(mechanism, epsilon0, randomizer, view, choices))
+        hiding = self._hiding(mechanism, epsilon0, randomizer, view, choices)
+        vars(self).update(mechanism=hiding, randomizer=hiding.law, epsilon0=hiding.law.epsilon0)
         if epsilon is not None and not self._keeps_promise(self.guarantee):
             raise CertificateError("A poll misses its own promise. This is a bug in shuffledp; please report the call.")
 
@@ -147,16 +150,6 @@ class Poll:
     def view(self) -> View:
         """What the shuffler hands on."""
         return self.mechanism.view
-
-    @property
-    def randomizer(self) -> Any:
-        """How a report is drawn."""
-        return self.mechanism.law
-
-    @property
-    def epsilon0(self) -> float:
-        """What one message by itself gives away, at most: ``math.inf`` where it is the truth."""
-        return float(self.randomizer.epsilon0)
 
     @property
     def messages(self) -> int:

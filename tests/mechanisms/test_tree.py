@@ -11,7 +11,6 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import Poll
-from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.rows import Known
 from shuffledp.mechanisms.tree import Tree, tree_shapes
@@ -112,11 +111,7 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
     assert options[f"Quantiles, {DUMMIES}"].error == errors[120, 2]
 
 
-def test_a_design_settles_to_the_same_protocol() -> None:
-    protocol = Poll("quantile", cuts=range(10), n=400, randomizer=tree(9, 2, 3), delta=1e-6)
-    again = Design.from_json(Design.of(protocol).as_json()).poll
-    assert again.question == protocol.question
-    assert again.randomizer == protocol.randomizer
+def test_a_tree_of_another_shape_is_refused() -> None:
     with pytest.raises(InvalidInput, match="law that answers a quantile"):
         Poll("quantile", cuts=range(11), n=400, randomizer=tree(9, 2, 3))
     with pytest.raises(InvalidInput, match="law that answers a histogram"):

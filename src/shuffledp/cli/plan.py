@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,7 +28,6 @@ from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, optio
 from shuffledp.wording import in_percent
 
 if TYPE_CHECKING:
-    from shuffledp._types import Task
     from shuffledp.release.arguments import Promise
 
 __all__: list[str] = []
@@ -93,7 +92,7 @@ def plan(
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = cast("Task", task), promise.rounds
+    kind, rounds = task, promise.rounds
     terms = promise.terms(n)
     with patiently("planning"):
         found = made(kind, domain=domain, **terms)

@@ -33,35 +33,27 @@ if TYPE_CHECKING:
 
 __all__ = ["calibrate", "kind_of", "mechanism_of", "with_noise"]
 
-ONE_MESSAGE = ("one_message", "OneMessage")
-OTHERS = {  # by the law, the module and the class of a mechanism; all other laws are of one message
-    "UserFakes": ("fakes", "Fakes"),
-    "ShufflerDummies": ("dummies", "Dummies"),
-    "TreeDummies": ("tree", "Tree"),
-    "OneLevel": ("levels", "Levels"),
-    "SignedUnits": ("signed_units", "Signed"),
-    "SplitShares": ("split_and_mix", "Split"),
+KNOWN = {  # by their names, their laws, and the module and the class; all others are of one message
+    "fakes": ("UserFakes", "fakes", "Fakes"),
+    "dummies": ("ShufflerDummies", "dummies", "Dummies"),
+    "tree": ("TreeDummies", "tree", "Tree"),
+    "levels": ("OneLevel", "levels", "Levels"),
+    "signed": ("SignedUnits", "signed_units", "Signed"),
+    "split": ("SplitShares", "split_and_mix", "Split"),
 }
-NAMED = {"fakes": "UserFakes", "dummies": "ShufflerDummies", "tree": "TreeDummies"} | {
-    "signed": "SignedUnits",
-    "split": "SplitShares",
-}
+NAMES = {law: name for name, (law, _, _) in KNOWN.items()}
 
 
 def kind_of(name: str) -> type[Mechanism]:
     """The mechanism of that name."""
-    return _kind(NAMED.get(name, ""))
-
-
-def _kind(law: str) -> type[Mechanism]:
-    module, name = OTHERS.get(law, ONE_MESSAGE)
-    kind: type[Mechanism] = getattr(import_module(f"{__name__}.{module}"), name)
+    _, module, class_name = KNOWN.get(name, ("", "one_message", "OneMessage"))
+    kind: type[Mechanism] = getattr(import_module(f"{__name__}.{module}"), class_name)
     return kind
 
 
 def mechanism_of(law: Any, view: View = "reports") -> Mechanism:
     """The mechanism whose reports are drawn by ``law``."""
-    return _kind(type(law).__name__)(law, view)
+    return kind_of(NAMES.get(type(law).__name__, ""))(law, view)
 
 
 def calibrate(question: Any, target: Target, name: str | None = None, **choices: Any) -> Mechanism:

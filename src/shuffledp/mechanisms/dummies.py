@@ -32,7 +32,7 @@ class Dummies(Faked):
     law: AddedDummies
 
     @classmethod
-    def calibrate(  # type: ignore[override]
+    def calibrate(
         cls,
         question: Any,
         target: Target,

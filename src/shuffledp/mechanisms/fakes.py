@@ -94,7 +94,7 @@ class Fakes(Faked):
     law: UserFakes
 
     @classmethod
-    def calibrate(  # type: ignore[override]
+    def calibrate(
         cls,
         question: Any,
         target: Target,

@@ -86,7 +86,7 @@ def checked_levels(given: Iterable[int] | None, question: Any, target: Target | 
     """
     if given is None:
         return () if target is None else best_levels(target, question.workload(question.size), question.size)
-    levels = tuple(as_list("levels", given, remedy="Pass sizes."))
+    levels: Any = tuple(as_list("levels", given, remedy="Pass sizes."))
     if levels and levels[-1:] != (question.size,):
         raise InvalidInput(
             f"the last of the levels must be all {question.size} bins, got {levels}. Leave levels out to have them "

@@ -285,7 +285,7 @@ def _family(
         # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
         # more for common ones, and those of ``OUE`` do.
         return RAPPOR, {"k": question.size}
-    return ENCODERS[name], {"k": question.size}
+    return ENCODERS.get(name, KRR), {"k": question.size}
 
 
 @lru_cache(maxsize=512)

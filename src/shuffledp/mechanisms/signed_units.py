@@ -45,7 +45,7 @@ class Signed(Messages):
     law: SignedUnits
 
     @classmethod
-    def calibrate(  # type: ignore[override]
+    def calibrate(
         cls,
         question: Any,
         target: Target,

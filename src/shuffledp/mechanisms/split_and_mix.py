@@ -51,7 +51,7 @@ class Split(Messages):
     law: SplitShares
 
     @classmethod
-    def calibrate(cls, question: Any, target: Target, name: str, *, k: int | None = None) -> Self:  # type: ignore[override]
+    def calibrate(cls, question: Any, target: Target, name: str, *, k: int | None = None) -> Self:
         """On a grid of ``k`` steps, or of enough for rounding to add little."""
         if k is not None:
             k = check_count("k", k, least=1, remedy="It counts the steps of the grid.")

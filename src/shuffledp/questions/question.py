@@ -42,7 +42,7 @@ class Planned:
     columns: bool = False  # whether the domain has several
 
 
-COUNTED = {
+COUNTED: dict[str, Any] = {
     "error": "standard error of a value's count, root mean square over values",
     "worst": "largest standard error that the count of any one value can have, whatever the data",
 }
@@ -134,8 +134,9 @@ class Question(Part):
         """
         import numpy as np
 
-        held = np.full(mechanism.size, n / mechanism.size) if values is None else self.held(values, mechanism.size)
-        return float(np.sqrt(np.mean(mechanism.predicted(self.weighed(mechanism.size), held) ** 2)))
+        size = mechanism.size
+        held = np.full(size, n / size) if values is None else self.held(values, size)
+        return float(np.sqrt(np.mean(mechanism.predicted(self.weighed(size), held) ** 2)))
 
     def held(self, values: Any, size: int) -> NDArray[Any]:
         """How many of the people are in each place."""

@@ -128,7 +128,8 @@ def made_now() -> Made:
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    return design.poll.randomizer.opened(tally).people
+    people: int = design.poll.randomizer.opened(tally).people
+    return people
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:

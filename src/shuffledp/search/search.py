@@ -194,8 +194,8 @@ class TopSearch:
 
     def design(self, question: LevelQuestion, group: Group) -> Design:
         """A level, written down."""
-        terms = {"n": group.most, "honest": group.honest, "delta": self.level_delta, "randomizer": group.randomizer}
-        return Design.of(Poll(question, **terms), epsilon=self.epsilon)
+        terms: dict[str, Any] = {"n": group.most, "honest": group.honest, "delta": self.level_delta}
+        return Design.of(Poll(question, randomizer=group.randomizer, **terms), epsilon=self.epsilon)
 
     def first_design(self) -> Design:
         """The first level. No other has fewer people, and those who draw by another law show no

@@ -53,11 +53,11 @@ class CrosstabQuestion(Question):
     other: tuple[Label | None, ...]
 
     @classmethod
-    def of(cls, *, columns: Any, categories: Any, other: Any = None) -> Self:
+    def of(cls, *, columns: Any, categories: Any, other: Any = None) -> Self:  # type: ignore[override]
         """Values that are not listed count as the column's entry in ``other``, or are refused."""
-        names = tuple(as_list("columns", columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
+        names: Any = tuple(as_list("columns", columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
         listed = as_list("categories", categories, remedy=LISTS)
-        rest = [None] * len(listed) if other is None else as_list("other", other, remedy=LISTS)
+        rest: Any = [None] * len(listed) if other is None else as_list("other", other, remedy=LISTS)
         return cls(columns=names, categories=tuple(map(_written, listed)), other=tuple(rest)).checked()
 
     @classmethod

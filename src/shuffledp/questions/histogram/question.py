@@ -45,7 +45,7 @@ class HistogramQuestion(Question):
     other: Annotated[Label | None, NEEDED] = None
 
     @classmethod
-    def of(cls, *, categories: Any, other: Any = None) -> Self:
+    def of(cls, *, categories: Any, other: Any = None) -> Self:  # type: ignore[override]
         """The categories may be anything hashable, or a number k for 0, ..., k - 1."""
         return cls(categories=Labels.of(categories, other).labels, other=other)
 
@@ -108,7 +108,7 @@ class HistogramQuestion(Question):
 
     @property
     def listed(self) -> Sequence[Label]:
-        return self.domain(0).listed
+        return range(self.categories) if isinstance(self.categories, int) else self.categories
 
     def scale(self, n: int) -> float:
         return n

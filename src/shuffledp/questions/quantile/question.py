@@ -57,7 +57,7 @@ class QuantileQuestion(Question):
     ranges: Annotated[tuple[tuple[Number, Number], ...], Limits(0, MOST_ASKED), NEEDED] = ()
 
     @classmethod
-    def of(cls, *, cuts: Any, at: Any = (0.5,), ranges: Any = ()) -> Self:
+    def of(cls, *, cuts: Any, at: Any = (0.5,), ranges: Any = ()) -> Self:  # type: ignore[override]
         ends = as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")
         return cls(
             cuts=_numbers("cuts", cuts),
@@ -165,8 +165,8 @@ class QuantileQuestion(Question):
 
 
 def _numbers(name: str, values: object, remedy: str = "Pass a list of numbers.") -> tuple[float, ...]:
-    found = []
-    for each in as_list(name, values, remedy=remedy):
+    found, listed = [], list[Any](as_list(name, values, remedy=remedy))
+    for each in listed:
         try:
             found.append(float(each))
         except (TypeError, ValueError):
