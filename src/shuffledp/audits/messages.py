@@ -26,7 +26,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.judge.reports import documented
 from shuffledp.mechanisms.shuffler import Bag
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.sampling import Source, source_of
 
 __all__ = ["Beside", "MessageView", "Messaged", "dummies_law", "view_of"]
@@ -461,7 +460,7 @@ class Messaged(Subject):
 
     decode: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
 
-    def __init__(self, law: MessageLaw, n: int, *, name: str | None = None) -> None:
+    def __init__(self, law: Any, n: int, *, name: str | None = None) -> None:
         words = ", ".join(f"{key} = {value}" for key, value in law.describe().items())
         self.law: Any = law.realised
         self.n, self.name = n, name or f"{words}; {n} people"

@@ -130,8 +130,9 @@ class Surveyed(Finite):
     """A poll with reports of one message: encode, shuffle, and the bag that comes out."""
 
     def __init__(self, poll: Poll, *, name: str | None = None) -> None:
-        if hasattr(poll.question, "query"):  # records are their own answers: nobody knows which are the extreme ones
-            asked: Any = replace(poll.question, query=float)
+        question: Any = poll.question
+        if hasattr(question, "query"):  # records are their own answers: nobody knows which are the extreme ones
+            asked = replace(question, query=float)
             poll = Poll(asked, n=poll.n, randomizer=poll.randomizer, delta=poll.delta, honest=poll.honest)
         self.poll, self.description, self.domain = poll, poll.describe(), _domain(poll)
         super().__init__(name or _name(poll), poll.n, reading_of(poll.randomizer))
