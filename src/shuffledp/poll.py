@@ -105,6 +105,7 @@ class Poll:
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
         if delta is not None:
             delta = (check_delta if epsilon is None else check_promised)(delta)
+        epsilon = None if epsilon is None else check_epsilon(epsilon)
         target = {"n": n, "epsilon": epsilon, "delta": delta, "honest": honest, "rounds": check_rounds(rounds)}
         more = {"epsilon0": epsilon0, "randomizer": randomizer, "mechanism": mechanism, **choices, "view": view}
         vars(self).update(target, question=asked, given={**own, **target, **more})
@@ -122,10 +123,9 @@ class Poll:
                 f'view must be one of {", ".join(VIEWS)}, got {view!r}. "reports" are whole reports, shuffled.'
             )
         if randomizer is not None:
-            for wrong, value in {**({} if name is None else {"mechanism": name}), **choices}.items():
+            if wrong := [*choices] if name is None else ["mechanism"]:
                 raise InvalidInput(
-                    f"{wrong} must be left out with a randomizer, got {value!r}. The randomizer says how a report "
-                    f"hides its sender."
+                    f"{wrong[0]} must be left out with a randomizer, got both. It says how a report hides its sender."
                 )
             return mechanism_of(randomizer, view).answering(self.question, self.n)
         if view != "reports":
