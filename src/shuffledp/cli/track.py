@@ -1,4 +1,4 @@
-"""The commands track new, add, status, plot and verify: one design, asked every week."""
+"""The commands track new, add, status and plot: one design, asked every week."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,6 @@ from shuffledp.cli.options import (
     argument,
     declared,
     flag,
-    number,
     option,
     read_count,
     shared,
@@ -29,6 +28,7 @@ from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.series.pausing import Pace
+    from shuffledp.series.trend import Trend
     from shuffledp.series.weeks import Tracked, Week
 
 __all__ = ["SERIES", "refresh"]
@@ -118,7 +118,7 @@ def new(
             show.alone(settled.mechanism, settled.shown_alone),
             ("error", f"{settled.protocol.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
-        [_paid(made.payment is not None)],
+        [_paid(made.ledger is not None)],
     )
     return show.command(f"shuffledp track add {quote(str(folder))} FILE --column NAME", "Next: ")
 
@@ -306,46 +306,13 @@ def plot(
     return print(f"{place}  the figure")
 
 
-def _show_changes(trend: Any) -> None:
-    told = [(label, each) for label in trend.lines for each in trend.changes(label) if each.told]
-    changes = sum(len(trend.changes(label)) for label in trend.lines)
-    show.sentences([f"{len(told)} of {changes} changes from week to week are more than noise, all of them at once."])
+def _show_changes(trend: "Trend") -> None:
+    from shuffledp.series.trend_page import compared, in_words
+
+    every, told = compared(trend)
+    show.sentences([f"{len(told)} of {len(every)} changes from week to week are more than noise, all of them at once."])
+    words = ((label, change, *in_words(trend, label, change)) for label, change in told)
     show.bullets(
-        f"{label}: {change.value:+.4g} from week {change.since.week} to {change.to.week}, between "
-        f"{change.band[0]:+.4g} and {change.band[1]:+.4g}"
-        for label, change in told
+        f"{label}: {value} from week {change.since.week} to {change.to.week}, between {between}"
+        for label, change, value, between in words
     )
-
-
-@track.command("verify", epilog=examples("track verify cities", "track verify cities --json"))
-def verify(
-    folder: Folder,
-    ledger: PaidIn = None,
-    seconds: Annotated[
-        float | None,
-        number(
-            "seconds", QUESTION, "Seconds of computing for a week, after which the rest of it is left unchecked: 120."
-        ),
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
-    """Verify the page of every week, as `shuffledp verify` does, and that the page of the series
-    says what they say. Exit code 0: all agree; 1: something does not; 3: not enough could be
-    checked.
-    """
-    from shuffledp.cli.verify import CODES
-    from shuffledp.series.checking import check_series
-    from shuffledp.series.weeks import tracked
-
-    with patiently("verifying every week"):
-        found = check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds)
-    if as_json:
-        show.as_json({"verdict": found.verdict, "weeks": found.weeks, "faults": list(found.faults)})
-    else:
-        for week, verdict in found.weeks.items():
-            print(f"week {week}: {verdict}")
-        for fault in found.faults:
-            print(f"fault: {fault}")
-        print(f"{found.verdict}: {len(found.weeks)} weeks of series {found.name}.")
-    if found.verdict != "pass":
-        raise typer.Exit(code=CODES[found.verdict])

@@ -4,20 +4,25 @@ what all of it does and does not say. It depends on the weeks alone, and can be 
 
 from __future__ import annotations
 
+import re
+
 from shuffledp import __version__
-from shuffledp.page.numerals import decimals_for, exact, fixed, level, many, scientific, tied
+from shuffledp.page.numerals import SPACE, decimals_for, exact, fixed, level, many, scientific, tied
 from shuffledp.page.page import rendered
 from shuffledp.page.svg import Chart, shortened
 from shuffledp.page.svg_file import SEEDED, SvgFigure
 from shuffledp.page.trend_chart import Mark, trend_chart
 from shuffledp.series.pausing import paces, spent_after
-from shuffledp.series.trend import Change, Point, Trend, Unit, trend_of, write_trend
+from shuffledp.series.trend import Change, Point, Trend, trend_of, write_trend
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import replace_file
 
-__all__ = ["PAGE", "PAGES", "series_html", "trend_svg", "write_pages"]
+__all__ = ["PAGE", "PAGES", "WRITER", "compared", "in_words", "series_html", "trend_svg", "write_pages"]
+
+Labeled = tuple[str, Change]
 
 PAGE, TABLE = "trend.html", "trend.csv"
+WRITER = re.compile(r"Made by shuffledp (\S{1,40}) from the pages of the weeks")
 PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every line with its intervals"}
 LETTERS = 52  # of a label above its chart
 PANELS = 8  # lines that are drawn; the table has all
@@ -71,8 +76,7 @@ def series_html(state: Tracked) -> str:
     """One HTML file: no network, no script, nothing next to it but the pages of the weeks."""
     trend, series, periods = trend_of(state), state.series, state.periods()
     design, released = series.design, len(state.taken)
-    every = [(each, change) for each in trend.lines for change in trend.changes(each)]
-    distinct = [(each, change) for each, change in every if change.told]
+    every, distinct = compared(trend)
     return rendered(
         "series/trend.html",
         name=series.title or series.name,
@@ -86,7 +90,11 @@ def series_html(state: Tracked) -> str:
         caption=tied(_caption(trend)) if trend.lines else "",
         every=len(every),
         distinct=len(distinct),
-        changes=[(each, _cells(trend.units[each], change)) for each, change in (distinct or every)[:PANELS]],
+        changes=[
+            (label, [_name(change.since), _name(change.to), *in_words(trend, label, change)])
+            for label, change in (distinct or every)[:PANELS]
+        ],
+        uncut=all(change.band is not None for _, change in every),
         weeks=[(week, periods[week], record) for week, record in state.standing.items()],
         elsewhere=sorted(state.taken - set(state.standing)),
         released=released,
@@ -97,11 +105,25 @@ def series_html(state: Tracked) -> str:
     )
 
 
-def _cells(unit: Unit, change: Change) -> list[str]:
-    low, high = (change.lower, change.upper) if change.band is None or not change.told else change.band
-    half = (high - low) / 2.0
-    between = f"{_number(unit, low, half, up=False)} to {_number(unit, high, half, up=True)}"
-    return [_name(change.since), _name(change.to), _number(unit, change.value, half), between]
+def compared(trend: Trend) -> tuple[list[Labeled], list[Labeled]]:
+    """All changes from week to week, and those that can be told from noise, all of them at once."""
+    every = [(label, change) for label in trend.lines for change in trend.changes(label)]
+    return every, [(label, change) for label, change in every if change.told]
+
+
+def in_words(trend: Trend, label: str, change: Change) -> tuple[str, str]:
+    """A change, and the interval that holds for all changes at once: of shares in percentage
+    points. An end is shown on its own side of 0.
+    """
+    unit, points = trend.units[label], f"{SPACE}percentage points"
+    low, high = (_scale(unit) * end for end in change.band or (change.lower, change.upper))
+    decimals = decimals_for((high - low) / 2.0)
+    if change.told:
+        decimals = max(decimals, decimals_for(min(abs(low), abs(high))))
+    between = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
+    plus, words = "+" if change.value > 0.0 else "", fixed(_scale(unit) * change.value, decimals)
+    value = f"{plus}{words}{points if unit.startswith('share') else ''}"
+    return value, "not known" if change.band is None else between
 
 
 def _units(trend: Trend) -> str:
@@ -110,12 +132,15 @@ def _units(trend: Trend) -> str:
     return f"The {' or '.join(units)}"
 
 
-def _number(unit: Unit, value: float, half: float, *, up: bool | None = None) -> str:
-    """A share in per cent, or a number as it is; limits are rounded outwards."""
-    share = unit.startswith("share")
-    scale = 100.0 if share else 1.0
-    words = fixed(scale * value, decimals_for(scale * half), up=up)
-    return f"{words} %" if share else words
+def _scale(unit: str) -> float:
+    """Shares are shown in per cent."""
+    return 100.0 if unit.startswith("share") else 1.0
+
+
+def _number(unit: str, value: float, half: float) -> str:
+    """A share in per cent, or a number as it is."""
+    words = fixed(_scale(unit) * value, decimals_for(_scale(unit) * half))
+    return f"{words}{SPACE}%" if unit.startswith("share") else words
 
 
 def _half(point: Point) -> float:

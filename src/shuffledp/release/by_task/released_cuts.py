@@ -11,7 +11,7 @@ from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.quantiles import Distribution
 from shuffledp.record import Asked, AtQuantiles, InRanges
-from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
+from shuffledp.release.by_task.released_answer import ReleasedAnswer
 
 __all__ = ["ReleasedCuts"]
 
@@ -21,18 +21,20 @@ class ReleasedCuts(ReleasedAnswer):
 
     ordered = True
 
-    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+    def beside(
+        self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked, level: float
+    ) -> dict[str, Any]:
         """The quantiles and the ranges that were asked for."""
         protocol = design.protocol
         assert isinstance(protocol, Distribution)
         return {
-            "quantiles": _quantiles(protocol, estimate) if protocol.question.at else None,
-            "ranges": _ranges(protocol, tally) if protocol.question.ranges else None,
+            "quantiles": _quantiles(protocol, estimate, level) if protocol.question.at else None,
+            "ranges": _ranges(protocol, tally, level) if protocol.question.ranges else None,
         }
 
 
-def _quantiles(protocol: Distribution, estimate: Estimate) -> AtQuantiles:
-    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
+def _quantiles(protocol: Distribution, estimate: Estimate, level: float) -> AtQuantiles:
+    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, level), strict=True)
     one, some = (
         zip(*protocol.swayed_quantiles(estimate, people), strict=True) for people in (1, -(-estimate.n // 100))
     )
@@ -49,8 +51,8 @@ def _quantiles(protocol: Distribution, estimate: Estimate) -> AtQuantiles:
     )
 
 
-def _ranges(protocol: Distribution, tally: NDArray[np.int64]) -> InRanges:
+def _ranges(protocol: Distribution, tally: NDArray[np.int64], level: float) -> InRanges:
     estimate = protocol.in_ranges(tally)
-    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))
+    columns = (estimate.values, estimate.stderr, *estimate.interval(level))
     value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
     return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)

@@ -13,7 +13,7 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.record import Asked, Ends
 from shuffledp.record.findings import CLIPPED_MEAN, CLIPPED_SUM
-from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
+from shuffledp.release.by_task.released_answer import ReleasedAnswer
 
 __all__ = ["ReleasedMean", "ReleasedSum"]
 
@@ -26,7 +26,9 @@ class ReleasedMean(ReleasedAnswer):
     def labels(self, estimate: Estimate, *, clipped: bool) -> tuple[Hashable, ...]:
         return (self.clipped,) if clipped else estimate.labels
 
-    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+    def beside(
+        self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked, level: float
+    ) -> dict[str, Any]:
         """How many people's numbers were rounded to either end of the range, where some may have
         been clipped.
 
@@ -37,7 +39,7 @@ class ReleasedMean(ReleasedAnswer):
             return {}
         assert protocol.k is not None
         at_ends = protocol.at_ends(tally)
-        value, lower, upper = (tuple(column.tolist()) for column in (at_ends.values, *at_ends.simultaneous(LEVEL)))
+        value, lower, upper = (tuple(column.tolist()) for column in (at_ends.values, *at_ends.simultaneous(level)))
         step = (protocol.upper - protocol.lower) / protocol.k
         return {"ends": Ends(step=step, value=value, lower=lower, upper=upper)}
 
