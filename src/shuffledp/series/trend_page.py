@@ -51,10 +51,13 @@ def _charts(trend: Trend) -> list[tuple[str, Chart]]:
     """A chart for each label, or for the largest."""
     drawn = []
     for each in trend.largest(PANELS):
-        points, unit = trend.lines[each], trend.units[each]
-        marks = [Mark(one.place, _name(one), one.value, one.lower, one.upper, one.band) for one in points]
-        words = "; ".join(f"{_name(one)}: {_number(unit, one.value, _half(one))}" for one in points)
-        drawn.append((each, trend_chart(f"{each}, {unit}: {words}.", marks)))
+        unit, marks, words = trend.units[each], [], []
+        scale, percent = _spelled(unit)
+        for point in trend.lines[each]:
+            value, low, high, *band = (scale * end for end in (point.value, point.lower, point.upper, *point.band or ()))
+            marks.append(Mark(point.place, _name(point), value, low, high, (band[0], band[1]) if band else None))
+            words.append(f"{_name(point)}: {fixed(value, decimals_for((high - low) / 2.0))}{percent}")
+        drawn.append((each, trend_chart(f"{each}, {unit}: {'; '.join(words)}.", marks, percent)))
     return drawn
 
 
@@ -115,33 +118,23 @@ def in_words(trend: Trend, label: str, change: Change) -> tuple[str, str]:
     """A change, and the interval that holds for all changes at once: of shares in percentage
     points. An end is shown on its own side of 0.
     """
-    unit, points = trend.units[label], f"{SPACE}percentage points"
-    low, high = (_scale(unit) * end for end in change.band or (change.lower, change.upper))
+    scale, percent = _spelled(trend.units[label])
+    low, high = (scale * end for end in change.band or (change.lower, change.upper))
     decimals = decimals_for((high - low) / 2.0)
     if change.told:
         decimals = max(decimals, decimals_for(min(abs(low), abs(high))))
     between = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
-    plus, words = "+" if change.value > 0.0 else "", fixed(_scale(unit) * change.value, decimals)
-    value = f"{plus}{words}{points if unit.startswith('share') else ''}"
+    points = f"{SPACE}percentage points" if percent else ""
+    value = f"{'+' if change.value > 0.0 else ''}{fixed(scale * change.value, decimals)}{points}"
     return value, "not known" if change.band is None else between
+
+
+def _spelled(unit: str) -> tuple[float, str]:
+    """By what a number is multiplied where it is shown, and what stands behind it."""
+    return (100.0, f"{SPACE}%") if unit.startswith("share") else (1.0, "")
 
 
 def _units(trend: Trend) -> str:
     """What the lines are of, each once."""
     units = dict.fromkeys(trend.units[each] for each in trend.largest(PANELS))
     return f"The {' or '.join(units)}"
-
-
-def _scale(unit: str) -> float:
-    """Shares are shown in per cent."""
-    return 100.0 if unit.startswith("share") else 1.0
-
-
-def _number(unit: str, value: float, half: float) -> str:
-    """A share in per cent, or a number as it is."""
-    words = fixed(_scale(unit) * value, decimals_for(_scale(unit) * half))
-    return f"{words}{SPACE}%" if unit.startswith("share") else words
-
-
-def _half(point: Point) -> float:
-    return (point.upper - point.lower) / 2.0
