@@ -192,7 +192,10 @@ def test_an_end_of_a_change_that_is_told_is_not_rounded_to_0() -> None:
 
 def test_a_week_that_was_changed_is_found(state: Tracked) -> None:
     place = state.folder / "weeks" / "002" / "page.html"
-    place.write_text(place.read_text(encoding="utf-8").replace("week 2 of 4", "week 3 of 4"), encoding="utf-8")
-    found = check_series(replace(state, standing={week: state.standing[week] for week in (1, 2)}))
-    assert found.verdict == "FAIL"
-    assert {check.what.partition(":")[0] for check in found.failed} == {"week 2"}
+    two = replace(state, standing={week: state.standing[week] for week in (1, 2)})
+    whole = place.read_text(encoding="utf-8")
+    for forged in (whole.replace("week 2 of 4", "week 3 of 4").encode(), b"\xff\xfe", whole[:-9].encode(), None):
+        place.unlink() if forged is None else place.write_bytes(forged)
+        found = check_series(two)
+        assert found.verdict == "FAIL"
+        assert {check.what.partition(":")[0] for check in found.failed} == {"week 2"}

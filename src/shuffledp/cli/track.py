@@ -37,6 +37,11 @@ SERIES = "The series"
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
 )
+PAID = "All weeks were paid for in the ledger, and each will be released once."
+UNPAID = (
+    "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
+    "people elsewhere."
+)
 track = group(
     "track", RUN, "The same question every week: paid for in advance, with the trend, and what a pause would buy."
 )
@@ -118,18 +123,9 @@ def new(
             show.alone(settled.mechanism, settled.shown_alone),
             ("error", f"{settled.protocol.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
-        [_paid(made.ledger is not None)],
+        [PAID if made.ledger is not None else UNPAID],
     )
     return show.command(f"shuffledp track add {quote(str(folder))} FILE --column NAME", "Next: ")
-
-
-def _paid(paid: bool) -> str:
-    if paid:
-        return "All weeks were paid for in the ledger, and each will be released once."
-    return (
-        "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
-        "people elsewhere."
-    )
 
 
 @track.command(
@@ -205,23 +201,32 @@ def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False)
     from shuffledp.series.weeks import tracked
 
     state = tracked(folder, ledger=ledger)
+    design, released = state.series.design, len(state.taken)
     with patiently("composing the weeks"):
-        design, released = state.series.design, len(state.taken)
         spent, options = spent_after(design, released), paces(design, released)
+    weeks = [_released(state, week) for week in sorted(state.taken)]
     if as_json:
         return show.as_json(
             {
                 "series": state.series.name,
                 "digest": state.series.digest,
                 "weeks": state.series.weeks,
-                "released": [_released(state, week) for week in sorted(state.taken)],
+                "released": weeks,
                 "left": state.left,
                 "spent": None if spent is None else {"lower": spent.lower, "upper": spent.upper},
                 "promised": {"epsilon": design.epsilon, "delta": design.delta},
                 "paces": [each.as_json() for each in options],
             }
         )
-    _show_status(state, "nothing" if spent is None else rounded(spent.upper, up=True))
+    at_most = "nothing" if spent is None else rounded(spent.upper, up=True)
+    rows = [
+        ("released", f"{released:,}", f"of {state.series.weeks:,} weeks"),
+        ("left", f"{state.left:,}", "weeks"),
+        ("spent", at_most, f"epsilon of these {released:,} at delta = {show.exactly(design.delta)}, at most"),
+        ("promised", f"{design.epsilon:g}" if design.epsilon is not None else "nothing", "epsilon of all weeks"),
+    ]
+    show.answer(f"series {state.series.name}", rows, [])
+    _show_weeks(state, [each for each in weeks if each["here"]])
     if options:
         head = ["ask", "weeks", "epsilon in all", "error of a week", "if calibrated anew"]
         show.table(head, [_row(each) for each in options], numbers=0)
@@ -229,18 +234,9 @@ def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False)
     return None
 
 
-def _show_status(state: "Tracked", spent: str) -> None:
-    design, released = state.series.design, len(state.taken)
-    rows = [
-        ("released", f"{released:,}", f"of {state.series.weeks:,} weeks"),
-        ("left", f"{state.left:,}", "weeks"),
-        ("spent", spent, f"epsilon of these {released:,} at delta = {show.exactly(design.delta)}, at most"),
-        ("promised", f"{design.epsilon:g}" if design.epsilon is not None else "nothing", "epsilon of all weeks"),
-    ]
-    show.answer(f"series {state.series.name}", rows, [])
-    if state.standing:
+def _show_weeks(state: "Tracked", weeks: list[dict[str, Any]]) -> None:
+    if weeks:
         print()
-        weeks = [_released(state, week) for week in sorted(state.standing)]
         table = [(str(each["week"]), f"{each['reports']:,}", each["period"] or "", each["when"][:16]) for each in weeks]
         show.table(["week", "reports", "period", "released, UTC"], table, numbers=2)
     if elsewhere := sorted(state.taken - set(state.standing)):
@@ -265,11 +261,10 @@ def _released(state: "Tracked", week: int) -> dict[str, Any]:
 
 
 def _row(pace: "Pace") -> tuple[str, ...]:
-    every = {1: "every week", 2: "every second week", 4: "every fourth week"}[pace.every]
     better = ""
     if pace.gain is not None and pace.calibrated_error is not None:
         better = f"{pace.calibrated_error:.4g}: {pace.gain:.2f} times smaller"
-    return (every, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
+    return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
 
 
 @track.command("plot", epilog=examples("track plot cities", "track plot cities --out trend.svg"))

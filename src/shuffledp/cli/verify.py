@@ -72,12 +72,12 @@ def verify(
 
     seconds = SECONDS if seconds is None else seconds
     series = file.is_dir() and (file / "series.json").is_file()
-    found, text = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
     if series and rewrite is not None:
         raise InvalidInput(
             f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp track plot "
             f"{quote(str(file))}"
         )
+    found, text = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
     written = None if rewrite is None else _rewrite(text, rewrite, found)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")

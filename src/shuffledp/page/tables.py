@@ -71,7 +71,7 @@ def _distribution(record: Record, found: Estimates) -> Iterator[Table]:
         names = [f"{quantile_name(at)}{clipped}" for at in each.at]
         columns = zip(names, each.value, each.lower, each.upper, strict=True)
         rows = [Row(name, value, None, lower, upper) for name, value, lower, upper in columns]
-        yield Table("quantile", rows, binned=True)
+        yield Table(str(record.question), rows, binned=True)
     if (some := found.ranges) is not None:
         people = record.counted.reports
         names = [f"from {exact(low)} to {exact(high)}" for low, high in record.question.ranges]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.record import embedded_json
+from shuffledp.record import Record, embedded_json
 from shuffledp.series.series_file import check_order
 from shuffledp.series.trend_page import PAGE, WRITER, series_html
 from shuffledp.series.weeks import Tracked, folder_of
@@ -34,16 +34,20 @@ def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float =
         book = Ledger(state.folder / payment.path if ledger is None else ledger)
     checks = [*_check_trend(state), *_check_weeks(state)]
     for week, record in state.standing.items():
-        place = folder_of(state.folder, week)
-        page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
-        if page is None:
-            checks.append(holds(f"week {week}: the page", "none", "one", str(place), False))
-            continue
-        same = embedded_json(page) == record.as_json()
-        found = verify(page, table=table, ledger=book, seconds=seconds).checks
-        beside = holds("estimates.json", "a release", "that of the page", "the file beside the page", same)
-        checks += [replace(check, what=f"week {week}: {check.what}") for check in (beside, *found)]
+        found = _check_week(folder_of(state.folder, week), record, book, seconds)
+        checks += [replace(check, what=f"week {week}: {check.what}") for check in found]
     return Verification(tuple(checks))
+
+
+def _check_week(place: Path, record: Record, ledger: Ledger | None, seconds: float) -> list[Check]:
+    """One week by itself: its page is of the record beside it, and holds."""
+    page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
+    try:
+        same = page is not None and embedded_json(page) == record.as_json()
+        found = [] if page is None else verify(page, table=table, ledger=ledger, seconds=seconds).checks
+    except InvalidInput as error:
+        return [holds("the page", "no page", "one", str(error), False)]
+    return [holds("estimates.json", "a release", "that of the page", "the page beside it", same), *found]
 
 
 def _check_trend(state: Tracked) -> Iterator[Check]:
@@ -79,4 +83,4 @@ def _check_weeks(state: Tracked) -> Iterator[Check]:
 
 
 def _text(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None

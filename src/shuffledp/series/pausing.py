@@ -26,7 +26,7 @@ from shuffledp.randomizers.law_file import scaled
 
 __all__ = ["PACES", "Pace", "paces", "spent_after"]
 
-PACES = (1, 2, 4)  # every week, every second, every fourth
+PACES = {1: "every week", 2: "every second week", 4: "every fourth week"}
 DIGITS = 0.02  # relative accuracy of epsilon0; it is rounded down
 GAP = 0.02  # what is found to fit does; a little more might
 MOST = 16.0  # times as much
@@ -47,6 +47,11 @@ class Pace:
     error: float
     epsilon0: float | None = None
     calibrated_error: float | None = None
+
+    @property
+    def words(self) -> str:
+        """How often it is asked."""
+        return PACES[self.every]
 
     @property
     def gain(self) -> float | None:

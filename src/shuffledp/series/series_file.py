@@ -29,13 +29,10 @@ from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
 __all__ = [
     "FILE",
-    "NO_SEARCH",
     "Payment",
     "Period",
     "SeriesFile",
-    "check_by",
     "check_order",
-    "check_weekly",
     "period_of",
     "read_series",
 ]
@@ -93,13 +90,24 @@ class SeriesFile(Part):
                 f"a series must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
                 f"that wrote it."
             )
-        found = cls.read(facts, SERIES)
-        design = check_weekly(found.design.checked())
-        check_by(found.by, design)
+        found = cls.read(facts, SERIES).checked()
+        found.design.checked()
         if found.ledger is not None:
             check_name(found.ledger.population)
             check_digest("record", found.ledger.record)
-        return replace(found, name=Turn.checked(Turn(found.name, design.rounds)).name)
+        return found
+
+    def checked(self) -> Self:
+        """The same, if a series can be that: its name, a question of which one round is a release,
+        and in ``by`` a column of a crosstab.
+        """
+        if self.design.question.type in TOP:
+            raise InvalidInput(NO_SEARCH)
+        columns = self.design.domain.column_names or ()
+        if self.by is not None and self.by not in columns:
+            rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
+            raise InvalidInput(Refusal(rule, repr(self.by), "Leave it out."))
+        return replace(self, name=Turn.checked(Turn(self.name, self.weeks)).name)
 
     @cached_property
     def digest(self) -> str:
@@ -109,24 +117,6 @@ class SeriesFile(Part):
     def file_text(self) -> str:
         """The file, letter by letter."""
         return canonical(self.as_json()) + "\n"
-
-
-def check_weekly(design: Design) -> Design:
-    """Refuse a question of which one round is no release."""
-    if design.question.type in TOP:
-        raise InvalidInput(NO_SEARCH)
-    return design
-
-
-def check_by(by: object, design: Design) -> str | None:
-    """The column whose groups are looked at, if any: one of a crosstab."""
-    columns = design.domain.column_names or ()
-    if by is None:
-        return None
-    if not isinstance(by, str) or by not in columns:
-        rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
-        raise InvalidInput(Refusal(rule, repr(by), "Leave it out."))
-    return by
 
 
 def read_series(folder: Path) -> SeriesFile:

@@ -54,7 +54,8 @@ def _charts(trend: Trend) -> list[tuple[str, Chart]]:
         unit, marks, words = trend.units[each], [], []
         scale, percent = _spelled(unit)
         for point in trend.lines[each]:
-            value, low, high, *band = (scale * end for end in (point.value, point.lower, point.upper, *point.band or ()))
+            ends = (point.value, point.lower, point.upper, *(point.band or ()))
+            value, low, high, *band = (scale * end for end in ends)
             marks.append(Mark(point.place, _name(point), value, low, high, (band[0], band[1]) if band else None))
             words.append(f"{_name(point)}: {fixed(value, decimals_for((high - low) / 2.0))}{percent}")
         drawn.append((each, trend_chart(f"{each}, {unit}: {'; '.join(words)}.", marks, percent)))

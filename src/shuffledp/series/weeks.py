@@ -27,16 +27,7 @@ from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
 from shuffledp.release.request import Request
 from shuffledp.release.stored_question import question_about
-from shuffledp.series.series_file import (
-    FILE,
-    Payment,
-    SeriesFile,
-    check_by,
-    check_order,
-    check_weekly,
-    period_of,
-    read_series,
-)
+from shuffledp.series.series_file import FILE, Payment, SeriesFile, check_order, period_of, read_series
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 from shuffledp.tables.permutation import check_crowd
@@ -103,13 +94,11 @@ def new_series(
     kill, with the same name and the same design, it is paid for once.
     """
     check_words(Argument("title"), title)
-    check_by(by, check_weekly(design))
-    turn = Turn.checked(Turn(name, design.rounds))
-    check_new_folder(folder, lasting=True)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    made = SeriesFile(name=turn.name, created=created, title=title, design=design, by=by)
+    made = SeriesFile(name=name, created=created, title=title, design=design, by=by).checked()
+    check_new_folder(folder, lasting=True)
     if budget is not None:
-        receipt = budget.pay(design, turn.name).receipt
+        receipt = budget.pay(design, made.name).receipt
         assert receipt.id is not None
         assert receipt.record is not None
         place = os.path.relpath(budget.path.resolve(), folder.resolve())
