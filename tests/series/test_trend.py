@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp import Histogram, __version__
+from shuffledp import __version__
+from shuffledp.poll import Poll
 from shuffledp.record import Record
 from shuffledp.series import checking
 from shuffledp.series.checking import check_series
@@ -77,7 +78,7 @@ def test_intervals_of_changes_cover() -> None:
     as wide ones, the control, do not.
     """
     rng = np.random.default_rng(5)
-    poll = Histogram(categories=["yes", "no"], n=2_000, epsilon0=1.0)
+    poll = Poll("histogram", categories=["yes", "no"], n=2_000, epsilon0=1.0)
     covered = narrow = 0
     pairs = 600
     law = poll.randomizer

@@ -137,9 +137,9 @@ def trend_of(state: Tracked) -> Trend:
     for week, period in state.periods().items():
         record = state.standing[week]
         at = week if period is None else period_of(period).number
-        for table, row, *others in _weekly(record, state.series.weeks):
+        for table, row, band, apart in _weekly(record, state.series.weeks):
             of.setdefault(row.label, table)
-            own = (row.value, row.stderr, row.lower, row.upper, *others)
+            own = (row.value, row.stderr, row.lower, row.upper, band, apart)
             lines.setdefault(row.label, []).append(Point(week, period, at, record.counted.reports, *own))
     records = state.standing.values()
     level = next((record.estimates.level for record in records), 0.95)
