@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp import __version__
-from shuffledp.poll import Poll
+from shuffledp import Poll, __version__
 from shuffledp.record import Record
 from shuffledp.series import checking
 from shuffledp.series.checking import check_series
