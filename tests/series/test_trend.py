@@ -17,6 +17,8 @@ from shuffledp.series.trend import Point, Trend, trend_of
 from shuffledp.series.trend_page import PAGE, compared, in_words, series_html, trend_svg, write_pages
 from shuffledp.series.weeks import Tracked, tracked
 from shuffledp.verify.verification import Verification
+from tests.page.test_page import Reading
+from tests.page.test_true_sentences import BANNED
 from tests.series.conftest import PEOPLE, WEEKS
 
 pytestmark = pytest.mark.long
@@ -113,6 +115,7 @@ def test_the_page_says_what_the_weeks_say_and_a_changed_one_is_found(
     assert "3 of 4 weeks" in drawn.promise
     assert "not for release" in drawn.promise
     assert "<script" not in text
+    assert BANNED.findall(Reading(text).text) == []
     assert (state.folder / "trend.csv").read_text(encoding="utf-8").count("\n") == 7
     monkeypatch.setattr(checking, "verify", lambda *_, **__: Verification(()))
     assert check_series(state).verdict == "pass"

@@ -96,38 +96,30 @@ class Trend:
         """The lines to show, in their order: all of the lowest rank that has no more than ``most``;
         if there is none, those of the lowest with the largest values in their last week.
         """
-        every = [
-            [label for label in self.lines if self.ranks[label] == rank] for rank in sorted({*self.ranks.values()})
+        ranks = sorted(set(self.ranks.values()))
+        views = [[label for label in self.lines if self.ranks[label] == rank] for rank in ranks]
+        if fitting := [view for view in views if len(view) <= most]:
+            return fitting[0]
+        return sorted(views[0], key=lambda label: -self.lines[label][-1].value)[:most] if views else []
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every week of every line, as plain data."""
+        names = ("week", "period", "reports", "value", "stderr")
+        return [
+            {"label": label} | {name: getattr(point, name) for name in names} | _limits(point) | {"unit": unit}
+            for label, unit in self.units.items()
+            for point in self.lines[label]
         ]
-        largest = sorted(every[0], key=lambda label: -self.lines[label][-1].value)[:most] if every else []
-        return next((view for view in every if len(view) <= most), largest)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data: a row for every label and week, and one for every change."""
-        return {
-            "level": self.level,
-            "points": [{"label": label, **row} for label in self.lines for row in self._rows(label)],
-            "changes": [
-                {
-                    "label": label,
-                    "from": change.since.week,
-                    "to": change.to.week,
-                    "value": change.value,
-                    **_limits(change),
-                    "told": change.told,
-                }
-                for label in self.lines
-                for change in self.changes(label)
-            ],
-        }
-
-    def _rows(self, label: str) -> list[dict[str, Any]]:
-        """Every week of a line, as plain data."""
-        names = ("week", "period", "reports", "value", "stderr")
-        return [
-            {name: getattr(point, name) for name in names} | _limits(point) | {"unit": self.units[label]}
-            for point in self.lines[label]
+        changes = [
+            {"label": label, "from": each.since.week, "to": each.to.week, "value": each.value, **_limits(each)}
+            | {"told": each.told}
+            for label in self.lines
+            for each in self.changes(label)
         ]
+        return {"level": self.level, "points": self.rows(), "changes": changes}
 
 
 def trend_of(state: Tracked) -> Trend:
@@ -179,8 +171,7 @@ def _ends(table: Table | None, number: int, *, at_once: bool = False) -> Limits 
 
 def write_trend(trend: Trend, path: Path) -> None:
     """A row for every line and week, as CSV."""
-    rows = trend.as_json()["points"]
-    write_table(path, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+    write_table(path, COLUMNS, ([row[name] for name in COLUMNS] for row in trend.rows()))
 
 
 def _limits(found: Point | Change) -> dict[str, Any]:
