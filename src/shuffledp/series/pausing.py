@@ -20,8 +20,7 @@ from shuffledp.accounting.inversion import geometric, halve, within
 from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import answering
+from shuffledp.poll import Poll
 from shuffledp.randomizers.law_file import scaled
 
 __all__ = ["PACES", "Pace", "paces", "spent_after"]
@@ -66,64 +65,63 @@ class Pace:
 
 def spent_after(design: Design, weeks: int) -> Bound | None:
     """What so many weeks of a design spend together, at its delta; None if nothing was released."""
-    return None if weeks == 0 else _once(design.protocol).compose(weeks).epsilon(delta=design.delta)
+    return None if weeks == 0 else _once(design.poll).compose(weeks).epsilon(delta=design.delta)
 
 
 def paces(design: Design, released: int) -> list[Pace]:
     """What it means to ask the weeks that are left every week, every second or every fourth."""
-    left, error = design.rounds - released, design.protocol.predicted_stderr()
+    left, error = design.rounds - released, design.poll.predicted_stderr()
     found: list[Pace] = []
     for every in PACES if left else ():
         asked = ceil(left / every)
         if found and asked == found[-1].asked:
             continue
-        epsilon = _once(design.protocol).compose(released + asked).epsilon(delta=design.delta)
+        epsilon = _once(design.poll).compose(released + asked).epsilon(delta=design.delta)
         coming = None if every == 1 else _calibrated(design, released, asked)
         anew = () if coming is None else (coming.epsilon0, coming.predicted_stderr())
         found.append(Pace(every, asked, epsilon, error, *anew))
     return found
 
 
-def _once(protocol: Protocol) -> Guarantee:
+def _once(poll: Poll) -> Guarantee:
     """One week."""
-    return shuffled_parts(protocol.guarantee)[0][0]
+    return shuffled_parts(poll.guarantee)[0][0]
 
 
-def _calibrated(design: Design, released: int, asked: int) -> Protocol | None:
+def _calibrated(design: Design, released: int, asked: int) -> Poll | None:
     """The same question with the least noise found for so many weeks to come, such that all weeks
     together keep the promise of the design; None if it has no promise, or none is found.
     """
     if design.epsilon is None:
         return None
-    alone = scaled(design.protocol.randomizer, 1.0) is not None
+    alone = scaled(design.poll.randomizer, 1.0) is not None
     try:
         return (_with_more if alone else _as_if_all)(design, released, asked)
     except InvalidInput:  # a law that has no epsilon0, or is the truth beyond it
         return None
 
 
-def _keeps(design: Design, released: int, coming: Protocol, asked: int) -> bool:
+def _keeps(design: Design, released: int, coming: Poll, asked: int) -> bool:
     """Whether the weeks that were released and those to come keep the promise together."""
     assert design.epsilon is not None
     total = Accountant().add(_once(coming), rounds=asked)
     if released:
-        total = total.add(_once(design.protocol), rounds=released)
+        total = total.add(_once(design.poll), rounds=released)
     return total.total.delta_at_most(epsilon=design.epsilon, gap=GAP) <= design.delta
 
 
-def _coming(design: Design, **terms: Any) -> Protocol:
+def _coming(design: Design, **terms: Any) -> Poll:
     """The same question of the same people with another law."""
-    people = {"n": design.n, "honest": design.honest, "delta": design.delta}
-    return answering(design.resolved, design.mechanism.type, **people, **terms)
+    return Poll(design.resolved, n=design.n, honest=design.honest, delta=design.delta, **terms)
 
 
-def _with_more(design: Design, released: int, asked: int) -> Protocol | None:
+def _with_more(design: Design, released: int, asked: int) -> Poll | None:
     """The same law with a larger epsilon0: another grid for a mean, or another size of hashes,
     might do still better.
     """
 
-    def coming(factor: float) -> Protocol:
-        return _coming(design, randomizer=scaled(design.protocol.randomizer, factor))
+    def coming(factor: float) -> Poll:
+        return _coming(design, randomizer=scaled(design.poll.randomizer, factor))
 
     def fits(factor: float) -> bool:
         return _keeps(design, released, coming(factor), asked)
@@ -135,14 +133,15 @@ def _with_more(design: Design, released: int, asked: int) -> Protocol | None:
     return coming(good) if good > 1.0 else None
 
 
-def _as_if_all(design: Design, released: int, asked: int) -> Protocol | None:
+def _as_if_all(design: Design, released: int, asked: int) -> Poll | None:
     """The law that would keep the promise if the weeks that were released had it, too. These had
     more noise, so a little is left; what it would buy is not looked for.
     """
-    law, light = design.protocol.randomizer, design.mechanism.epsilon0
+    law, light = design.poll.randomizer, design.mechanism.epsilon0
     terms = {name: getattr(law, name) for name in ("keep", "kind") if hasattr(law, name)}
     if light is not None:
         terms |= {"light_epsilon0": light}
-    coming = _coming(design, epsilon=design.epsilon, rounds=released + asked, **terms)
-    better = coming.predicted_stderr() < design.protocol.predicted_stderr()
+    terms |= {"mechanism": design.mechanism.type, "epsilon": design.epsilon}
+    coming = _coming(design, rounds=released + asked, **terms)
+    better = coming.predicted_stderr() < design.poll.predicted_stderr()
     return coming if better and _keeps(design, released, coming, asked) else None

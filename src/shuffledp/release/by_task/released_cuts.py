@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.protocols.quantiles import Distribution
+from shuffledp.poll import Poll
 from shuffledp.record import Asked, AtQuantiles, InRanges
 from shuffledp.release.by_task.released_answer import ReleasedAnswer
 
@@ -25,18 +25,20 @@ class ReleasedCuts(ReleasedAnswer):
         self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked, level: float
     ) -> dict[str, Any]:
         """The quantiles and the ranges that were asked for."""
-        protocol = design.protocol
-        assert isinstance(protocol, Distribution)
+        poll = design.poll
+        ranges = poll.derive(tally)["ranges"]
         return {
-            "quantiles": _quantiles(protocol, estimate, level) if protocol.question.at else None,
-            "ranges": _ranges(protocol, tally, level) if protocol.question.ranges else None,
+            "quantiles": _quantiles(poll, estimate, level) if design.resolved.at else None,
+            "ranges": _ranges(ranges, level) if ranges.labels else None,
         }
 
 
-def _quantiles(protocol: Distribution, estimate: Estimate, level: float) -> AtQuantiles:
-    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, level), strict=True)
+def _quantiles(poll: Poll, estimate: Estimate, level: float) -> AtQuantiles:
+    question: Any = poll.question
+    at, value, lower, upper, *_ = zip(*question.quantiles(estimate, level), strict=True)
     one, some = (
-        zip(*protocol.swayed_quantiles(estimate, people), strict=True) for people in (1, -(-estimate.n // 100))
+        zip(*question.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
+        for people in (1, -(-estimate.n // 100))
     )
     (one_lower, one_upper), (some_lower, some_upper) = one, some
     return AtQuantiles(
@@ -51,8 +53,7 @@ def _quantiles(protocol: Distribution, estimate: Estimate, level: float) -> AtQu
     )
 
 
-def _ranges(protocol: Distribution, tally: NDArray[np.int64], level: float) -> InRanges:
-    estimate = protocol.in_ranges(tally)
+def _ranges(estimate: Estimate, level: float) -> InRanges:
     columns = (estimate.values, estimate.stderr, *estimate.interval(level))
     value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
     return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)
