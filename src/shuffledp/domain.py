@@ -83,7 +83,8 @@ class Domain(Part):
     families: ClassVar[tuple[str, ...]]
     kind: ClassVar[Literal["text", "number"]] = "text"
     checks_in: ClassVar[bool] = True  # whether a person's report may be blank
-    place: ClassVar[str] = "answer"  # what a person's place is to people: a number is rounded at random
+    rounded: ClassVar[bool] = False  # whether places are numbers, rounded at random
+    place: ClassVar[str] = "answer"  # what a person's place is to people
     bounds: ClassVar[Any] = None  # between which numbers a value lies; None where it is a text
     column_names: ClassVar[Any] = None  # of the columns that a value has, where there are several
     names: ClassVar[Any] = ()  # of its places, where these have names
@@ -400,6 +401,7 @@ class Grid(Domain):
     families = ("krr", "split")
     kind = "number"
     checks_in = False
+    rounded = True
     place = "number"
 
     type: Annotated[Literal["grid"], NEEDED] = "grid"
