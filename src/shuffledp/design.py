@@ -145,9 +145,9 @@ class Law(Part):
         """Whether its noise is that of all honest people together, and no report has its own."""
         return "honest" in self.parameters
 
-    def shown_alone(self, truth: str = "true answer") -> str:
-        """How much one report shows by itself, to stand beside its epsilon0. Where a report names
-        a place, its closed form is more than an upper bound.
+    def shown_alone(self, place: str = "answer") -> str:
+        """How much one report shows by itself, to stand beside its epsilon0; ``place`` is what it
+        can name. Where it names one, the closed form is more than an upper bound.
 
         >>> Law(type="krr", k=2, epsilon0=5.1212, integers=()).shown_alone()
         'a report is the true answer with probability 99.4 %'
@@ -155,13 +155,14 @@ class Law(Part):
         "a person's messages contain the true answer"
         """
         epsilon0, k = self.epsilon0, self.values or 1
+        truth = "true number, rounded," if place == "number" else f"true {place}"
         if epsilon0 is None or epsilon0 == math.inf:
             if self.shared:
                 return f"added up, a person's messages are the {truth} plus their share of the noise"
             return f"a person's messages contain the {truth.rstrip(',')}"
         if self.type == NAMING[0]:
             return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"
-        share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} answers seemed equally likely"
+        share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} {place}s seemed equally likely"
         return f"the best guess from a report is right with probability at most {share}, {before}"
 
 
@@ -300,7 +301,7 @@ class Design(Part):
     @property
     def shown_alone(self) -> str:
         """How much one report shows by itself."""
-        return self.mechanism.shown_alone("true number, rounded," if self.domain.rounded else "true answer")
+        return self.mechanism.shown_alone(self.domain.place)
 
     def __repr__(self) -> str:
         """In a line: what is asked, of whom, with what noise, and what that promises."""

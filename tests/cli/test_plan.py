@@ -220,6 +220,4 @@ def test_what_a_report_shows_is_said_as_the_law_has_it() -> None:
         "the best guess from a report is right with probability at most 99.99 %"
     )
     assert shown("fakes", None, 9) == "a person's messages contain the true answer"
-    assert shown("split", None, 9, "true number, rounded,", honest=9).startswith(
-        "added up, a person's messages are the true number"
-    )
+    assert shown("split", None, 9, "number", honest=9).startswith("added up, a person's messages are the true number")

@@ -57,6 +57,7 @@ class ResultPage:
             "design": record.design,
             "question": record.question,
             "law": record.design.mechanism,
+            "place": record.design.domain.place,
             "counted": record.counted,
             "certified": record.certificate,
             "found": record.estimates,
