@@ -53,7 +53,7 @@ def spark_rows(folder: Path) -> int:
 
 def spark_command(folder: Path) -> int:
     """`shuffledp histogram --engine spark`: surveyed, certified, drawn, counted, page and figure."""
-    work = ("--engine", "spark", "--master", "local[2]", "--work", str(folder / "work"))
+    work = ("--engine", "local[2]", "--work", str(folder / "work"))
     return _command(folder, folder / "people", *work)
 
 
@@ -73,7 +73,7 @@ def beam_ours(folder: Path) -> int:
     encode = ours.Encode(str(folder / "design.json"), column=COLUMN, out=str(folder / "work"))
     with engine.Pipeline(runner="DirectRunner") as pipeline:
         reports = _batches(pipeline, folder) | encode
-        reports | ours.Count(encode) | ours.WriteCounted(str(folder / "counted.json"))
+        reports | ours.Tally(encode) | ours.WriteCounted(str(folder / "counted.json"))
     return read_counted(folder / "counted.json").reports
 
 

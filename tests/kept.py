@@ -21,11 +21,11 @@ from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.haystack.bits import BinaryScan
 from shuffledp.accounting.haystack.clone_swap import SwapFamily
 from shuffledp.accounting.haystack.location_swap import LocationSwap
-from shuffledp.training.allocation import StepSum
+from shuffledp.training.allocation import StepHaystack
 
 __all__ = ["KeptCurves"]
 
-SLOW = (Haystack, BinaryScan, LocationSwap, SwapFamily, StepSum)
+SLOW = (Haystack, BinaryScan, LocationSwap, SwapFamily, StepHaystack)
 PACKAGES = tuple(
     f"tests/{package}/"
     for package in (

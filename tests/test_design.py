@@ -13,7 +13,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import Poll, questions
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.poll import certify
@@ -78,7 +78,7 @@ def test_a_design_encodes_and_counts_as_its_poll_does(noisy: Poll) -> None:
     design, values = Design.of(noisy), np.arange(500) % min(3, noisy.randomizer.k)
     if design.domain.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
-    rows = Encoder.of(design).encode(values, rng=np.random.default_rng(5))
+    rows = Reporter.of(design).encode(values, rng=np.random.default_rng(5))
     parts = design.poll.tally(rows[:150]) + design.poll.tally(rows[150:])
     assert np.array_equal(parts, design.poll.tally(rows))
     direct = noisy.analyse(noisy.shuffle(rows))
@@ -202,7 +202,7 @@ def ranked(**question: Any) -> dict[str, Any]:
 def test_a_client_reports_to_a_question_that_it_does_not_know() -> None:
     """It reads domain and mechanism; code that has the question refuses what is not installed."""
     design = Design.from_json(ranked(more={"rounds": [1, None, "two"]}))
-    assert Encoder.of(design).encode([0, 2, 1]).shape == (3,)
+    assert Reporter.of(design).encode([0, 2, 1]).shape == (3,)
     assert design.question.as_json()["more"] == {"rounds": [1, None, "two"]}
     with pytest.raises(InvalidInput, match=r"the question must be one of histogram, .*, got 'ranking'"):
         certify(design)
@@ -240,7 +240,7 @@ def test_a_name_that_is_claimed_twice_is_refused(monkeypatch: pytest.MonkeyPatch
 def test_a_question_must_resolve_to_the_stored_domain(question: dict[str, Any]) -> None:
     facts = Design.of(made("histogram")).as_json()
     design = Design.from_json(facts | {"question": {"type": "histogram"} | question})
-    assert len(Encoder.of(design).encode([0, 1, 2])) == 3, "a client does not read it"
+    assert len(Reporter.of(design).encode([0, 1, 2])) == 3, "a client does not read it"
     with pytest.raises(InvalidInput, match="the domain of a design must be that of its histogram"):
         certify(design)
 

@@ -33,7 +33,7 @@ def loaded():
     return [name for name in ("optimize", "signal", "stats") if f"scipy.{name}" in sys.modules]
 sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=100).epsilon(delta=1e-6)
 print(loaded())
-from shuffledp.cli.listing import load
+from shuffledp.cli.app import load
 load(None)
 import shuffledp.papers.experiments
 print(loaded())

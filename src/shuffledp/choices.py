@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-__all__ = ["Format", "Keep", "Scale"]
-
 Keep = Literal["first", "random"]  # which row of a person with several
 Format = Literal["csv", "parquet", "arrow"]  # of a table
 Scale = Literal["linear", "log"]  # how bins grow

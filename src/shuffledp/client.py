@@ -31,34 +31,17 @@ from shuffledp.wording import exactly, large_delta, rounded
 if TYPE_CHECKING:
     from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, ReportsFile
 
-__all__ = [
-    "MUCH",
-    "Drawing",
-    "Drawn",
-    "Encoded",
-    "Encoder",
-    "cautions",
-    "check_client",
-    "check_sealed",
-    "column_for",
-    "encode",
-    "exposure",
-    "read_design",
-    "read_written",
-    "sparse",
-]
-
 SPARSE = 40  # people for each cell below which a table is called sparse
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 
 
 @dataclass(frozen=True, slots=True)
-class Encoder:
+class Reporter:
     """The law of a design, ready to draw from.
 
     >>> from shuffledp import Poll
     >>> poll = Poll("histogram", categories=["bus", "car"], n=1000, epsilon=1.0, delta=1e-6)
-    >>> phone = Encoder.of(Design.from_json(Design.of(poll).as_json()))
+    >>> phone = Reporter.of(Design.from_json(Design.of(poll).as_json()))
     >>> phone.encode([0, 1, 1]).shape
     (3,)
     """
@@ -67,7 +50,7 @@ class Encoder:
     randomizer: VotingRandomizer | MessageLaw
 
     @classmethod
-    def of(cls, design: Design) -> Encoder:
+    def of(cls, design: Design) -> Reporter:
         """Refuse a design whose law answers another question, or would run with other integers."""
         return cls(design, from_law(design.checked().mechanism.as_json()))
 
@@ -94,7 +77,7 @@ def read_design(path: Path) -> Design:
             f"{str(path)!r} must be the design of a question that one report of each person answers, got a search for "
             f"top words. Announce it: shuffledp collection search --design FILE."
         )
-    return Encoder.of(Design.from_json(written)).design
+    return Reporter.of(Design.from_json(written)).design
 
 
 def read_written(path: Path) -> Any:
@@ -212,7 +195,7 @@ def cautions(design: Design, error: float, scale: float) -> list[str]:
 
 
 def _cautions(design: Design) -> list[str]:
-    return cautions(design, Encoder.of(design).expected_stderr(), design.domain.scale(design.n))
+    return cautions(design, Reporter.of(design).expected_stderr(), design.domain.scale(design.n))
 
 
 def sparse(design: Design, error: float) -> list[str]:
@@ -258,7 +241,7 @@ class Drawing:
 
     def __init__(
         self,
-        encoder: Encoder,
+        reporter: Reporter,
         column: Column,
         *,
         missing: str | None = None,
@@ -275,8 +258,8 @@ class Drawing:
             raise InvalidInput(Refusal(rule, "standard input", "Save it first."))
         cleaning = AS_WRITTEN if cleaning is None else cleaning
         self.source, self.rows, self._absent = source_of(rng), 0, 0
-        self._encoder, self._column, self._keep, self._rng, self._tick = encoder, column, keep, rng, tick
-        self._reader = reader_of(encoder.design.domain, missing=missing, clip=clip, cleaning=cleaning)
+        self._encoder, self._column, self._keep, self._rng, self._tick = reporter, column, keep, rng, tick
+        self._reader = reader_of(reporter.design.domain, missing=missing, clip=clip, cleaning=cleaning)
         self._chosen: Chosen | None = None
 
     def __iter__(self) -> Iterator[Drawn]:
@@ -362,7 +345,7 @@ def encode(
 
     check_client(design, most_epsilon0)
     check_sealed(design)
-    if Encoder.of(design).randomizer.mixes:
+    if Reporter.of(design).randomizer.mixes:
         raise InvalidInput(
             f"the shuffler of plain files must have nothing to add, got a design of {design.mechanism.type}. Collect "
             f"over the network (shuffledp collection new), ask of the table itself (shuffledp {design.question.type}), "
@@ -370,7 +353,7 @@ def encode(
         )
     check_new_file(out, replace=force)
     drawing = Drawing(
-        Encoder.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick
+        Reporter.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick
     )
     chunks = ((drawn.reports, drawn.ids) for drawn in drawing)
     file = write_reports(out, Header.encoded(design.as_json(), secure=drawing.source.secure), chunks)

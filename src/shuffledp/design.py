@@ -38,13 +38,11 @@ from shuffledp.schema import (
     part,
 )
 from shuffledp.storage.canonical import digest_of
-from shuffledp.wording import exactly, short, shown_alone
+from shuffledp.wording import exactly, in_percent, right, short
 
 if TYPE_CHECKING:
     from shuffledp.poll import Poll
     from shuffledp.questions.question import Question
-
-__all__ = ["DESIGN", "FORMAT", "SEARCH", "VERSION", "Asking", "Design", "Law", "Target"]
 
 FORMAT: Literal["shuffledp-design"] = "shuffledp-design"
 VERSION = 1
@@ -141,6 +139,31 @@ class Law(Part):
         must be sealed.
         """
         return math.inf if self.epsilon0 is None else float(self.epsilon0)
+
+    @property
+    def shared(self) -> bool:
+        """Whether its noise is that of all honest people together, and no report has its own."""
+        return "honest" in self.parameters
+
+    def shown_alone(self, place: str = "answer") -> str:
+        """How much one report shows by itself, to stand beside its epsilon0; ``place`` is what it
+        can name. Where it names one, the closed form is more than an upper bound.
+
+        >>> Law(type="krr", k=2, epsilon0=5.1212, integers=()).shown_alone()
+        'a report is the true answer with probability 99.4 %'
+        >>> Law(type="dummies", k=2, epsilon0=None, integers=()).shown_alone()
+        "a person's messages contain the true answer"
+        """
+        epsilon0, k = self.epsilon0, self.values or 1
+        truth = "true number, rounded," if place == "number" else f"true {place}"
+        if epsilon0 is None or epsilon0 == math.inf:
+            if self.shared:
+                return f"added up, a person's messages are the {truth} plus their share of the noise"
+            return f"a person's messages contain the {truth.rstrip(',')}"
+        if self.type == NAMING[0]:
+            return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"
+        share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} {place}s seemed equally likely"
+        return f"the best guess from a report is right with probability at most {share}, {before}"
 
 
 @part
@@ -278,8 +301,7 @@ class Design(Part):
     @property
     def shown_alone(self) -> str:
         """How much one report shows by itself."""
-        law = self.mechanism
-        return shown_alone(law.type, law.epsilon0, law.values or 1, place=self.domain.place)
+        return self.mechanism.shown_alone(self.domain.place)
 
     def __repr__(self) -> str:
         """In a line: what is asked, of whom, with what noise, and what that promises."""

@@ -31,33 +31,6 @@ if TYPE_CHECKING:
     from shuffledp._types import Floats as Numbers
     from shuffledp.search.alphabet import LevelPlaces
 
-__all__ = [
-    "ALL",
-    "CROSS",
-    "ENCODINGS",
-    "LARGEST_BOUND",
-    "MOST_BINS",
-    "MOST_LABELS",
-    "NAMING",
-    "REMEDY",
-    "Bins",
-    "Cells",
-    "ColumnLabels",
-    "Domain",
-    "Grid",
-    "Labels",
-    "Prefixes",
-    "Stored",
-    "as_list",
-    "check_bounds",
-    "check_numbers",
-    "check_size",
-    "fits_a_page",
-    "is_bound",
-    "numbers_in",
-    "on_grid",
-]
-
 Named = tuple[Label, ...] | Count  # a list of labels, or a number k, for 0, ..., k - 1
 
 MOST_LABELS = 1 << 22

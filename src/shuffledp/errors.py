@@ -32,35 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = [
-    "LARGEST_EPSILON",
-    "LEAST_DELTA",
-    "MOST_ROUNDS",
-    "MOST_USERS",
-    "Argument",
-    "CertificateError",
-    "DoesNotApply",
-    "InvalidInput",
-    "Refusal",
-    "ShuffledpError",
-    "Words",
-    "check_count",
-    "check_delta",
-    "check_epsilon",
-    "check_finite",
-    "check_positive",
-    "check_probability",
-    "check_promised",
-    "check_rounds",
-    "check_text",
-    "check_users",
-    "packed",
-    "printable",
-    "shown",
-    "spelled",
-    "unpacked",
-]
-
 # What may be asked, for every package that reads a promise.
 LARGEST_EPSILON = 700.0  # e to the power of more is no float
 LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta

@@ -39,8 +39,6 @@ from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import brief
 
-__all__ = ["Poll", "certify", "check_held", "poll_of"]
-
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)

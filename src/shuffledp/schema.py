@@ -28,38 +28,6 @@ from typing import get_type_hints as hints_of
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import brief
 
-__all__ = [
-    "NEEDED",
-    "NULL",
-    "RELEASE",
-    "REMEDY",
-    "USUAL",
-    "Chance",
-    "Count",
-    "Epsilon",
-    "File",
-    "Floats",
-    "Label",
-    "Limits",
-    "Mark",
-    "Moment",
-    "Number",
-    "Open",
-    "Part",
-    "Rule",
-    "Size",
-    "Some",
-    "Text",
-    "Texts",
-    "Time",
-    "Whole",
-    "as_plain",
-    "forms_of",
-    "part",
-    "rules_of",
-    "unusual",
-]
-
 REMEDY = "Pass a page that this version of shuffledp wrote, unchanged."
 MOST, LARGEST = 10**15, nextafter(1e300, 0.0)
 LONGEST = 10_000  # letters of one text

@@ -33,8 +33,6 @@ from shuffledp.literature.bound import Published, Setting
 from shuffledp.randomizers.matrix import FromMatrix
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 
-__all__ = ["assert_between", "check_bound", "check_ends", "check_law", "check_randomizer", "check_sampler", "merged"]
-
 RELATIVE, ABSOLUTE = 1e-12, 1e-15  # what the enumeration itself may be off by
 LAW = 1e-9  # how far a description may be from its matrix, relative to the mass
 GAP = 2e-4  # of the ends: a hundred times cheaper than single answers, and as binding

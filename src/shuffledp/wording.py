@@ -7,26 +7,7 @@ from __future__ import annotations
 import decimal
 import math
 import shlex
-from collections.abc import Iterable, Sequence
-
-__all__ = [
-    "SENTENCES",
-    "algorithm",
-    "brief",
-    "exactly",
-    "in_percent",
-    "large_delta",
-    "meaning",
-    "one_answer",
-    "quote",
-    "reserved",
-    "right",
-    "rounded",
-    "short",
-    "shown_alone",
-    "statement",
-    "statement_ids",
-]
+from collections.abc import Iterable
 
 # Every sentence that a certificate can hold; {rounds} stands for their number.
 SENTENCES: dict[str, str] = {
@@ -189,45 +170,6 @@ def in_percent(share: float, *, up: bool) -> str:
     return f"{next((text for text in texts if float(text) < 100.0), '100')} %"
 
 
-def shown_alone(family: str, epsilon0: float | None, k: int, *, place: str = "answer") -> str:
-    """How much one report shows by itself, to stand beside its epsilon0; ``place`` is what a report
-    can name. Only of k-ary randomized response is the closed form more than an upper bound.
-
-    >>> shown_alone("krr", 5.1212, 2)
-    'a report is the true answer with probability 99.4 %'
-    >>> shown_alone("dummies", None, 2)
-    "a person's messages contain the true answer"
-    """
-    truth = "true number, rounded," if place == "number" else f"true {place}"
-    if epsilon0 is None or epsilon0 == math.inf:
-        if family in ("signed", "split"):
-            return f"added up, a person's messages are the {truth} plus their share of the noise"
-        return f"a person's messages contain the {truth.rstrip(',')}"
-    if family == "krr":
-        return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"
-    share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} {place}s seemed equally likely"
-    return f"the best guess from a report is right with probability at most {share}, {before}"
-
-
-def algorithm(task: str, family: str, k: int | None, integers: Sequence[int | str]) -> str:
-    """The published algorithm that runs, where it is one: by the task and the law of the reports.
-
-    >>> algorithm("histogram", "krr", 4, [1 << 62])
-    'Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = 4, gamma = 0.25)'
-    >>> algorithm("sum", "krr", 5, [1 << 62])
-    'Algorithms 2 and 3 of Balle et al. 2019 (numbers scaled to [0, 1], k = 4, gamma = 0.25)'
-    """
-    if family != "krr" or k is None:
-        return ""
-    gamma = f"gamma = {short(int(integers[0]) / 2**64)}"
-    if task in ("histogram", "crosstab"):
-        return f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = {k}, {gamma})"
-    if task not in ("mean", "sum"):
-        return ""
-    divided = ", divided by the number of reports" if task == "mean" else ""
-    return f"Algorithms 2 and 3 of Balle et al. 2019 (numbers scaled to [0, 1], k = {k - 1}, {gamma}){divided}"
-
-
 def large_delta(delta: float, n: int) -> list[str]:
     """What a careful colleague would say of a delta for n people, if anything.
 
@@ -298,11 +240,6 @@ def brief(value: object, most: int = 3) -> str:
     if isinstance(value, (tuple, list)) and len(value) > most:
         return f"({', '.join(map(repr, value[:most]))}, and {len(value) - most:,} more)"
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
-
-
-def one_answer(task: str) -> str:
-    """What the standard error of a release of this task is the error of."""
-    return {"mean": "the mean", "sum": "the sum", "quantile": "the count below a cut point"}.get(task, "one count")
 
 
 def quote(text: str) -> str:

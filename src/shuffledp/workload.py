@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from shuffledp._types import Floats
 
-__all__ = ["Each", "Groups", "Margins", "Ranges", "Weights", "Workload", "below", "kept_columns"]
-
 
 @dataclass(frozen=True, eq=False)
 class Workload(ABC):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from shuffledp.cli.listing import app, load
+from shuffledp.cli.app import app, load
 from tests.cli.people import PROMISE, done, run
 
 EPSILON = ("epsilon", "--randomizer", "krr", "--k", 16, "--epsilon0", 4, "--n", 10000, "--delta", 1e-6)

@@ -11,11 +11,12 @@ import pytest
 
 from shuffledp import KRR, OUE, Hadamard, Poll, SubsetSelection
 from shuffledp.cli import main
+from shuffledp.design import Law
 from shuffledp.mechanisms import grids, one_message
 from shuffledp.planning import plan
 from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.search.search import planned_search, rarest_found
-from shuffledp.wording import right, shown_alone
+from shuffledp.wording import right
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]
 
@@ -208,11 +209,15 @@ def test_a_row_of_a_plan_says_what_it_rests_on_and_that_messages_are_the_truth(
 
 
 def test_what_a_report_shows_is_said_as_the_law_has_it() -> None:
-    assert shown_alone("oue", math.log(3.002), 2).startswith(
+    def shown(family: str, epsilon0: float | None, k: int, *truth: str, **own: int) -> str:
+        law = {"type": family, "k": k, "epsilon0": epsilon0, "integers": ["1"]} | own
+        return Law.from_json(law).shown_alone(*truth)
+
+    assert shown("oue", math.log(3.002), 2).startswith(
         "the best guess from a report is right with probability at most 75.1 %"
     )
-    assert shown_alone("hadamard", 9.0, 2).startswith(
+    assert shown("hadamard", 9.0, 2).startswith(
         "the best guess from a report is right with probability at most 99.99 %"
     )
-    assert shown_alone("fakes", None, 9) == "a person's messages contain the true answer"
-    assert shown_alone("split", None, 9, place="number").startswith("added up, a person's messages are the true number")
+    assert shown("fakes", None, 9) == "a person's messages contain the true answer"
+    assert shown("split", None, 9, "number", honest=9).startswith("added up, a person's messages are the true number")

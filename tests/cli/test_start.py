@@ -18,7 +18,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.cli import main
-from shuffledp.cli.listing import LISTED, app, load
+from shuffledp.cli.app import LISTED, app, load
 from tests.pins.surfaces import OPTIONS
 
 HEAVY = ("numpy", "scipy", "pyarrow", "matplotlib", "cryptography", "sqlite3")
@@ -63,7 +63,7 @@ def test_no_help_of_a_command_loads_what_computes() -> None:
 import contextlib, io, os, sys
 import typer.main
 from shuffledp.cli import main
-from shuffledp.cli.listing import LISTED, app, load
+from shuffledp.cli.app import LISTED, app, load
 
 def leaves(command, path):
     if not hasattr(command, "list_commands"):
@@ -145,15 +145,13 @@ def test_the_list_says_what_the_commands_say() -> None:
     load(None)
     told = {each.name: (each.panel, each.summary) for each in LISTED}
     for command in app.registered_commands:
-        if command.callback.__module__ != "shuffledp.cli.listing":  # type: ignore[union-attr]
+        if command.callback.__module__ != "shuffledp.cli.app":  # type: ignore[union-attr]
             said = command.help or inspect.getdoc(command.callback) or ""
             words = " ".join(said.split("\n\n")[0].split())
             assert told[command.name or ""] == (command.rich_help_panel, words), (
-                f"{command.name} and shuffledp.cli.listing.LISTED must say the same"
+                f"{command.name} and shuffledp.cli.app.LISTED must say the same"
             )
-    real = {
-        command.name for command in app.registered_commands if command.callback.__module__ != "shuffledp.cli.listing"
-    }  # type: ignore[union-attr]
+    real = {command.name for command in app.registered_commands if command.callback.__module__ != "shuffledp.cli.app"}  # type: ignore[union-attr]
     groups = {
         group.typer_instance.info.name: group for group in app.registered_groups if group.typer_instance is not None
     }

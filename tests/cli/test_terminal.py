@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from shuffledp.cli import show, waiting
+from shuffledp.cli import show
 from tests.cli.people import CITIES
 
 COMMAND = [sys.executable, "-m", "shuffledp"]
@@ -124,8 +124,8 @@ def test_what_follows_the_last_row_is_said_too(monkeypatch: pytest.MonkeyPatch) 
     still at its end.
     """
     screen = io.StringIO()
-    monkeypatch.setattr(waiting, "Console", lambda **_: Console(file=screen, force_terminal=True, width=120))
-    with waiting.progress("randomizing", then="certifying and writing") as watched:
+    monkeypatch.setattr(show, "Console", lambda **_: Console(file=screen, force_terminal=True, width=120))
+    with show.progress("randomizing", then="certifying and writing") as watched:
         tick = watched(10, lambda: None)
         tick(4)
         tick(6)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Poll
-from shuffledp.client import Encoder, read_design
+from shuffledp.client import Reporter, read_design
 from shuffledp.design import Design, Law, Target
 from shuffledp.errors import InvalidInput
 from shuffledp.questions import OURS
@@ -57,12 +57,12 @@ def test_a_client_loads_no_accountant_and_no_reader_of_tables(tmp_path: Path) ->
     (tmp_path / "designs.json").write_text(json.dumps([each.as_json() for each in designs.values()]))
     encoding = f"""
 import json, pathlib
-from shuffledp.client import Encoder, exposure, read_design
+from shuffledp.client import Reporter, exposure, read_design
 folder = pathlib.Path({str(tmp_path)!r})
 for each in json.loads((folder / "designs.json").read_text()):
     (folder / "design.json").write_text(json.dumps(each))
     design = read_design(folder / "design.json")
-    assert len(Encoder.of(design).encode([0, 0])) == 2
+    assert len(Reporter.of(design).encode([0, 0])) == 2
     exposure(design)
 """
     assert not (HEAVY | {"pyarrow"}) & loaded(encoding)
@@ -79,7 +79,7 @@ def test_the_command_loads_no_accountant(tmp_path: Path, design: Path) -> None:
 def test_a_client_draws_what_the_protocol_draws(mechanism: str) -> None:
     values = np.arange(60) % 7
     words = Poll("histogram", categories=7, mechanism=mechanism, n=60, epsilon0=2.0, delta=1e-3)
-    client = Encoder.of(Design.from_json(json.loads(json.dumps(Design.of(words).as_json()))))
+    client = Reporter.of(Design.from_json(json.loads(json.dumps(Design.of(words).as_json()))))
     drawn = client.encode(values, rng=np.random.default_rng(3))
     assert np.array_equal(drawn, words.encode(values, rng=np.random.default_rng(3)).rows)
     assert client.expected_stderr() == pytest.approx(words.predicted_stderr(), rel=1e-12)
@@ -88,7 +88,7 @@ def test_a_client_draws_what_the_protocol_draws(mechanism: str) -> None:
 def test_a_client_rounds_numbers_as_the_protocol_does() -> None:
     values = np.linspace(-1.0, 3.0, 50)
     mean = Poll("mean", lower=-1.0, upper=3.0, k=6, n=50, epsilon0=2.0, delta=1e-3)
-    client = Encoder.of(Design.of(mean))
+    client = Reporter.of(Design.of(mean))
     assert np.array_equal(
         client.encode(values, rng=np.random.default_rng(3)), mean.encode(values, rng=np.random.default_rng(3)).rows
     )

@@ -17,7 +17,7 @@ from PIL import Image
 
 import shuffledp
 from pages.docstrings import fenced
-from shuffledp.cli.listing import app
+from shuffledp.cli.app import app
 from tests.page.browser import NAMES, Browser, found, started
 
 ROOT = Path(__file__).resolve().parents[2]

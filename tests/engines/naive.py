@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from tests.engines.spies import NO_TROUBLE, Trouble, note, noted
 
@@ -27,9 +27,9 @@ class Naive:
     trouble: Trouble
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        encoder = Encoder.of(Design.from_json(self.design))
+        reporter = Reporter.of(Design.from_json(self.design))
         for batch in batches:
-            reports = encoder.encode(batch["place"].to_numpy()).astype(np.int16)
+            reports = reporter.encode(batch["place"].to_numpy()).astype(np.int16)
             drawn = pa.record_batch({"id": batch["id"], "report": reports})
             note(self.notes, pa.Table.from_batches([drawn]))
             yield drawn

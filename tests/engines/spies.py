@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shuffledp.client import Encoder
-from shuffledp.engines.batch import BatchEncoder, Batches
+from shuffledp.client import Reporter
+from shuffledp.engines.batch import Batches, BatchReporter
 from shuffledp.randomizers.randomizer import Reporting
 
 PATIENCE = 120.0  # seconds that an attempt waits for its end
@@ -87,28 +87,28 @@ def noted(notes: Path) -> list[Draws]:
 
 
 @dataclass(frozen=True)
-class SpiedEncoder(BatchEncoder):
+class SpiedEncoder(BatchReporter):
     """Ours, watched and troubled: it notes every report that an attempt draws, as bytes."""
 
     notes: Path = Path()
     trouble: Trouble = NO_TROUBLE
 
     def encode(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        return self._watched(BatchEncoder.encode(self, batches))
+        return self._watched(BatchReporter.encode(self, batches))
 
     def tally(self, batches: Batches, *, first: bool | None = None) -> Iterator[pa.RecordBatch]:
-        return self._watched(BatchEncoder.tally(self, batches, first=first))
+        return self._watched(BatchReporter.tally(self, batches, first=first))
 
     def _watched(self, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         drawn: list[bytes] = []
-        draw = Encoder.encode
+        draw = Reporter.encode
 
-        def encode(encoder: Encoder, values: Any, **options: Any) -> NDArray[Any]:
-            reports = draw(encoder, values, **options)
+        def encode(reporter: Reporter, values: Any, **options: Any) -> NDArray[Any]:
+            reports = draw(reporter, values, **options)
             drawn.extend(report.tobytes() for report in reports)
             return reports
 
-        with mock.patch.object(Encoder, "encode", encode):
+        with mock.patch.object(Reporter, "encode", encode):
             yield from made
         note(self.notes, pa.table({"report": pa.array(drawn, pa.binary())}))
         self.trouble.strike(self.notes)
@@ -116,7 +116,7 @@ class SpiedEncoder(BatchEncoder):
 
 @dataclass(frozen=True)
 class Spying:
-    """Stands where the driver looks for ``BatchEncoder``."""
+    """Stands where the driver looks for ``BatchReporter``."""
 
     notes: Path
     trouble: Trouble

@@ -18,7 +18,7 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines import batch
-from shuffledp.engines.batch import BatchEncoder, ReportTally, added_up
+from shuffledp.engines.batch import BatchReporter, ReportTally, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers import CheckIn
@@ -81,7 +81,7 @@ def totals(rows: Any) -> tuple[int, int]:
 def test_what_is_counted_is_the_laws_own_tally_of_the_same_reports(name: str) -> None:
     """Drawn, held as engines hold them, cut into other batches, given back: nothing is lost."""
     design = promised(PROTOCOLS[name]())
-    phones, law = BatchEncoder.of(design, column="v"), design.poll.randomizer
+    phones, law = BatchReporter.of(design, column="v"), design.poll.randomizer
     values = np.random.default_rng(1).integers(0, design.mechanism.values, 60)
     held = list(phones.encode([column(values[:25]), column(values[25:])]))
     assert all(each.schema == phones.schema for each in held)
@@ -98,7 +98,7 @@ def test_what_is_counted_is_the_laws_own_tally_of_the_same_reports(name: str) ->
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_what_a_task_adds_up_is_a_tally_of_its_design(name: str) -> None:
     design = promised(PROTOCOLS[name]())
-    phones, law = BatchEncoder.of(design, column="v"), design.poll.randomizer
+    phones, law = BatchReporter.of(design, column="v"), design.poll.randomizer
     values = np.random.default_rng(1).integers(0, design.mechanism.values, 60)
     parts = [row for half in (values[:20], values[20:]) for row in phones.tally([column(half), column(half[:0])])]
     sums = added_up(parts)
@@ -112,7 +112,7 @@ def test_what_a_task_adds_up_is_a_tally_of_its_design(name: str) -> None:
 def test_sums_that_no_reports_have_do_not_add_up(name: str) -> None:
     design = promised(PROTOCOLS[name]())
     law, values = design.poll.randomizer, np.random.default_rng(1).integers(0, design.mechanism.values, 60)
-    sums = added_up(BatchEncoder.of(design, column="v").tally([column(values)])).votes
+    sums = added_up(BatchReporter.of(design, column="v").tally([column(values)])).votes
     assert not law.adds_up(sums, 59)
     assert not law.adds_up(sums, 61)
     for place, value in ((0, sums[0] + 1), (-1, -1 - sums[-1]), (-1, 61), (-1, -61)):
@@ -128,7 +128,7 @@ def test_sums_that_no_reports_have_do_not_add_up(name: str) -> None:
 def test_votes_are_close_to_what_people_hold(poll: Design) -> None:
     """What is drawn is the truth with noise, value by value, not merely a number of reports."""
     values = ["bus"] * 6000 + ["car"] * 2000
-    sums = added_up(BatchEncoder.of(poll, column="v").tally([column(values)]))
+    sums = added_up(BatchReporter.of(poll, column="v").tally([column(values)]))
     law = poll.poll.randomizer
     estimates = (sums.votes - sums.reports * law.miss) / law.contrast
     stderr = np.sqrt(law.count_variance(np.array([6000, 0, 2000])))
@@ -147,7 +147,7 @@ def test_votes_are_close_to_what_people_hold(poll: Design) -> None:
 )
 def test_a_task_may_find_nobody(values: list[Any], poll: Design) -> None:
     """Engines hand out empty partitions as a matter of course."""
-    phones, gaps = BatchEncoder.of(poll, column="v"), sum(len(each) for each in values)
+    phones, gaps = BatchReporter.of(poll, column="v"), sum(len(each) for each in values)
     assert totals(phones.tally(values)) == (0, gaps)
     assert list(phones.encode(values)) == []
     assert [each.to_pylist() for each in phones.survey(values)] == [[{"values": 0, "missing": gaps}]]
@@ -156,7 +156,7 @@ def test_a_task_may_find_nobody(values: list[Any], poll: Design) -> None:
 
 
 def test_an_empty_batch_of_numbers_is_nobody_too(mean: Design) -> None:
-    phones = BatchEncoder.of(mean, column="v")
+    phones = BatchReporter.of(mean, column="v")
     gaps = [column([], pa.float64()), column([None, float("nan")], pa.float64())]
     assert totals(phones.tally([*gaps, column([1, 2]), *gaps])) == (2, 4)
 
@@ -174,7 +174,7 @@ def test_an_empty_batch_of_numbers_is_nobody_too(mean: Design) -> None:
     ids=["chunks", "dictionaries", "slice", "large", "view", "bytes"],
 )
 def test_a_column_in_any_shape_is_the_same_people(values: pa.ChunkedArray, poll: Design) -> None:
-    phones, table = BatchEncoder.of(poll, column="v"), pa.table({"v": values})
+    phones, table = BatchReporter.of(poll, column="v"), pa.table({"v": values})
     for given in ([table], table.to_batches()):
         assert totals(phones.tally(given)) == (3, 1)
         assert sum(map(len, phones.encode(given))) == 3
@@ -184,17 +184,17 @@ def test_a_column_in_any_shape_is_the_same_people(values: pa.ChunkedArray, poll:
 def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> None:
     values = [column([" Bus", "-", None, "car"])]
     cleaning = Cleaning(strip=True, ignore_case=True, na=("-",))
-    assert totals(BatchEncoder.of(poll, column="v", cleaning=cleaning).tally(values)) == (2, 2)
-    assert totals(BatchEncoder.of(poll, column="v", missing="car").tally([column(["bus", None])])) == (2, 0)
-    assert totals(BatchEncoder.of(mean, column="v", clip=True).tally([column([-1.0, 5.0, 99.0])])) == (3, 0)
+    assert totals(BatchReporter.of(poll, column="v", cleaning=cleaning).tally(values)) == (2, 2)
+    assert totals(BatchReporter.of(poll, column="v", missing="car").tally([column(["bus", None])])) == (2, 0)
+    assert totals(BatchReporter.of(mean, column="v", clip=True).tally([column([-1.0, 5.0, 99.0])])) == (3, 0)
     rest = promised(Poll("histogram", categories=WAYS, other="car", epsilon0=2.0, **TERMS))
-    assert totals(BatchEncoder.of(rest, column="v").tally([column(["submarine"])])) == (1, 0)
+    assert totals(BatchReporter.of(rest, column="v").tally([column(["submarine"])])) == (1, 0)
 
 
 @pytest.mark.parametrize("job", ["encode", "tally", "survey"])
 def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll: Design, mean: Design) -> None:
     def does(design: Design, values: Any, name: str = "v") -> Any:
-        return list(getattr(BatchEncoder.of(design, column=name), job)([values]))
+        return list(getattr(BatchReporter.of(design, column=name), job)([values]))
 
     with pytest.raises(InvalidInput, match=r"column 'v' must hold only the 3 categories, got 'submarine'"):
         does(poll, column(["bus", "submarine"]))
@@ -210,7 +210,7 @@ def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll:
 
 def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: Design) -> None:
     grouped = pa.record_batch({"v": ["bus", "car", None], "times": [5, 7, 2]})
-    phones = BatchEncoder.of(poll, column="v")
+    phones = BatchReporter.of(poll, column="v")
     assert next(phones.survey([grouped], weights="times")).to_pylist() == [{"values": 12, "missing": 2}]
     assert next(phones.survey([grouped.slice(0, 2)], weights="times")).to_pylist() == [{"values": 12, "missing": 0}]
     with pytest.raises(InvalidInput, match="column must name a column of the table, got 'time'"):
@@ -219,20 +219,20 @@ def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: 
 
 def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must promise an epsilon"):
-        BatchEncoder.of(Poll("histogram", categories=WAYS, epsilon0=2.0, **TERMS), column="v")
+        BatchReporter.of(Poll("histogram", categories=WAYS, epsilon0=2.0, **TERMS), column="v")
     written = poll.as_json()
     written["mechanism"] = written["mechanism"] | {"integers": ["7"]}
     with pytest.raises(InvalidInput, match="the integers of krr must be"):
-        BatchEncoder.of(written, column="v")
+        BatchReporter.of(written, column="v")
     with pytest.raises(InvalidInput, match="missing must be one of the categories"):
-        BatchEncoder.of(poll, column="v", missing="unknown")
+        BatchReporter.of(poll, column="v", missing="unknown")
     (tmp_path / "design.json").write_text(json.dumps(poll.as_json()), encoding="utf-8")
-    assert BatchEncoder.of(tmp_path / "design.json", column="v").design.question.type == "histogram"
+    assert BatchReporter.of(tmp_path / "design.json", column="v").design.question.type == "histogram"
 
 
 def test_what_travels_is_small_and_plain(poll: Design) -> None:
     """The protocol that a design was made from, with all that its accountant keeps, stays behind."""
-    phones = BatchEncoder.of(poll, column="v")
+    phones = BatchReporter.of(poll, column="v")
     sent = pickle.dumps(phones)
     assert len(sent) < 1500
     assert b"protocol" not in sent
@@ -245,10 +245,10 @@ def test_a_worker_opens_its_design_once_and_loads_no_accountant(poll: Design) ->
     program = f"""
 import pickle, sys
 import pyarrow as pa
-from shuffledp.client import Encoder
-opened, of = [], Encoder.of
-Encoder.of = lambda design: opened.append(design) or of(design)
-phones = pickle.loads({pickle.dumps(BatchEncoder.of(poll, column="v"))!r})
+from shuffledp.client import Reporter
+opened, of = [], Reporter.of
+Reporter.of = lambda design: opened.append(design) or of(design)
+phones = pickle.loads({pickle.dumps(BatchReporter.of(poll, column="v"))!r})
 some = [pa.record_batch({{"v": ["bus", "car"]}})] * 500
 list(phones.tally(some)), list(phones.encode(some))
 print(len(opened), *sys.modules)"""
@@ -267,7 +267,7 @@ def test_nothing_is_certified_where_reports_are_drawn(poll: Design, monkeypatch:
         monkeypatch.setattr(f"shuffledp.accounting.guarantee.Guarantee.{name}", fail)
     monkeypatch.setattr("shuffledp.poll.certify", fail)
     read = Design.from_json(poll.as_json())
-    phones = BatchEncoder.of(read, column="v")
+    phones = BatchReporter.of(read, column="v")
     held = list(phones.encode([column(["bus"])]))
     assert totals(ReportTally.of(read).tally(held)) == (1, 0)
     assert "protocol" not in vars(read)
@@ -276,7 +276,7 @@ def test_nothing_is_certified_where_reports_are_drawn(poll: Design, monkeypatch:
 
 
 def test_two_tasks_never_share_their_noise(poll: Design) -> None:
-    phones = BatchEncoder.of(poll, column="v")
+    phones = BatchReporter.of(poll, column="v")
     drawn = [pa.Table.from_batches(phones.encode([column(["bus"] * 200)]))["report"].to_pylist() for _ in range(2)]
     assert drawn[0] != drawn[1]
 
@@ -321,7 +321,7 @@ def test_other_tables_are_no_reports(poll: Design) -> None:
 
 
 def test_sums_of_two_designs_are_not_added(poll: Design, mean: Design) -> None:
-    parts = [next(BatchEncoder.of(design, column="v").tally([])) for design in (poll, mean)]
+    parts = [next(BatchReporter.of(design, column="v").tally([])) for design in (poll, mean)]
     with pytest.raises(InvalidInput, match="the sums must all be of one design, got some of 3 numbers and some of 7"):
         added_up(parts)
     with pytest.raises(InvalidInput, match="must hold at least one report"):
@@ -344,7 +344,7 @@ def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol
         ),
     }
     poll = made[protocol]()
-    phones = BatchEncoder.of(poll, column="way")
+    phones = BatchReporter.of(poll, column="way")
     with pytest.raises(InvalidInput, match="sealed"):  # which Beam, and Spark where it stores reports, ask first
         phones.check_shown()
     with pytest.raises(InvalidInput, match="sealed"):
@@ -359,7 +359,7 @@ def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol
 def test_sums_without_the_dummies_that_hide_them_are_for_nobody() -> None:
     """Once they were handed out by whoever did not say ``first``: the truth, under a certificate."""
     poll = Poll("histogram", mechanism="dummies", categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6)
-    phones, people = BatchEncoder.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
+    phones, people = BatchReporter.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
     with pytest.raises(InvalidInput, match="first must say whether the shuffler's dummies come with these"):
         added_up(phones.tally([people]))
     parts = [phones.tally([people.slice(start, 1000)], first=not start) for start in (0, 1000, 2000)]

@@ -21,7 +21,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchEncoder, ReportTally, added_up
+from shuffledp.engines.batch import BatchReporter, ReportTally, added_up
 from shuffledp.engines.beam_commit import Attempt, Written
 from shuffledp.errors import InvalidInput
 from shuffledp.tables import CountedReports, read_counted
@@ -119,14 +119,14 @@ def design() -> Design:
 def draws(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many reports were drawn, each time that any were."""
     numbers: list[int] = []
-    drawn = BatchEncoder._drawn
+    drawn = BatchReporter._drawn
 
-    def counted(self: BatchEncoder, *batches: Any, **more: Any) -> Iterator[Any]:
+    def counted(self: BatchReporter, *batches: Any, **more: Any) -> Iterator[Any]:
         for reports in drawn(self, *batches, **more):
             numbers.append(len(reports))
             yield reports
 
-    monkeypatch.setattr(BatchEncoder, "_drawn", counted)
+    monkeypatch.setattr(BatchReporter, "_drawn", counted)
     return numbers
 
 
@@ -144,7 +144,7 @@ def counted_in(out: Path, design: Any, made: Any, given: list[Any] | None = None
     encode = ours.Encode(design, column=more.pop("column", "city"), out=out, **more)
     reports = made | beam.Create(batches() if given is None else given) | encode
     reports | "see" >> beam.Map(see, "reports")
-    reports | ours.Count(encode) | "see counts" >> beam.Map(see, "counted")
+    reports | ours.Tally(encode) | "see counts" >> beam.Map(see, "counted")
     ran(made)
     (counted,) = SEEN.pop("counted")
     return counted
@@ -152,8 +152,8 @@ def counted_in(out: Path, design: Any, made: Any, given: list[Any] | None = None
 
 def naive(design: Design, made: Any) -> Any:
     """The obvious code."""
-    encoder = BatchEncoder.of(design, column="city")
-    return made | beam.Create(batches()) | beam.FlatMap(lambda batch: encoder.encode([batch]))
+    reporter = BatchReporter.of(design, column="city")
+    return made | beam.Create(batches()) | beam.FlatMap(lambda batch: reporter.encode([batch]))
 
 
 # One report for each person
@@ -206,10 +206,10 @@ def test_a_bundle_that_is_run_again_counts_once(
 
 
 def test_the_obvious_code_shows_a_bundle_twice(design: Design) -> None:
-    encoder = BatchEncoder.of(design, column="city")
+    reporter = BatchReporter.of(design, column="city")
 
     def sent(batch: pa.RecordBatch) -> None:
-        for reports in encoder.encode([batch]):
+        for reports in reporter.encode([batch]):
             see(reports, "reports")
         fail_once()
 
@@ -347,7 +347,7 @@ def test_counts_are_the_tally_of_the_reports(tmp_path: Path) -> None:
         encode = ours.Encode(protocol, column="age" if name == "mean" else "city", out=tmp_path / name)
         reports = values | f"encode {name}" >> encode
         reports | f"see {name}" >> beam.Map(see, name)
-        reports | f"count {name}" >> ours.Count(encode) | f"see counted {name}" >> beam.Map(see, f"counted {name}")
+        reports | f"count {name}" >> ours.Tally(encode) | f"see counted {name}" >> beam.Map(see, f"counted {name}")
     ran(made)
     for name, protocol in asked.items():
         (counted,) = SEEN[f"counted {name}"]
@@ -367,7 +367,7 @@ def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
     encode = ours.Encode(text, column="city", out=tmp_path / "work")
     with pipeline(**PROCESSES) as made:
         values = made | beam.io.ReadFromParquetBatched(str(table))
-        values | encode | ours.Count(encode) | ours.WriteCounted(tmp_path / "counted.json")
+        values | encode | ours.Tally(encode) | ours.WriteCounted(tmp_path / "counted.json")
 
     assert_nothing_else(tmp_path / "work", PEOPLE)
     assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
@@ -421,10 +421,10 @@ def test_streams_and_windows_are_refused(tmp_path: Path, design: Design) -> None
     endless.is_bounded = False
     with pytest.raises(InvalidInput, match="values must be bounded, and the pipeline in batch mode, got a stream"):
         endless | encode
-    with pytest.raises(InvalidInput, match="Count must follow the Encode that it is given"):
-        values | ours.Count(encode)
-    with pytest.raises(InvalidInput, match="Count must be given the Encode before it, got Design"):
-        ours.Count(design)
+    with pytest.raises(InvalidInput, match="Tally must follow the Encode that it is given"):
+        values | ours.Tally(encode)
+    with pytest.raises(InvalidInput, match="Tally must be given the Encode before it, got Design"):
+        ours.Tally(design)
     with pytest.raises(InvalidInput, match="must exist, got none"):
         ours.WriteCounted(tmp_path / "no" / "counted.json")
     with pytest.raises(InvalidInput, match=r"values must be a collection of Arrow batches, got PBegin\. Read them"):
@@ -483,10 +483,10 @@ def test_count_takes_the_reports_of_its_encode_and_no_others(
     wrong = {"another drawing": second, **meddled(first)}
     for name, reports in wrong.items():
         with pytest.raises(InvalidInput, match=r"got other reports, or some changed on the way\. Write values"):
-            reports | f"count {name}" >> ours.Count(one)
+            reports | f"count {name}" >> ours.Tally(one)
     monkeypatch.setattr(ours.Encode, "parts", lambda self, _: self._parts)
     for name, reports in {"right": first, **wrong}.items():
-        reports | f"count all the same {name}" >> ours.Count(one) | f"see {name}" >> beam.Map(see, name)
+        reports | f"count all the same {name}" >> ours.Tally(one) | f"see {name}" >> beam.Map(see, name)
     ran(made)
     counts = {name: SEEN[name][0] for name in ("right", "another drawing", "doubled")}
     assert {(each.reports, each.batches) for each in counts.values()} == {(PEOPLE, (one.batch,))}
@@ -509,29 +509,29 @@ def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None
 
 
 def sums_of(design: Design, given: list[pa.RecordBatch]) -> CountedReports:
-    sums = added_up(BatchEncoder.of(design, column="city").tally(given))
+    sums = added_up(BatchReporter.of(design, column="city").tally(given))
     return sums.counted(design, batches=(new_batch(),), secure=True)
 
 
 def test_count_takes_all_reports_or_none(design: Design) -> None:
-    encoder = BatchEncoder.of(design, column="city")
-    sums = added_up(encoder.tally(batches()))
-    with pytest.raises(InvalidInput, match="Count must be given all 2,999 reports of its Encode, got 3,000"):
-        ours.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0, "")]}, encoder, "batch")
+    reporter = BatchReporter.of(design, column="city")
+    sums = added_up(reporter.tally(batches()))
+    with pytest.raises(InvalidInput, match="Tally must be given all 2,999 reports of its Encode, got 3,000"):
+        ours.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0, "")]}, reporter, "batch")
     with pytest.raises(InvalidInput, match="the column must hold at least one value, got none"):
-        ours.count({"sums": [], "parts": [Written("", 0, 3, "")]}, encoder, "batch")
+        ours.count({"sums": [], "parts": [Written("", 0, 3, "")]}, reporter, "batch")
 
 
 def test_how_many_are_missing_is_not_said_where_that_is_an_answer(design: Design) -> None:
-    plain, protected = (BatchEncoder.of(design, column="city", missing=name) for name in (None, CITIES[0]))
+    plain, protected = (BatchReporter.of(design, column="city", missing=name) for name in (None, CITIES[0]))
     added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT, "")]}
     assert [ours.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
 
 
 def test_a_worker_draws_each_bundle_into_a_file_of_its_own(tmp_path: Path, design: Design) -> None:
     """The same object is handed one bundle after the other."""
-    encoder = BatchEncoder.of(design, column="city")
-    draw = ours.Draw(ours.Drawing.claimed(tmp_path / "work", encoder), encoder, None)
+    reporter = BatchReporter.of(design, column="city")
+    draw = ours.Draw(ours.Drawing.claimed(tmp_path / "work", reporter), reporter, None)
     files = []
     for batch in batches(size=2000):
         draw.start_bundle()

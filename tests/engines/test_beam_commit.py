@@ -15,7 +15,7 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.engines import beam_commit
-from shuffledp.engines.batch import BatchEncoder
+from shuffledp.engines.batch import BatchReporter
 from shuffledp.engines.beam_commit import Drawing, Written, put_once
 from shuffledp.errors import InvalidInput
 
@@ -23,22 +23,22 @@ PEOPLE = 600
 
 
 @pytest.fixture(scope="module")
-def encoder() -> BatchEncoder:
+def reporter() -> BatchReporter:
     poll = Poll("histogram", categories=["bus", "car", "walk"], n=PEOPLE, epsilon=0.5, delta=1e-2)
-    return BatchEncoder.of(poll, column="way")
+    return BatchReporter.of(poll, column="way")
 
 
 @pytest.fixture
-def drawing(tmp_path: Path, encoder: BatchEncoder) -> Drawing:
-    return Drawing.claimed(tmp_path / "work", encoder)
+def drawing(tmp_path: Path, reporter: BatchReporter) -> Drawing:
+    return Drawing.claimed(tmp_path / "work", reporter)
 
 
 def people() -> pa.RecordBatch:
     return pa.record_batch({"way": [["bus", "car", "walk", None][i % 4] for i in range(PEOPLE)]})
 
 
-def drawn(drawing: Drawing, encoder: BatchEncoder) -> Written:
-    attempt = drawing.attempt(encoder)
+def drawn(drawing: Drawing, reporter: BatchReporter) -> Written:
+    attempt = drawing.attempt(reporter)
     attempt.add(people())
     written = attempt.finish()
     assert written is not None
@@ -53,8 +53,8 @@ def left(drawing: Drawing) -> set[str]:
     return set(os.listdir(Path(drawing.folder) / "reports"))
 
 
-def test_the_first_manifest_stands(drawing: Drawing, encoder: BatchEncoder) -> None:
-    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+def test_the_first_manifest_stands(drawing: Drawing, reporter: BatchReporter) -> None:
+    one, other = drawn(drawing, reporter), drawn(drawing, reporter)
     assert (one.reports, one.missing) == (450, 150)
     assert held(drawing, [one]) != held(drawing, [other])  # what nobody may see both of
     assert drawing.commit([one], PEOPLE) == [one]
@@ -62,8 +62,8 @@ def test_the_first_manifest_stands(drawing: Drawing, encoder: BatchEncoder) -> N
     assert left(drawing) == {one.name}
 
 
-def test_of_many_who_commit_at_once_one_does(drawing: Drawing, encoder: BatchEncoder) -> None:
-    attempts = [drawn(drawing, encoder) for _ in range(16)]
+def test_of_many_who_commit_at_once_one_does(drawing: Drawing, reporter: BatchReporter) -> None:
+    attempts = [drawn(drawing, reporter) for _ in range(16)]
     with ThreadPoolExecutor(16) as pool:
         seen = list(pool.map(lambda each: drawing.commit([each], PEOPLE), attempts))
     assert len({tuple(each) for each in seen}) == 1
@@ -72,10 +72,10 @@ def test_of_many_who_commit_at_once_one_does(drawing: Drawing, encoder: BatchEnc
 
 
 def test_who_is_overtaken_in_the_middle_reads_what_stands(
-    drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+    drawing: Drawing, reporter: BatchReporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its own files are swept away while it looks for them."""
-    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+    one, other = drawn(drawing, reporter), drawn(drawing, reporter)
     check, rivals = Drawing._check, [one]
 
     def overtaken(self: Drawing, written: list[Written], rows: int) -> None:
@@ -87,11 +87,11 @@ def test_who_is_overtaken_in_the_middle_reads_what_stands(
     assert drawing.commit([other], PEOPLE) == [one]
 
 
-def test_a_full_disk_is_a_sentence(drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_sentence(drawing: Drawing, reporter: BatchReporter, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    attempt = drawing.attempt(encoder)
+    attempt = drawing.attempt(reporter)
     attempt.add(people())
     monkeypatch.setattr(beam_commit.os, "fsync", full)
     with pytest.raises(InvalidInput, match="must be writable, got: No space left on device"):
@@ -99,9 +99,9 @@ def test_a_full_disk_is_a_sentence(drawing: Drawing, encoder: BatchEncoder, monk
     assert left(drawing) == set()
 
 
-def test_a_disk_that_is_full_already_while_drawing(drawing: Drawing, encoder: BatchEncoder) -> None:
+def test_a_disk_that_is_full_already_while_drawing(drawing: Drawing, reporter: BatchReporter) -> None:
     """What is still to be written cannot be, when the file is closed; it goes all the same."""
-    attempt, (soft, hard) = drawing.attempt(encoder), resource.getrlimit(resource.RLIMIT_FSIZE)
+    attempt, (soft, hard) = drawing.attempt(reporter), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
         attempt.add(people())
@@ -113,7 +113,7 @@ def test_a_disk_that_is_full_already_while_drawing(drawing: Drawing, encoder: Ba
 
 
 def test_the_disk_holds_all_that_a_manifest_names_before_it_stands(
-    drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+    drawing: Drawing, reporter: BatchReporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a machine that loses power leaves a decision for reports that are gone."""
     done, fsync, link = list[str](), os.fsync, os.link
@@ -128,7 +128,7 @@ def test_the_disk_holds_all_that_a_manifest_names_before_it_stands(
 
     monkeypatch.setattr(beam_commit.os, "fsync", flushed)
     monkeypatch.setattr(beam_commit.os, "link", linked)
-    one = drawn(drawing, encoder)
+    one = drawn(drawing, reporter)
     assert done == [one.name, "reports"]
     drawing.commit([one], PEOPLE)
     manifest, *rest = done[2:]
@@ -137,30 +137,30 @@ def test_the_disk_holds_all_that_a_manifest_names_before_it_stands(
 
 
 def test_without_the_link_two_manifests_would_have_stood(
-    drawing: Drawing, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+    drawing: Drawing, reporter: BatchReporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control: a file that is replaced tells the second who commits another decision."""
     monkeypatch.setattr(beam_commit.os, "link", lambda one, other: Path(other).write_bytes(Path(one).read_bytes()))
     monkeypatch.setattr(Drawing, "stands", lambda _: False)
-    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+    one, other = drawn(drawing, reporter), drawn(drawing, reporter)
     monkeypatch.setattr(Drawing, "_sweep", lambda *_: None)
     assert held(drawing, drawing.commit([one], PEOPLE)) != held(drawing, drawing.commit([other], PEOPLE))
 
 
-def test_a_late_attempt_leaves_nothing(drawing: Drawing, encoder: BatchEncoder) -> None:
-    late = drawing.attempt(encoder)
-    one = drawn(drawing, encoder)
+def test_a_late_attempt_leaves_nothing(drawing: Drawing, reporter: BatchReporter) -> None:
+    late = drawing.attempt(reporter)
+    one = drawn(drawing, reporter)
     late.add(people())
     drawing.commit([one], PEOPLE)
     assert late.finish() is None
-    slow = drawing.attempt(encoder)
+    slow = drawing.attempt(reporter)
     slow.add(people())
     assert slow.finish() is None
     assert left(drawing) == {one.name}
 
 
-def test_a_bundle_that_counts_twice_is_refused(drawing: Drawing, encoder: BatchEncoder) -> None:
-    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+def test_a_bundle_that_counts_twice_is_refused(drawing: Drawing, reporter: BatchReporter) -> None:
+    one, other = drawn(drawing, reporter), drawn(drawing, reporter)
     with pytest.raises(
         InvalidInput, match=r"once for each of the 600 rows, got 1,200: .* Run it in batch mode elsewhere\.$"
     ):
@@ -170,56 +170,56 @@ def test_a_bundle_that_counts_twice_is_refused(drawing: Drawing, encoder: BatchE
     assert len(held(drawing, drawing.commit([one, other], 2 * PEOPLE))) == 2 * 450
 
 
-def test_a_name_that_arrives_twice_is_one_file(drawing: Drawing, encoder: BatchEncoder) -> None:
-    one = drawn(drawing, encoder)
+def test_a_name_that_arrives_twice_is_one_file(drawing: Drawing, reporter: BatchReporter) -> None:
+    one = drawn(drawing, reporter)
     assert drawing.commit([one, one], PEOPLE) == [one]
 
 
-def test_a_batch_that_fails_leaves_nothing(drawing: Drawing, encoder: BatchEncoder) -> None:
-    attempt = drawing.attempt(encoder)
+def test_a_batch_that_fails_leaves_nothing(drawing: Drawing, reporter: BatchReporter) -> None:
+    attempt = drawing.attempt(reporter)
     with pytest.raises(InvalidInput, match="tram"):
         attempt.add(pa.record_batch({"way": ["tram"]}))
     attempt.abandon()
     assert left(drawing) == set()
 
 
-def test_only_the_owner_reads_reports(drawing: Drawing, encoder: BatchEncoder) -> None:
-    drawing.commit([drawn(drawing, encoder)], PEOPLE)
+def test_only_the_owner_reads_reports(drawing: Drawing, reporter: BatchReporter) -> None:
+    drawing.commit([drawn(drawing, reporter)], PEOPLE)
     for each in [Path(drawing.folder), *Path(drawing.folder).rglob("*")]:
         assert not stat.S_IMODE(each.stat().st_mode) & 0o077, each
 
 
-def test_a_second_start_draws_nothing(drawing: Drawing, encoder: BatchEncoder) -> None:
+def test_a_second_start_draws_nothing(drawing: Drawing, reporter: BatchReporter) -> None:
     with pytest.raises(InvalidInput, match=r"where a run began and did not get so far. If none is running, remove"):
-        Drawing.claimed(drawing.folder, encoder)
-    drawing.commit([drawn(drawing, encoder)], PEOPLE)
-    assert Drawing.claimed(drawing.folder, encoder) == drawing
+        Drawing.claimed(drawing.folder, reporter)
+    drawing.commit([drawn(drawing, reporter)], PEOPLE)
+    assert Drawing.claimed(drawing.folder, reporter) == drawing
     with pytest.raises(InvalidInput, match=r"of another, with a difference in column, missing\. Choose"):
-        Drawing.claimed(drawing.folder, BatchEncoder.of(encoder.design, column="other", missing="bus"))
+        Drawing.claimed(drawing.folder, BatchReporter.of(reporter.design, column="other", missing="bus"))
     with pytest.raises(InvalidInput, match=r"of another, with a difference in ids\. Choose"):  # nobody compared them
-        Drawing.claimed(drawing.folder, encoder, ids="name")
+        Drawing.claimed(drawing.folder, reporter, ids="name")
     with pytest.raises(InvalidInput, match="with those of 600 rows for a table of 599"):
         drawing.commit([], PEOPLE - 1)
 
 
-def test_a_run_of_yesterday_cannot_decide_for_today(drawing: Drawing, encoder: BatchEncoder) -> None:
+def test_a_run_of_yesterday_cannot_decide_for_today(drawing: Drawing, reporter: BatchReporter) -> None:
     yesterday = Drawing(drawing.folder, "0" * 32)
     with pytest.raises(InvalidInput, match="where this worker does not see its claim"):
-        yesterday.attempt(encoder)
+        yesterday.attempt(reporter)
     put_once(yesterday.manifest, "[]")
     assert not drawing.stands()
     # Nor does it sweep away what today draws.
-    one = drawn(drawing, encoder)
+    one = drawn(drawing, reporter)
     with pytest.raises(InvalidInput, match="where this worker does not see its claim"):
         yesterday.commit([], 0)
     assert left(drawing) == {one.name}
 
 
-def test_a_worker_on_another_disk_draws_nothing(tmp_path: Path, encoder: BatchEncoder) -> None:
+def test_a_worker_on_another_disk_draws_nothing(tmp_path: Path, reporter: BatchReporter) -> None:
     """Its folder would have a first manifest of its own."""
     alone = Drawing(str(tmp_path), "0" * 32)
     with pytest.raises(InvalidInput, match=r"all workers share .* Choose a folder on a shared disk\.$"):
-        alone.attempt(encoder)
+        alone.attempt(reporter)
     assert os.listdir(tmp_path) == []
 
 
@@ -229,17 +229,17 @@ def test_reports_on_another_disk_are_not_committed(drawing: Drawing) -> None:
     assert not drawing.stands()
 
 
-def test_reports_that_were_removed_are_missed(drawing: Drawing, encoder: BatchEncoder) -> None:
-    (one,) = drawing.commit([drawn(drawing, encoder)], PEOPLE)
+def test_reports_that_were_removed_are_missed(drawing: Drawing, reporter: BatchReporter) -> None:
+    (one,) = drawing.commit([drawn(drawing, reporter)], PEOPLE)
     (Path(drawing.folder) / "reports" / one.name).unlink()
     with pytest.raises(InvalidInput, match=r"must still hold its reports, got .* without some of them"):
         list(drawing.reports(one))
 
 
 @pytest.mark.parametrize("change", ["cut", "emptied", "redrawn"])
-def test_reports_that_were_changed_are_not_read(drawing: Drawing, encoder: BatchEncoder, change: str) -> None:
+def test_reports_that_were_changed_are_not_read(drawing: Drawing, reporter: BatchReporter, change: str) -> None:
     """Also by as many others, of the same people."""
-    one, other = drawn(drawing, encoder), drawn(drawing, encoder)
+    one, other = drawn(drawing, reporter), drawn(drawing, reporter)
     place, redrawn = (Path(drawing.folder) / "reports" / each.name for each in (one, other))
     changed = {"cut": place.read_bytes()[:-300], "emptied": b"", "redrawn": redrawn.read_bytes()}[change]
     drawing.commit([one], PEOPLE)
@@ -265,8 +265,8 @@ ANY = "0" * 32 + ".arrow"
         f'[["{ANY}",300,0,""],["{ANY}",300,0,""]]',
     ],
 )
-def test_a_manifest_that_was_changed(drawing: Drawing, encoder: BatchEncoder, text: str) -> None:
-    one = drawn(drawing, encoder)
+def test_a_manifest_that_was_changed(drawing: Drawing, reporter: BatchReporter, text: str) -> None:
+    one = drawn(drawing, reporter)
     drawing.manifest.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"must hold its manifest as it was written, got a changed one"):
         drawing.commit([one], PEOPLE)
@@ -274,15 +274,15 @@ def test_a_manifest_that_was_changed(drawing: Drawing, encoder: BatchEncoder, te
 
 
 @pytest.mark.parametrize("place", ["gs://bucket/work", "s3://bucket/work", "hdfs://host/work"])
-def test_an_object_store_cannot_say_who_was_first(place: str, encoder: BatchEncoder) -> None:
+def test_an_object_store_cannot_say_who_was_first(place: str, reporter: BatchReporter) -> None:
     with pytest.raises(
         InvalidInput, match=r'a folder on a disk .* object store .* mounted one, such as out="shared/work"'
     ):
-        Drawing.claimed(place, encoder)
+        Drawing.claimed(place, reporter)
 
 
 def test_a_disk_without_links_is_refused(
-    tmp_path: Path, encoder: BatchEncoder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, reporter: BatchReporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any) -> None:
         raise PermissionError(1, "Operation not permitted")
@@ -291,34 +291,34 @@ def test_a_disk_without_links_is_refused(
     with pytest.raises(
         InvalidInput, match=r"hard links, which say who was first, got: Operation not .*: df -T lists them\.$"
     ):
-        Drawing.claimed(tmp_path / "work", encoder)
+        Drawing.claimed(tmp_path / "work", reporter)
 
 
-def test_places_that_are_taken(tmp_path: Path, encoder: BatchEncoder) -> None:
+def test_places_that_are_taken(tmp_path: Path, reporter: BatchReporter) -> None:
     (tmp_path / "note.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"out must be a new folder, got .* with other files"):
-        Drawing.claimed(tmp_path, encoder)
+        Drawing.claimed(tmp_path, reporter)
     with pytest.raises(InvalidInput, match=r"must exist, got none. Create it first: mkdir -p"):
-        Drawing.claimed(tmp_path / "no" / "work", encoder)
+        Drawing.claimed(tmp_path / "no" / "work", reporter)
     with pytest.raises(InvalidInput, match="must be writable"):
-        Drawing.claimed(tmp_path / "note.txt", encoder)
+        Drawing.claimed(tmp_path / "note.txt", reporter)
     assert sorted(os.listdir(tmp_path)) == ["note.txt"]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "more", "less"])
-def test_a_claim_of_another_version_may_have_been_counted(drawing: Drawing, encoder: BatchEncoder, text: str) -> None:
+def test_a_claim_of_another_version_may_have_been_counted(drawing: Drawing, reporter: BatchReporter, text: str) -> None:
     """To ask for another folder would invite a second drawing for the same people."""
     place = Path(drawing.folder) / "claim.json"
     facts = json.loads(place.read_text(encoding="utf-8"))
     others = {"more": facts | {"keep": "random"}, "less": {name: facts[name] for name in facts if name != "clip"}}
     place.write_text(json.dumps(others[text]) if text in others else text, encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"a whole claim\.json .*\. If it may have been counted, draw no other"):
-        Drawing.claimed(drawing.folder, encoder)
+        Drawing.claimed(drawing.folder, reporter)
 
 
-def test_the_claim_says_what_is_drawn(drawing: Drawing, encoder: BatchEncoder) -> None:
+def test_the_claim_says_what_is_drawn(drawing: Drawing, reporter: BatchReporter) -> None:
     claim = json.loads((Path(drawing.folder) / "claim.json").read_text(encoding="utf-8"))
-    assert (claim["batch"], claim["column"], claim["design"]) == (drawing.batch, "way", encoder.design.digest)
+    assert (claim["batch"], claim["column"], claim["design"]) == (drawing.batch, "way", reporter.design.digest)
 
 
 def test_a_table_without_values(drawing: Drawing) -> None:

@@ -57,7 +57,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def released(question: str, table: Path, cluster: Cluster, place: Path, trouble: Trouble = NO_TROUBLE) -> Facts:
     """The facts of a release by the command line."""
     command, *options = QUESTIONS[question]
-    engine = ("--engine", "spark", "--master", cluster.master, "--work", place / "work")
+    engine = ("--engine", cluster.master, "--work", place / "work")
     with spying(place, trouble):
         done(command, table, *options, *engine, "--out", place / "result")
     facts: Facts = json.loads((place / "result" / "estimates.json").read_text())

@@ -165,7 +165,6 @@ def test_csv_that_spark_would_read_otherwise_is_refused(
         (("--column", "way", "--format", "arrow"), "--format must be csv or parquet with --engine, got 'arrow'."),
         (("--column", "way", "--encoding", "latin-1"), "--encoding must be left out with --engine, got 'latin-1'."),
         (("--column", "way", "--id", "who", "--keep", "first"), "--keep must be random with --engine"),
-        (("--column", "way", "--master", "spark://host:7077"), "--work must be given with --master spark://host:7077"),
     ],
 )
 def test_what_is_wrong_is_one_line(
@@ -224,8 +223,11 @@ def test_without_an_engine(capsys: pytest.CaptureFixture[str]) -> None:
         "error: one table must be given without --engine, got 2. Put them into one file, or add --engine spark.\n"
     )
     assert refused_here(capsys, "a.csv", *WAYS, "--work", "w").startswith("error: --work must come with --engine")
-    assert refused_here(capsys, "a.csv", *WAYS, "--master", "local").startswith("error: --master must come with")
-    assert refused_here(capsys, "a.csv", *WAYS, "--engine", "flink").startswith("error: --engine must be spark, got")
+    far = refused_here(capsys, "a.csv", *WAYS, "--engine", "spark://host:7077")
+    assert far.startswith("error: --work must be given with --engine spark://host:7077")
+    assert refused_here(capsys, "a.csv", *WAYS, "--engine", "flink").startswith(
+        "error: --engine must be spark or the address of a Spark cluster, got"
+    )
 
 
 def test_another_table_is_not_answered_by_what_was_drawn_of_the_first(

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.engines import spark
 from shuffledp.tables import CountedReports
@@ -25,7 +25,7 @@ LETTER = "substr('abcde', CAST(1 + id % 5 AS int), 1) AS letter"
 
 @contextmanager
 def spying(notes: Path, trouble: Trouble = NO_TROUBLE) -> Iterator[None]:
-    with mock.patch("shuffledp.engines.spark_commit.BatchEncoder", Spying(notes, trouble)):
+    with mock.patch("shuffledp.engines.spark_commit.BatchReporter", Spying(notes, trouble)):
         yield
 
 
@@ -66,7 +66,7 @@ class Watched:
 
     @property
     def law(self) -> Any:
-        return Encoder.of(Design.from_json(self.design)).randomizer
+        return Reporter.of(Design.from_json(self.design)).randomizer
 
     def shows(self, attempt: Draws) -> bool:
         """Whether what can be read of a partition is what that attempt drew: report by report, or

@@ -97,7 +97,7 @@ def test_a_bound_on_less_than_the_adversary_sees_is_refused(monkeypatch: pytest.
 def test_deltas_are_compared_at_an_epsilon() -> None:
     table, setting = sdp.compare(SURVEY, epsilon=0.5), Setting.of(SURVEY)
     certified = SURVEY.delta(epsilon=0.5)
-    assert (table.question.asked, table.question.given, table.question.at) == ("delta", "epsilon", 0.5)
+    assert (table.goal.asked, table.goal.given, table.goal.at) == ("delta", "epsilon", 0.5)
     assert (table.certified.lower, table.certified.upper) == (certified.lower, certified.upper)
     assert table.best.value == certified.upper
     asked = {row.name: row for row in table.rows if row.name != "shuffledp"}

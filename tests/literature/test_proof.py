@@ -49,7 +49,7 @@ def test_delta_is_enclosed() -> None:
 
 def test_a_false_upper_end_is_moved_to_where_it_is_true() -> None:
     right = SURVEYS[0].epsilon(delta=1e-6)
-    wrong = dataclasses.replace(right, upper=right.upper * (1 - 1e-5)).answering(right.question)
+    wrong = dataclasses.replace(right, upper=right.upper * (1 - 1e-5)).answering(right.goal)
     proof = wrong.proven()
     assert not proof.upper.as_given
     assert proof.lower.as_given
@@ -59,7 +59,7 @@ def test_a_false_upper_end_is_moved_to_where_it_is_true() -> None:
 
 def test_a_false_lower_end_is_moved_to_where_it_is_true() -> None:
     right = SURVEYS[0].epsilon(delta=1e-6)
-    wrong = dataclasses.replace(right, lower=right.upper).answering(right.question)
+    wrong = dataclasses.replace(right, lower=right.upper).answering(right.goal)
     proof = wrong.proven()
     assert not proof.lower.as_given
     assert right.lower * (1 - 1e-3) < proof.lower.value <= right.lower * (1 + 1e-6)
@@ -68,7 +68,7 @@ def test_a_false_lower_end_is_moved_to_where_it_is_true() -> None:
 def test_a_false_delta_is_moved_too() -> None:
     right = SURVEYS[0].delta(epsilon=0.3)
     wrong = dataclasses.replace(right, upper=right.lower * (1 - 1e-5), lower=right.lower * (1 - 2e-5)).answering(
-        right.question
+        right.goal
     )
     assert wrong.proven().upper.value >= right.lower
 
@@ -101,7 +101,7 @@ def test_only_one_round_can_be_proven() -> None:
         SURVEYS[0].compose(3).epsilon(delta=1e-6).proven()
 
 
-def test_a_stored_bound_has_no_question() -> None:
+def test_a_stored_bound_has_no_goal() -> None:
     bound = SURVEYS[0].epsilon(delta=1e-6)
     stored = pickle.loads(pickle.dumps(bound))
     assert stored == bound
@@ -109,11 +109,11 @@ def test_a_stored_bound_has_no_question() -> None:
     assert hash(stored) == hash(bound)
     assert len(pickle.dumps(bound)) < 2_000
     for each in (stored, Bound(0.1, 0.2)):
-        with pytest.raises(sdp.InvalidInput, match="must know its question"):
+        with pytest.raises(sdp.InvalidInput, match="must know what it answers"):
             each.proven()
 
 
-def test_a_bound_is_stored_and_written_as_it_was_before_it_knew_its_question() -> None:
+def test_a_bound_is_stored_and_written_as_it_was_before_it_knew_its_goal() -> None:
     old = (
         b"\x80\x02cshuffledp.accounting.curves\nBound\nq\x00)\x81q\x01]q\x02(G?\xd0\x00\x00\x00\x00\x00\x00G?"
         b"\xe0\x00\x00\x00\x00\x00\x00X\x01\x00\x00\x00mq\x03X\x01\x00\x00\x00aq\x04\x85q\x05eb."
@@ -121,7 +121,7 @@ def test_a_bound_is_stored_and_written_as_it_was_before_it_knew_its_question() -
     kept = pickle.loads(old)
     for each in (kept, copy.copy(kept), pickle.loads(pickle.dumps(kept)), dataclasses.replace(kept)):
         assert each == Bound(0.25, 0.5, "m", ("a",))
-        with pytest.raises(sdp.InvalidInput, match="must know its question"):
+        with pytest.raises(sdp.InvalidInput, match="must know what it answers"):
             each.proven()
     written = dataclasses.asdict(SURVEYS[0].epsilon(delta=1e-6))
     assert list(written) == ["lower", "upper", "method", "assumptions"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp import Poll
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.record import Asked, LedgerEntry, Limit, Record, Total
 from shuffledp.release.facts import estimate_of, record_of
@@ -67,7 +67,7 @@ def _made(name: str) -> dict[str, Any]:
         return _hostile(facts("rounds"))
     protocol, values, column = _asked(name)
     design = Design.of(protocol)
-    tally = protocol.tally(Encoder.of(design).encode(values, rng=np.random.default_rng(7)))
+    tally = protocol.tally(Reporter.of(design).encode(values, rng=np.random.default_rng(7)))
     asked = Asked(
         question=design.question.type,
         what=f"{design.question.type} of {column}",

@@ -8,7 +8,7 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.page.facts import quantile_rows
-from shuffledp.page.page import Shown
+from shuffledp.page.page import ResultPage
 from shuffledp.page.svg_file import release_svg
 from tests.page.releases import record
 
@@ -28,7 +28,7 @@ def words(drawn: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_the_chart_of_the_page(name: str) -> None:
-    chart = Shown(record(name)).chart
+    chart = ResultPage(record(name)).chart
     assert chart is not None
     assert chart in html(record(name))
     assert chart in release_svg(record(name))._repr_svg_()

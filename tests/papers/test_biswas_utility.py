@@ -17,7 +17,7 @@ from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.biswas import delta_corrected, delta_printed
 from shuffledp.papers import biswas_utility as utility
-from shuffledp.papers.boxes import box_plots
+from shuffledp.papers.biswas_utility import box_plots
 from shuffledp.papers.charts import draw, heat_maps
 from shuffledp.papers.cities import CITIES, Box, City, Unreadable, read_gowalla, synthetic_city
 from shuffledp.papers.experiment import Experiment, Line, arranged, read_table, write_table

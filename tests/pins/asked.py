@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design, Law, Target
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.wrappers import OneLevel
@@ -274,16 +274,16 @@ def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, lis
     own = protocol(pin)
     law = Law.from_json(law_of(own.randomizer))
     design = Design.asked(own.question, law, Target(n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6))
-    encoder, domain = Encoder.of(design), own.question.domain(own.randomizer.k)
+    reporter, domain = Reporter.of(design), own.question.domain(own.randomizer.k)
 
     def encode(value: Any, name: str) -> tuple[float, list[tuple[int, list[int]]], str]:
         tape = Tape(name, pin.get("among"))
         told = value if isinstance(value, float) else int(domain.indices([value])[0])
-        (report,) = encoder.encode([told], rng=tape)
+        (report,) = reporter.encode([told], rng=tape)
         return (
             told,
             tape.asks,
-            np.asarray(report, dtype=encoder.randomizer.form.dtype.newbyteorder("<")).tobytes().hex(),
+            np.asarray(report, dtype=reporter.randomizer.form.dtype.newbyteorder("<")).tobytes().hex(),
         )
 
     key = AnalystKey(bytes(range(32))).public

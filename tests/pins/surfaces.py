@@ -437,7 +437,7 @@ def options() -> dict[str, Any]:
     import typer
     import typer.main
 
-    from shuffledp.cli.listing import app, load
+    from shuffledp.cli.app import app, load
 
     load(None)
 

@@ -90,10 +90,6 @@ def test_calibration_solves_for_what_the_family_says(name: str) -> None:
     assert [strength.value(loss) for loss in losses] == pytest.approx(places, rel=1e-6)
 
 
-def test_a_law_has_a_sentence() -> None:
-    assert all(each.sentence and not each.sentence.endswith(".") for each in FAMILIES.values())
-
-
 def test_names_are_taken_once() -> None:
     @dataclasses.dataclass(frozen=True)
     class Mine(Randomizer):

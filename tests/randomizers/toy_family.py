@@ -60,7 +60,6 @@ FAMILY = Family(
     make=NegativeSurvey,
     law="negative",
     parameters=("k", "epsilon0"),
-    sentence="negative survey: a value is sent that is not the true one, or one drawn at random from all of them",
     names=(over_domain("negative", "negative survey", NegativeSurvey),),
 )
 register(FAMILY)

@@ -15,7 +15,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll, client
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchEncoder, added_up
+from shuffledp.engines.batch import BatchReporter, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.record import Asked
@@ -104,26 +104,26 @@ def test_the_truth_is_not_written_to_plain_files_nor_handed_out_by_engines(
     with pytest.raises(InvalidInput, match="must be sealed to the analyst"):
         client.encode(Design.of(poll), open_column(str(table), "way", kind="text"), tmp_path / "a.reports")
     with pytest.raises(InvalidInput, match="must be sealed to the analyst"):
-        BatchEncoder.of(poll, column="way").check_shown()
+        BatchReporter.of(poll, column="way").check_shown()
     light = Poll("histogram", mechanism="dummies", **TERMS | {"epsilon": 0.2}, n=2000, light_epsilon0=8.0)
     with pytest.raises(InvalidInput, match="must have nothing to add"):
         client.encode(Design.of(light), open_column(str(table), "way", kind="text"), tmp_path / "a.reports")
     with pytest.raises(InvalidInput, match="must not be handed out before it did"):
-        BatchEncoder.of(light, column="way").check_shown()
+        BatchReporter.of(light, column="way").check_shown()
     assert not (tmp_path / "a.reports").exists()
 
 
 def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
     """The first part brings the dummies, once."""
     poll = Poll("histogram", mechanism="dummies", **TERMS, n=2000, keep=0.9)
-    phones = BatchEncoder.of(poll, column="way")
+    phones = BatchReporter.of(poll, column="way")
     parts = [pa.record_batch({"way": VALUES[start : start + 500]}) for start in range(0, 2000, 500)]
     sums = added_up(row for place, part in enumerate(parts) for row in phones.tally([part], first=place == 0))
     assert sums.votes[0] == sums.reports == 2000
     estimate = poll.analyse_counts(sums.votes)
     assert abs(estimate["bus"] - 1500) < 8.0 * estimate.stderr[0]
     poll = Poll("histogram", mechanism="dummies", **TERMS, n=2000)
-    phones = BatchEncoder.of(poll, column="way")
+    phones = BatchReporter.of(poll, column="way")
     bare = added_up(row for part in parts for row in phones.tally([part], first=False))
     with pytest.raises(InvalidInput, match="got too few"):
         poll.analyse_counts(bare.votes)

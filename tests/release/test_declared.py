@@ -9,12 +9,12 @@ import pytest
 from typer.main import get_command
 
 import shuffledp as sdp
-from shuffledp.cli.listing import app, load
+from shuffledp.cli.app import app, load
 from shuffledp.errors import spelled
 from shuffledp.release.options import QUESTIONS, options_of
 from tests.cli.people import run
 
-ONLY_TYPED = {"source", "column", "domain", "engine", "master", "work", "out", "force", "dry_run", "as_json"}
+ONLY_TYPED = {"source", "column", "domain", "engine", "work", "out", "force", "dry_run", "as_json"}
 ONLY_PYTHON = {"data", "columns", "column", "rng"}
 
 

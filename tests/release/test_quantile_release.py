@@ -15,7 +15,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchEncoder, added_up
+from shuffledp.engines.batch import BatchReporter, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.page.facts import quantile_rows, range_rows
@@ -126,7 +126,7 @@ def test_ranges_are_counted() -> None:
 def test_an_engine_counts_what_a_file_would(shape: str) -> None:
     ages = Poll("quantile", cuts=CUTS, n=4, epsilon=2.0, delta=1e-1, levels=SHAPES[shape])
     pa = pytest.importorskip("pyarrow")
-    phones = BatchEncoder.of(ages, column="age")
+    phones = BatchReporter.of(ages, column="age")
     sums = added_up(phones.tally([pa.record_batch({"age": [1.0, 7.0, None, 39.0, 40.0]})]))
     assert (sums.reports, sums.missing) == (4, 1)
     check_counts(phones.counted(sums), "these", Design.of(ages))

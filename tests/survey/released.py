@@ -41,7 +41,7 @@ def announced(folder: Path, *, design: Design | None = None, **changed: Any) -> 
 
 def answers(collection: Collection, values: Any = TRUTH, *, seed: int = 1) -> list[bytes]:
     """The sealed answers of people who hold these values."""
-    return Envelopes(collection).seal(collection.encoder.encode(values, rng=np.random.default_rng(seed)))
+    return Envelopes(collection).seal(collection.reporter.encode(values, rng=np.random.default_rng(seed)))
 
 
 def write_sealed(path: Path, collection: Collection, envelopes: Iterable[bytes]) -> Path:

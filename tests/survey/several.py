@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.sampling import Source
@@ -61,7 +61,7 @@ class AmongBlanks(MessageLaw):
 def with_law(law: MessageLaw, **changed: Any) -> Collection:
     """The first study, with another law instead of its own, for whoever asks no more than that."""
     collection = study(**changed)
-    vars(collection)["encoder"] = Encoder(collection.design, law)
+    vars(collection)["reporter"] = Reporter(collection.design, law)
     return collection
 
 

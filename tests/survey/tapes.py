@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design, Law, Target
 from shuffledp.questions.count.question import CountQuestion
 from shuffledp.questions.crosstab.question import CrosstabQuestion
@@ -63,10 +63,10 @@ def replay(asks: Asks) -> Tape:
     return Tape(choose)
 
 
-def encoded(encoder: Encoder, value: float, tape: Tape) -> bytes:
+def encoded(reporter: Reporter, value: float, tape: Tape) -> bytes:
     """The report of one person, as it is sealed."""
-    (report,) = encoder.encode([value], rng=tape)
-    kind = encoder.randomizer.form.dtype.newbyteorder("<")
+    (report,) = reporter.encode([value], rng=tape)
+    kind = reporter.randomizer.form.dtype.newbyteorder("<")
     return np.asarray(report, dtype=kind).tobytes()
 
 
@@ -191,9 +191,9 @@ MADE: dict[str, Callable[[], tuple[Question, Any]]] = {
 
 
 @cache
-def encoder_of(name: str) -> Encoder:
+def encoder_of(name: str) -> Reporter:
     """The law of the design with that name."""
-    return Encoder.of(written(*MADE[name]()))
+    return Reporter.of(written(*MADE[name]()))
 
 
 def integers_of(law: Law) -> tuple[int, ...]:
@@ -268,14 +268,14 @@ def ties(law: Law) -> list[tuple[int, int]]:
     return sorted(looks)
 
 
-def tapes_of(encoder: Encoder, values: Sequence[float], rng: random.Random) -> list[tuple[float, Asks, bytes]]:
+def tapes_of(reporter: Reporter, values: Sequence[float], rng: random.Random) -> list[tuple[float, Asks, bytes]]:
     """What Python reports about some values, and the words it drew: at every place of a draw every
     border once, and after a coin's first look that leaves it open every border of the second.
     """
-    made, later = [], ties(encoder.design.mechanism)
+    made, later = [], ties(reporter.design.mechanism)
     for value in values:
-        found = {bits: sorted(words) for bits, words in borders(encoder.design, value).items()}
-        encoded(encoder, value, usual := Tape(lambda _, bits: rng.getrandbits(bits)))
+        found = {bits: sorted(words) for bits, words in borders(reporter.design, value).items()}
+        encoded(reporter, value, usual := Tape(lambda _, bits: rng.getrandbits(bits)))
         plans = [Planned(rng, 0, 0, found)] * 10
         for place, (bits, _) in enumerate(usual.asks):
             before = [each for each, _ in usual.asks[:place]].count(bits)
@@ -284,7 +284,7 @@ def tapes_of(encoder: Encoder, values: Sequence[float], rng: random.Random) -> l
                 plans += [Planned(rng, 16, before, {16: [high], 64: [more]}) for high, more in later]
         for plan in plans:
             tape = Tape(plan)
-            made.append((value, tape.asks, encoded(encoder, value, tape)))
+            made.append((value, tape.asks, encoded(reporter, value, tape)))
     return made
 
 

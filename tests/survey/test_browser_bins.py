@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shuffledp.cli import main
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.questions.quantile.question import QuantileQuestion
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import ShufflerDummies, TreeDummies, UserFakes
@@ -44,9 +44,9 @@ def sources(page: Page) -> None:
 @pytest.mark.parametrize("name", LAWS)
 def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, name: str) -> None:
     design = written(QuantileQuestion(cuts=CUTS, at=(0.5,), ranges=((0.0, 7.0),)), LAWS[name]())
-    encoder, rng = Encoder.of(design), random.Random(name)
+    reporter, rng = Reporter.of(design), random.Random(name)
     values = [*values_of(design, rng), *CUTS]
-    tapes = tapes_of(encoder, values, rng)
+    tapes = tapes_of(reporter, values, rng)
     assert len(tapes) > 100
     kinds = {"all bins": 8, "levels": 16, "fakes": 8 * 9, "dummies": 8, "tree": 8}
     assert len({report for _, _, report in tapes}) == kinds[name]

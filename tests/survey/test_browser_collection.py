@@ -50,7 +50,7 @@ def read_in(page: Page, contents: list[bytes], pinned: str | None = None) -> lis
 def python_reads(content: bytes) -> bool:
     """Whether it is a collection here."""
     try:
-        return Collection.from_bytes(content).encoder is not None
+        return Collection.from_bytes(content).reporter is not None
     except InvalidInput:
         return False
 
@@ -260,7 +260,7 @@ def test_what_leaves_the_device_is_said_in_true_numbers(page: Page, name: str) -
         "async (content) => client.exposureOf(await client.readCollection(bytesOf(content)))",
         collection.content.decode("latin-1"),
     )
-    randomizer, ways = collection.encoder.randomizer, Envelopes(collection)
+    randomizer, ways = collection.reporter.randomizer, Envelopes(collection)
     factor = math.exp(randomizer.epsilon0)
     truthful = randomizer.epsilon0 == math.inf
     assert (said["messages"], said["truthful"]) == (randomizer.messages, truthful)

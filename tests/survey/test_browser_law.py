@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import CHECK_IN, Design
 from shuffledp.domain import ENCODINGS
 from shuffledp.questions import OURS
@@ -100,9 +100,9 @@ def test_there_is_a_design_of_every_kind() -> None:
 
 @pytest.mark.parametrize("name", MADE)
 def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, name: str) -> None:
-    rng, encoder = random.Random(name), encoder_of(name)
-    design = encoder.design
-    tapes = tapes_of(encoder, values_of(design, rng), rng)
+    rng, reporter = random.Random(name), encoder_of(name)
+    design = reporter.design
+    tapes = tapes_of(reporter, values_of(design, rng), rng)
     pairs = [pair for _, asks, _ in tapes for pair in pairwise(asks) if [bits for bits, _ in pair] == [16, 64]]
     looks = {look for (_, first), (_, second) in pairs for look in product(first, second)}
     assert looks >= set(ties(design.mechanism)), "every border of every second look was reached"
@@ -112,8 +112,8 @@ def test_words_give_the_same_report_in_python_and_in_the_browser(page: Page, nam
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_words_of_the_browser_give_its_report_in_python(page: Page, name: str) -> None:
-    encoder = encoder_of(name)
-    values = values_of(encoder.design, random.Random(name)) * FRESH
+    reporter = encoder_of(name)
+    values = values_of(reporter.design, random.Random(name)) * FRESH
     drawn = page.evaluate(
         """async ([text, values]) => {
             const design = await designOf(text);
@@ -122,21 +122,21 @@ def test_the_words_of_the_browser_give_its_report_in_python(page: Page, name: st
                 return [client.hex(client.encode(design, value, source)), source.asks];
             }));
         }""",
-        [file_of(encoder.design), values],
+        [file_of(reporter.design), values],
     )
     for value, (report, asks) in zip(values, json.loads(drawn), strict=True):
         read = [(bits, [*map(int, words)]) for bits, words in asks]
         tape = replay(read)
-        assert encoded(encoder, value, tape).hex() == report
+        assert encoded(reporter, value, tape).hex() == report
         assert tape.asks == read, "all of them, asked for alike"
 
 
 @pytest.mark.parametrize("name", ["krr 3", "mean 7", "hadamard 300", "hash to 8", "subset 3 of 300", "oue 10"])
 def test_the_tapes_tell_a_threshold_that_is_off_by_one(page: Page, name: str) -> None:
     """The positive control: the last of 64 bits of a probability is looked at."""
-    rng, encoder = random.Random(name), encoder_of(name)
-    tapes = tapes_of(encoder, values_of(encoder.design, rng), rng)
-    text, threshold = file_of(encoder.design), integers_of(encoder.design.mechanism)[-1]
+    rng, reporter = random.Random(name), encoder_of(name)
+    tapes = tapes_of(reporter, values_of(reporter.design, rng), rng)
+    text, threshold = file_of(reporter.design), integers_of(reporter.design.mechanism)[-1]
     for other in (threshold - 1, threshold + 1):
         assert unlike(page, text.replace(f'"{threshold}"', f'"{other}"'), tapes), other
     assert not unlike(page, text, tapes)
@@ -216,17 +216,17 @@ ROLLED = {
 
 @pytest.mark.parametrize("name", ROLLED)
 def test_what_the_browser_draws_has_the_law_of_the_integers(page: Page, name: str) -> None:
-    encoder = encoder_of(name)
+    reporter = encoder_of(name)
     value = {"mean 7": 0.1725, "split in 2": 30.0}.get(name, 1)
-    counts = rolled(page, encoder.design, value, ROLLED[name])
-    assert surprise(counts, law_of_reports(encoder, value)) > ONE_IN
+    counts = rolled(page, reporter.design, value, ROLLED[name])
+    assert surprise(counts, law_of_reports(reporter, value)) > ONE_IN
 
 
 def test_hashed_reports_speak_for_their_value_as_often_as_the_integers_say(page: Page) -> None:
     """Six standard errors, for the value and for another; the seeds are too many for a table."""
-    encoder, draws, value = encoder_of("hash to 8"), 10_000, 7
-    randomizer = encoder.randomizer
-    reports = np.frombuffer(b"".join(rolled(page, encoder.design, value, draws)), "<u8").reshape(-1, 2)
+    reporter, draws, value = encoder_of("hash to 8"), 10_000, 7
+    randomizer = reporter.randomizer
+    reports = np.frombuffer(b"".join(rolled(page, reporter.design, value, draws)), "<u8").reshape(-1, 2)
     assert len(reports) == draws, "no seed twice"
     votes = randomizer.supports(reports.astype(np.uint64))
     for place, chance in ((value, randomizer.hit), (value + 1, randomizer.miss)):
@@ -241,9 +241,9 @@ def test_more_words_than_a_browser_gives_at_once_are_all_drawn(page: Page) -> No
 
 def test_a_biased_law_is_caught(page: Page) -> None:
     """The positive control: an epsilon0 of 1.8 in place of 1.5."""
-    encoder = encoder_of("krr 3")
-    counts = rolled(page, written(encoder.design.resolved, KRR(k=3, epsilon0=1.8)), 1, 20_000)
-    assert surprise(counts, law_of_reports(encoder, 1)) < ONE_IN
+    reporter = encoder_of("krr 3")
+    counts = rolled(page, written(reporter.design.resolved, KRR(k=3, epsilon0=1.8)), 1, 20_000)
+    assert surprise(counts, law_of_reports(reporter, 1)) < ONE_IN
 
 
 def rolled(page: Page, design: Design, value: float, count: int) -> dict[bytes, int]:
@@ -276,9 +276,9 @@ def surprise(counts: dict[bytes, int], law: dict[bytes, Fraction]) -> float:
     return float(chi2.sf(off, len(law) - 1))
 
 
-def law_of_reports(encoder: Encoder, value: float) -> dict[bytes, Fraction]:
+def law_of_reports(reporter: Reporter, value: float) -> dict[bytes, Fraction]:
     """The exact chance of every report, from the integers: nothing that draws is asked."""
-    randomizer, bounds = encoder.randomizer, encoder.design.domain.bounds
+    randomizer, bounds = reporter.randomizer, reporter.design.domain.bounds
     if bounds is None:
         return chances(randomizer, int(value))
     lower, upper = bounds

@@ -79,7 +79,7 @@ def test_the_shuffler_cannot_read(tmp_path: Path) -> None:
     key = AnalystKey.new()
     collection = Collection(design=designs()["hash"], key=key.public, shuffler=ADDRESS)
     ways, place = Envelopes(collection), tmp_path / "shuffler"
-    reports = collection.encoder.encode(np.arange(PEOPLE) % 300)
+    reports = collection.reporter.encode(np.arange(PEOPLE) % 300)
     envelopes = ways.seal(reports)
     private = X25519PrivateKey.from_private_bytes(key.secret)
     secrets = spelled(key)

@@ -21,7 +21,7 @@ from tests.survey.studies import KEY, designs, study
 def test_what_is_sealed_opens_to_the_same_reports(name: str) -> None:
     collection = study(name)
     values = [0.0, 60.5, 120.0] if name == "mean" else [0, 1, 2]
-    reports = collection.encoder.encode(values, rng=np.random.default_rng(1))
+    reports = collection.reporter.encode(values, rng=np.random.default_rng(1))
     ways = Envelopes(collection)
     sealed = ways.seal(reports)
     assert {len(each) for each in sealed} == {ways.length} == {reports[0].nbytes + OVERHEAD}
@@ -36,7 +36,7 @@ def test_a_report_of_one_byte_takes_49() -> None:
 
 def test_nothing_else_opens() -> None:
     collection = study()
-    ways, report = Envelopes(collection), collection.encoder.encode([1, 2], rng=np.random.default_rng(1))
+    ways, report = Envelopes(collection), collection.reporter.encode([1, 2], rng=np.random.default_rng(1))
     (envelope, other) = ways.seal(report)
     assert len(ways.opened([envelope], KEY)) == 1, "the positive control"
     assert len(ways.opened([envelope], AnalystKey.new())) == 0

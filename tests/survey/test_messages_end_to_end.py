@@ -140,10 +140,10 @@ def test_from_the_announcement_to_the_page(
     assert main(["verify", "result/page.html"]) == code
     assert verdict in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
-    collected, messages = facts["counted"]["collected"], collection.encoder.randomizer.messages
+    collected, messages = facts["counted"]["collected"], collection.reporter.randomizer.messages
     assert facts["counted"]["reports"] == collected["arrived"] == many
     assert collected["invalid"] == 0
-    if not collection.encoder.randomizer.mixes:  # the shuffler drops some of those, and adds its own
+    if not collection.reporter.randomizer.mixes:  # the shuffler drops some of those, and adds its own
         assert collected.get("messages", many) == messages * many  # one message of each is not counted apart
     estimates = facts["estimates"]
     found = dict(zip(estimates["label"], zip(estimates["value"], estimates["stderr"], strict=True), strict=True))

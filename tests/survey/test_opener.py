@@ -111,12 +111,12 @@ def test_a_shuffler_that_puts_its_own_reports_in_place_of_others_reads_one_off_t
     """Nothing stops it, with the analyst honest: so the page must not say that it takes the two."""
     collection = announced(tmp_path / "study")
     (victim,) = answers(collection, [1])
-    own = collection.encoder.encode([0] * (LEAST - 1))
+    own = collection.reporter.encode([0] * (LEAST - 1))
     sealed = write_sealed(tmp_path / "sealed.bin", collection, [victim, *Envelopes(collection).seal(own)])
     open_collection(tmp_path / "study", sealed, out=tmp_path / "result")
     page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
-    left = np.subtract(read_record(page).tally.votes, collection.encoder.randomizer.tally(own))
-    assert np.array_equal(left, collection.encoder.randomizer.tally(Envelopes(collection).opened([victim], STUDY_KEY)))
+    left = np.subtract(read_record(page).tally.votes, collection.reporter.randomizer.tally(own))
+    assert np.array_equal(left, collection.reporter.randomizer.tally(Envelopes(collection).opened([victim], STUDY_KEY)))
     assert "drops the reports of others and puts its own in their place" in plain(page)
 
 

@@ -51,7 +51,7 @@ def with_dummies(collection: Collection, *, added: bool = True) -> list[bytes]:
     """What the shuffler hands on of everybody's messages; a lazy one adds no dummies."""
     ways = SealedDummies.of(collection)
     assert ways is not None
-    sent = Envelopes(collection).seal(collection.encoder.encode(TRUTH))
+    sent = Envelopes(collection).seal(collection.reporter.encode(TRUTH))
     kept = [each for each, stays in zip(sent, ways.kept(len(sent)), strict=True) if stays]
     return kept + [each for part in ways.sealed(ways.numbers()) for each in part if added]
 
@@ -63,7 +63,7 @@ def page_of(folder: Path) -> str:
 
 def test_several_messages_of_each_person_become_a_page(tmp_path: Path) -> None:
     collection = announced(tmp_path / "study", design=design("fakes"))
-    sent = Envelopes(collection).seal(collection.encoder.encode(TRUTH))
+    sent = Envelopes(collection).seal(collection.reporter.encode(TRUTH))
     each = len(sent) // PEOPLE
     spoiled = [os.urandom(len(sent[0])), *Envelopes(collection).seal(np.array([250]))]
     sealed = released(tmp_path / "sealed.bin", collection, [*spoiled, *sent[2:]])
@@ -80,7 +80,7 @@ def test_several_messages_of_each_person_become_a_page(tmp_path: Path) -> None:
 def test_people_who_surely_break_the_rules_are_no_part_of_the_promise(tmp_path: Path) -> None:
     """As few as they can be: so many invalid messages take that many people to send."""
     collection = announced(tmp_path / "study", design=design("fakes"))
-    sent = Envelopes(collection).seal(collection.encoder.encode(TRUTH))
+    sent = Envelopes(collection).seal(collection.reporter.encode(TRUTH))
     each = len(sent) // PEOPLE
     spoiled = [os.urandom(len(sent[0])) for _ in range(201 * each)]
     sealed = released(tmp_path / "sealed.bin", collection, [*spoiled, *sent[201 * each :]])
@@ -103,7 +103,7 @@ def test_invalid_messages_do_not_pass_for_missing_dummies(tmp_path: Path) -> Non
 def test_a_sum_whose_shares_are_not_all_there_is_refused(tmp_path: Path) -> None:
     """What is left adds up to anything, now and then to something that could be true."""
     collection = announced(tmp_path / "study", design=design("split"))
-    sent = Envelopes(collection).seal(collection.encoder.encode(TRUTH.astype(float)))
+    sent = Envelopes(collection).seal(collection.reporter.encode(TRUTH.astype(float)))
     released(tmp_path / "sealed.bin", collection, [os.urandom(len(sent[0])), *sent[1:]])
     with pytest.raises(InvalidInput, match="shares must all open for their sum to say anything, got 1 that"):
         open_collection(tmp_path / "study", tmp_path / "sealed.bin")
@@ -149,7 +149,7 @@ def test_a_file_that_cannot_be_of_whole_people_is_refused(
     family: str, spare: int, people: int | None, rule: str, tmp_path: Path
 ) -> None:
     collection = announced(tmp_path / "study", design=design(family))
-    sent = Envelopes(collection).seal(collection.encoder.encode(TRUTH))
+    sent = Envelopes(collection).seal(collection.reporter.encode(TRUTH))
     sealed = released(tmp_path / "sealed.bin", collection, sent[spare:], people)
     with pytest.raises(InvalidInput, match=rule):
         open_collection(tmp_path / "study", sealed)

@@ -14,15 +14,15 @@ import pytest
 
 from shuffledp.engines.batch import Sums
 from shuffledp.errors import InvalidInput
-from shuffledp.survey import all_cores, opening_tasks
+from shuffledp.survey import all_cores, opener
 from shuffledp.survey.envelopes import Envelopes, open_sealed
-from shuffledp.survey.opening_tasks import OnAllCores, Opener, slices_of
+from shuffledp.survey.opener import OnAllCores, Opener, Slice, slices_of
 from shuffledp.tables import spool
 from tests.survey.released import TRUTH, announced, answers, write_sealed
 from tests.survey.studies import KEY, designs, study
 
 
-def opener(path: Path, collection: Any) -> Opener:
+def opener_of(path: Path, collection: Any) -> Opener:
     return Opener(collection.content, KEY, path, open_sealed(path).header)
 
 
@@ -33,13 +33,13 @@ def added(found: list[Sums]) -> tuple[int, list[int]]:
 @pytest.mark.parametrize("kind", ["krr", "hadamard", "hash", "subset", "oue", "mean"])
 def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, kind: str) -> None:
     collection, rng = study(kind), np.random.default_rng(7)
-    design, law = designs()[kind], study(kind).encoder.randomizer
+    design, law = designs()[kind], study(kind).reporter.randomizer
     values = rng.uniform(20.0, 60.0, 600) if kind == "mean" else rng.integers(0, 3, 600)
-    reports = collection.encoder.encode(values, rng=rng)
+    reports = collection.reporter.encode(values, rng=rng)
     fakes = [os.urandom(Envelopes(collection).length) for _ in range(3)]
     path = write_sealed(tmp_path / "sealed.bin", collection, [*Envelopes(collection).seal(reports), *fakes])
     (part,) = slices_of(open_sealed(path)).slices
-    sums = opener(path, collection)(part)
+    sums = opener_of(path, collection)(part)
     assert sums.reports == 600
     assert np.array_equal(sums.votes, law.tally(reports))
     estimate = design.poll.analyse_counts(sums.votes)
@@ -49,13 +49,13 @@ def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, ki
 
 def test_only_what_the_law_never_sends_is_dropped(tmp_path: Path) -> None:
     collection = study("oue")
-    rows = collection.encoder.encode([0] * 20, rng=np.random.default_rng(1))
+    rows = collection.reporter.encode([0] * 20, rng=np.random.default_rng(1))
     rows[::4, -1] |= 1  # a bit after the last value
     path = write_sealed(tmp_path / "sealed.bin", collection, Envelopes(collection).seal(rows))
-    sums = opener(path, collection)(slices_of(open_sealed(path)).slices[0])
+    sums = opener_of(path, collection)(slices_of(open_sealed(path)).slices[0])
     kept = np.delete(rows, np.s_[::4], axis=0)
     assert sums.reports == len(kept) == 15
-    assert np.array_equal(sums.votes, collection.encoder.randomizer.tally(kept))
+    assert np.array_equal(sums.votes, collection.reporter.randomizer.tally(kept))
 
 
 def test_long_envelopes_make_short_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,15 +66,15 @@ def test_long_envelopes_make_short_slices(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Opener, tuple[opening_tasks.Slice, ...]]:
+def cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Opener, tuple[Slice, ...]]:
     """A file of several slices."""
-    monkeypatch.setattr(opening_tasks, "SLICE", 40)
+    monkeypatch.setattr(opener, "SLICE", 40)
     collection = announced(tmp_path / "study")
     path = write_sealed(tmp_path / "sealed.bin", collection, [*answers(collection), bytes(49)])
-    return opener(path, collection), slices_of(open_sealed(path)).slices
+    return opener_of(path, collection), slices_of(open_sealed(path)).slices
 
 
-Cut = tuple[Opener, tuple[opening_tasks.Slice, ...]]
+Cut = tuple[Opener, tuple[Slice, ...]]
 
 
 def told(process: subprocess.Popen[bytes]) -> bytes:

@@ -363,7 +363,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
         few = Poll("histogram", categories=range(20), n=20, epsilon=1.0, delta=1e-2, mechanism="subset")
         site.collection = replace(study(), design=Design.of(few))
         page.goto(ORIGIN)
-        page.get_by_text(f"names {site.collection.encoder.randomizer.form.width} of the 20 answers").wait_for()
+        page.get_by_text(f"names {site.collection.reporter.randomizer.form.width} of the 20 answers").wait_for()
         site.collection = check_in()
         page.goto(ORIGIN)
         page.locator("#picture svg").first.wait_for()

@@ -28,7 +28,7 @@ SEALED = {
 def test_an_answer_without_noise_of_its_own_is_sealed_and_said_to_be(chromium: Browser, name: str) -> None:
     """The first request is lost: what goes again is the same bytes, all messages of them."""
     site = Site(file(name, question="Really?"), [lost, STORED])
-    law = site.collection.encoder.randomizer
+    law = site.collection.reporter.randomizer
     with visiting(chromium, site) as device:
         page = opened(device)
         page.locator("#form").wait_for()

@@ -63,7 +63,9 @@ def test_a_report_arrives_and_a_mark_stays(name: str, value: object, box: Path) 
     receipt = client(shuffler, box).send(value)
     assert (receipt.acknowledged, receipt.before, receipt.drawn) == (1, 0, True)
     assert len(opened(shuffler)) == 1
-    shuffler.collection.encoder.randomizer.check_reports(Envelopes(shuffler.collection).opened(shuffler.envelopes, KEY))
+    shuffler.collection.reporter.randomizer.check_reports(
+        Envelopes(shuffler.collection).opened(shuffler.envelopes, KEY)
+    )
     (mark,) = stored(box)
     assert next(iter(shuffler.envelopes)) not in mark.read_bytes()
     assert (mark.stat().st_mode & 0o777, box.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -75,7 +77,7 @@ def test_a_report_arrives_and_a_mark_stays(name: str, value: object, box: Path) 
 def test_reports_of_many_clients_follow_the_law(box: Path) -> None:
     """Chi-square with a seed: what is sealed is what the law draws."""
     shuffler = Pretended(study())
-    randomizer = shuffler.collection.encoder.randomizer
+    randomizer = shuffler.collection.reporter.randomizer
     sender = client(shuffler, box)
     for number in range(200):
         sender.folder = box / str(number)
@@ -407,7 +409,7 @@ class Rows:
     rows, missing, repeated = 5, 0, None
 
     def __iter__(self) -> Iterator[Drawn]:
-        yield Drawn(study().encoder.encode([0, 1, 1, 2, 0]), None, np.arange(5))
+        yield Drawn(study().reporter.encode([0, 1, 1, 2, 0]), None, np.arange(5))
 
 
 def one(sender: Client) -> Receipt:
@@ -488,7 +490,7 @@ def ever_sent(folder: Path, send: Send, *, forget: bool) -> tuple[int, set[int]]
 def test_a_client_that_is_killed_at_any_step_has_one_envelope_for_each_person(
     send: Send, people: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Any
 ) -> None:
-    study().encoder  # noqa: B018  before the fork, for all
+    study().reporter  # noqa: B018  before the fork, for all
     monkeypatch.setattr("shuffledp.survey.sender.BATCH", 2)
     number, found = ever_sent(tmp_path / "ours", send, forget=False)
     assert number >= 10

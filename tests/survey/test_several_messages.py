@@ -51,7 +51,7 @@ def test_more_messages_than_an_upload_holds_are_refused() -> None:
 
 def test_messages_are_sealed_one_by_one_and_follow_each_other() -> None:
     collection = several(2)
-    reports = collection.encoder.encode([2, 0, 1])
+    reports = collection.reporter.encode([2, 0, 1])
     chunks = list(sealed(collection, [reports[:1], reports[1:]]))
     assert [len(each) for each in chunks] == [2, 4]
     envelopes = [envelope for chunk in chunks for envelope in chunk]

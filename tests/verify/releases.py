@@ -12,7 +12,7 @@ import numpy as np
 
 import shuffledp as sdp
 from shuffledp import Poll
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.page import html
 from shuffledp.record import HASHED, Asked, Record
@@ -136,7 +136,7 @@ def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     rng = np.random.default_rng(7)
-    tally = protocol.randomizer.mixed(protocol.tally(Encoder.of(design).encode(values, rng=rng)), rng=rng)
+    tally = protocol.randomizer.mixed(protocol.tally(Reporter.of(design).encode(values, rng=rng)), rng=rng)
     by = "region" if design.question.type == "crosstab" else None
     asked = Asked(question=design.question.type, source="people.csv", column="x", by=by)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)

@@ -9,8 +9,6 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds import Parts, Round, Rounds, added
 from shuffledp.errors import InvalidInput, check_rounds
 
-__all__ = ["Accountant"]
-
 
 class Accountant:
     """Adds up different mechanisms over the same users.

@@ -14,32 +14,6 @@ gap is valid: a wider one moves the ends apart and is faster, in proportion to i
 
 from __future__ import annotations
 
-__all__ = [
-    "CLOSE",
-    "CURVE_GAP",
-    "DEFAULT_GAP",
-    "DIGITS",
-    "DRAWN_GAP",
-    "FARTHEST_DELTA",
-    "FARTHEST_LOSS",
-    "FIGURE_GAP",
-    "FINE_GAP",
-    "LARGEST_ORDER",
-    "MANY_POINTS_GAP",
-    "MARGIN",
-    "MERGED_GAP",
-    "MOST_PLANNED",
-    "PATIENCE",
-    "RAREST_LOSS",
-    "ROUGH_GAP",
-    "RUNS",
-    "SECONDS",
-    "SLACK",
-    "SOLVE_GAP",
-    "WALL_GAP",
-    "WORTH",
-]
-
 # Gaps, from the closest to the widest.
 
 # Single answers: eight digits of delta, which nobody will ask to be more.

@@ -28,8 +28,6 @@ from shuffledp.errors import (
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.randomizer import BY_EPSILON0, Randomizer, Strength
 
-__all__ = ["Calibration", "Scale", "Search", "calibrate", "deviation"]
-
 FIGURES = 5  # of a real unknown
 TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
 NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well

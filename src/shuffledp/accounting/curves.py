@@ -19,31 +19,21 @@ from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import reserved, rounded
 
-__all__ = [
-    "Band",
-    "Bound",
-    "Envelope",
-    "Smallest",
-    "convex",
-    "lower_hull",
-    "minorant",
-]
-
 NEARBY = 0.01  # relative: epsilons so close have the same largest curve
 FAR_BELOW = 0.5  # of the largest: curves below that nearby are not looked at again
 PROBED = 16  # points at which curves compete for a long list of them
 
 
-class _Asked:
-    """Where a bound keeps its question: no field, so that a bound is pickled, copied, compared and
+class _Origin:
+    """What a bound answers: no field, so that a bound is pickled, copied, compared and
     written as it always was.
     """
 
-    __slots__ = ("_question",)
+    __slots__ = ("_goal",)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bound(_Asked):
+class Bound(_Origin):
     """An interval that contains the true value, and why.
 
     It is shown in four digits, rounded outwards; ``lower`` and ``upper`` have all of them.
@@ -79,26 +69,26 @@ class Bound(_Asked):
         return iter((self.lower, self.upper))
 
     @property
-    def question(self) -> Provable | None:
+    def goal(self) -> Provable | None:
         """What it answers; None if that is not known."""
-        return getattr(self, "_question", None)
+        return getattr(self, "_goal", None)
 
-    def answering(self, question: Provable | None) -> Bound:
+    def answering(self, goal: Provable | None) -> Bound:
         """The same bound, which knows what it answers."""
         made = replace(self)
-        object.__setattr__(made, "_question", question)
+        object.__setattr__(made, "_goal", goal)
         return made
 
     def proven(self) -> Proof:
         """Both ends once more in ball arithmetic, by other code, with every rounding error inside a
         radius (the extra ``shuffledp[arb]``). For one round.
         """
-        if self.question is None:
+        if self.goal is None:
             raise InvalidInput(
-                f"a bound must know its question to be proven, got {self!r} alone. Ask again, "
+                f"a bound must know what it answers to be proven, got {self!r} alone. Ask again, "
                 "survey.epsilon(delta=1e-6).proven(): a bound that was stored, or built by hand, has none."
             )
-        return self.question.proven(self)
+        return self.goal.proven(self)
 
 
 class Provable(Protocol):
@@ -113,7 +103,7 @@ class ProvenEnd:
     """One end of a bound: ``value`` is proven and, if ``as_given``, is the one asked about.
 
     ``delta`` encloses delta: at the epsilon ``value`` if epsilon was asked for, else at the epsilon
-    of the question. For an upper end it is the theorem's delta, for a lower end a dataset's.
+    of the goal. For an upper end it is the theorem's delta, for a lower end a dataset's.
     """
 
     value: float

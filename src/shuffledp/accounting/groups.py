@@ -19,8 +19,6 @@ from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_delta
 from shuffledp.randomizers import KRR
 from shuffledp.wording import statement
 
-__all__ = ["ShuffledGroups", "shuffle_groups"]
-
 MOST_GROUPS = 64
 BLANKET, UNLABELED = statement("blanket of groups"), statement("unlabeled groups")
 SHARES = (0.0, 0.5, 1.0)  # of every group that hold x0, where there are two values only

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Explanation",
+    "Goal",
     "Guarantee",
-    "Question",
     "Row",
     "check_delta",
     "check_epsilon",
@@ -162,7 +162,7 @@ class Guarantee(ABC):
     def delta(self, *, epsilon: float) -> Bound:
         """The smallest delta for which the mechanism is (epsilon, delta)-DP."""
         ends = self.delta_at_least(epsilon=epsilon), self.delta_at_most(epsilon=epsilon)
-        return self._bound(*ends, self._method_at(epsilon), Question(self, "delta", epsilon))
+        return self._bound(*ends, self._method_at(epsilon), Goal(self, "delta", epsilon))
 
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
         """The upper end of ``delta(epsilon=...)`` alone, for those who need nothing else: half the
@@ -207,7 +207,7 @@ class Guarantee(ABC):
     def epsilon(self, *, delta: float) -> Bound:
         """The smallest epsilon for which the mechanism is (epsilon, delta)-DP."""
         lower, upper = self.epsilon_at_least(delta=delta), self.epsilon_at_most(delta=delta)
-        return self._bound(lower, upper, self._method_at(upper), Question(self, "epsilon", delta))
+        return self._bound(lower, upper, self._method_at(upper), Goal(self, "epsilon", delta))
 
     def epsilon_at_most(self, *, delta: float) -> float:
         """The upper end of ``epsilon(delta=...)`` alone, for those who need nothing else: half the
@@ -284,18 +284,18 @@ class Guarantee(ABC):
         """The theorem behind the upper end at epsilon, where there are several."""
         return self.method
 
-    def _bound(self, lower: float, upper: float, method: str | None = None, question: Question | None = None) -> Bound:
+    def _bound(self, lower: float, upper: float, method: str | None = None, goal: Goal | None = None) -> Bound:
         if not lower <= upper * (1.0 + SLACK) + 1e-300:
             raise CertificateError(
                 f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in "
                 f"shuffledp; please report the call."
             )
         bound = Bound(min(lower, upper), upper, method or self.method, self.assumptions)
-        return bound.answering(question)
+        return bound.answering(goal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class Goal:
     """What a bound answers: ``asked`` of ``guarantee``, ``at`` this delta or epsilon."""
 
     guarantee: Guarantee
@@ -303,8 +303,8 @@ class Question:
     at: float
 
     @classmethod
-    def of(cls, guarantee: Guarantee, delta: float | None, epsilon: float | None) -> Question:
-        """The question at the one that is given."""
+    def of(cls, guarantee: Guarantee, delta: float | None, epsilon: float | None) -> Goal:
+        """That of the one that is given."""
         if delta is not None and epsilon is None:
             return cls(guarantee, "epsilon", check_delta(delta))
         if epsilon is not None and delta is None:

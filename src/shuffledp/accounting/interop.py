@@ -1,5 +1,5 @@
 """Guarantees for google's dp-accounting (the extra ``shuffledp[interop]``), to compose them with
-other mechanisms there, and random allocation as one of its events, in and out.
+other mechanisms there, and random allocation as one of its events.
 
 dp-accounting 0.6 has events for Poisson sampling and for fixed samples, none for random allocation.
 So ours is an event of its own kind: its accountants say that they do not support it, instead of
@@ -15,12 +15,6 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.training import RandomAllocation
 from shuffledp.training.step_pairs import GaussianStep
-
-__all__ = [
-    "from_dp_event",
-    "to_dp_accounting",
-    "to_dp_event",
-]
 
 
 def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: float = 1e-4) -> Any:
@@ -58,7 +52,6 @@ def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: flo
 
 
 NATIVE = "RandomAllocationDpEvent"  # what a later dp-accounting may call it
-REMEDY = "Pass a GaussianDpEvent inside the event of to_dp_event(RandomAllocation(...))."
 
 
 def to_dp_event(training: Guarantee) -> Any:
@@ -67,8 +60,6 @@ def to_dp_event(training: Guarantee) -> Any:
     >>> event = to_dp_event(RandomAllocation(sigma=1.0, steps=1000, epochs=10))
     >>> event.count, event.event.steps, event.event.event.noise_multiplier
     (10, 1000, 1.0)
-    >>> from_dp_event(event)
-    RandomAllocation(sigma=1.0, steps=1000, epochs=10)
     """
     if not isinstance(training, RandomAllocation) or not isinstance(training.step, GaussianStep):
         raise InvalidInput(
@@ -78,22 +69,6 @@ def to_dp_event(training: Guarantee) -> Any:
     google, kind = _google(), _kind()
     once = kind(google.GaussianDpEvent(training.step.sigma), training.steps, training.participations)
     return google.SelfComposedDpEvent(once, training.epochs) if training.epochs > 1 else once
-
-
-def from_dp_event(event: Any) -> RandomAllocation:
-    """What ``to_dp_event`` made, accounted for; composed events of one kind are so many epochs."""
-    google, epochs = _google(), 1
-    while isinstance(event, google.SelfComposedDpEvent):
-        epochs *= event.count
-        event = event.event
-    if not isinstance(event, _kind()) or not isinstance(event.event, google.GaussianDpEvent):
-        raise InvalidInput(f"event must be a random allocation of Gaussian steps, got {event!r}. {REMEDY}")
-    return RandomAllocation(
-        sigma=event.event.noise_multiplier,
-        steps=event.steps,
-        participations=event.participations,
-        epochs=epochs,
-    )
 
 
 def _google() -> Any:

@@ -20,16 +20,6 @@ from shuffledp.accounting.accuracy import CLOSE, ROUGH_GAP, SOLVE_GAP, WALL_GAP,
 from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 
-__all__ = [
-    "crossing",
-    "geometric",
-    "halve",
-    "mean",
-    "meets",
-    "whole",
-    "within",
-]
-
 Number = TypeVar("Number", int, float)
 STEPS = 2200  # more than it takes from the largest float to the smallest
 

@@ -36,8 +36,6 @@ from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = ["check_pair", "reduce_pair"]
-
 MOST_HOLDERS = 24  # inputs that all others may hold, of a table with more
 FAR_APART = 0.7  # numbers that are nearer to each other leak less by their own blanket
 ROUNDING = 1e-12  # relative: of a log-ratio

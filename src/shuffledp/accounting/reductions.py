@@ -38,20 +38,6 @@ from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import Overlap, SupportRandomizer
 from shuffledp.wording import statement
 
-__all__ = [
-    "ADVERSARIES",
-    "SILENT",
-    "Curve",
-    "Reduction",
-    "Scanned",
-    "Theorem",
-    "any_static_swap",
-    "reduce",
-    "support_swaps",
-    "swaps",
-    "worthwhile",
-]
-
 NEAR_HAY = 1.2  # omega / hay where the target's inputs are told apart, for a third value whose report supports neither
 
 

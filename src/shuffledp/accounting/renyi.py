@@ -23,18 +23,6 @@ from shuffledp.accounting.accuracy import FARTHEST_LOSS
 from shuffledp.accounting.curves import minorant
 from shuffledp.accounting.pld import knot_indices
 
-__all__ = [
-    "ORDERS",
-    "any_order",
-    "best_delta",
-    "best_epsilon",
-    "divergence",
-    "divergence_at_least",
-    "divergence_at_most",
-    "to_delta",
-    "to_epsilon",
-]
-
 # Tried where the best order is not known.
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0)
 

@@ -31,8 +31,6 @@ from shuffledp.accounting.reductions import Curve, Reduction, Scanned
 from shuffledp.errors import LARGEST_EPSILON, check_delta, check_rounds
 from shuffledp.wording import statement
 
-__all__ = ["Parts", "Repeated", "Round", "Rounds", "added"]
-
 Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
 
 PER_DEVIATION = 40  # grid points per typical loss

@@ -22,8 +22,6 @@ from shuffledp.errors import InvalidInput, check_users
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer
 
-__all__ = ["Shuffled", "ShuffledPair", "shuffle", "shuffled_parts"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shuffled(Round):

@@ -30,8 +30,6 @@ from shuffledp.accounting.reductions import Curve, Reduction, Theorem
 from shuffledp.accounting.rounds import Round
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 
-__all__ = ["Sampled"]
-
 AMPLIFIED = "sampling without replacement (Balle, Barthe and Gaboardi 2018), of: "
 SECRET = "a random sample of fixed size answers, and who is in it stays secret"
 OFF = 8.0 * UNIT  # relatively, of one mixture

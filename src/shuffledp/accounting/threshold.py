@@ -35,8 +35,6 @@ from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsil
 from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.wording import statement
 
-__all__ = ["SampleAndThreshold"]
-
 LARGEST_THRESHOLD = 10_000
 MOST_HOLDERS = 200_000  # more are bounded together
 CHUNK = 64

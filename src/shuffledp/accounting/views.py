@@ -34,8 +34,6 @@ from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.unary import BitLaw, UnaryEncoding
 from shuffledp.wording import statement
 
-__all__ = ["VIEWS", "SumsDataset", "SumsProduct", "SumsScan", "reduce_sums"]
-
 VIEWS: tuple[View, ...] = ("reports", "sums")
 
 PER_DEVIATION, PER_DEVIATION_ROUGHLY = 40, 10  # grid points per typical loss of one sum

@@ -1,37 +1,28 @@
 """The command line: a set-up in, a certified answer out, as a table or as JSON.
 
-listing          every command, for the help; their modules are loaded when they are called
-running          one run: exit codes and errors
-parsing          every option once, all that is missing at once
+app              the program: every command, how it is parsed, one run with its exit code
 options          the options of commands, those of questions from their declarations
 setup            those of commands about shuffled reports, as one ``Setup``; randomizers by name
-waiting          what is seen while something takes long: one look of all bars
-show             answers as tables, as plain words, and as strict JSON
+show             answers as tables, as plain words, and as strict JSON; what is seen meanwhile
 commands         epsilon, delta, calibrate, explain, curve
-compare          every published bound on one mechanism
+compare          every published bound on one mechanism, also those in a stranger's file
 papers           papers list, show, bounds, reproduce
 published        --bound: what a published bound says
-plan             which protocol for a task
-studio           the planner, as a page
+plan             which protocol for a task; studio, the planner as a page
 track            one design, asked every week
 training         which sampler for a training, and how much noise
-audit            attacks on the code that runs
-poison           the command poison: people who cheat, tried against a design
+audit            attacks on the code that runs; poison, people who cheat against a design
 look             what a table holds, and a command to copy
 answering        a question is carried out, and its release shown
 questions        histogram, mean, crosstab and the others: from a table to a defended answer
 top              the most frequent words of a column, from no list at all
 spark            the same on tables that Spark reads
-design           a question and its noise, settled before there is a table
-stages           encode, shuffle, analyse: the same in parts; and example
-collection       new, invite: a collection over the network is announced
+stages           design, encode, shuffle, analyse: the same in parts; and example
+collection       collection new, invite, status, close, fetch; open, what was released, to a page
 send             a report, or those of a table, to such a collection
 serve            the shuffler of a collection over the network
-collecting       collection status, close, fetch: what the analyst asks of the shuffler
-opening          open: what a shuffler released, to a page
 ledger           show, check, export
 verify           a page, recomputed
-outside          bounds of a stranger's, from a file
 demo             the whole story in a minute
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says
@@ -63,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     which is expected to end then.
     """
     usual = _on_interrupt(_leave)  # a KeyboardInterrupt in the middle of an import would be printed, or even lost
-    from shuffledp.cli.running import Run
+    from shuffledp.cli.app import Run
 
     run = Run(sys.argv[1:] if arguments is None else arguments)
     if usual is not None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
 from shuffledp.cli.questions import Asking, Found
-from shuffledp.cli.waiting import patiently, progress
+from shuffledp.cli.show import patiently, progress
 from shuffledp.errors import InvalidInput, spelled
-from shuffledp.wording import one_answer, rounded
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.design import Design
@@ -20,8 +20,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
     from shuffledp.release.rows import EstimateTable
-
-__all__ = ["answer", "fitting", "found", "heard", "show_release"]
 
 TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best mechanism known here
 WOULD_REPLACE = (
@@ -157,7 +155,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
             (
                 "error",
                 f"{by['shuffler'].stderr:.4g}",
-                f"standard error of {one_answer(design.question.type)}, to expect",
+                f"standard error of {design.resolved.estimated}, to expect",
             ),
             *(
                 ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")

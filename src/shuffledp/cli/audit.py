@@ -1,28 +1,29 @@
 """The command audit: the code that runs, attacked many times, against the guarantee that is
-printed.
+printed. And poison: people who cheat, tried against a design.
 """
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, app, examples
-from shuffledp.cli.options import QUESTION, number, sharing, whole
+from shuffledp.cli.app import DEFEND, app, examples
+from shuffledp.cli.options import QUESTION, Json, number, sharing, whole
 from shuffledp.cli.setup import SETUP, Setup
-from shuffledp.cli.waiting import counted
+from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput, check_count, check_delta
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # no help needs what computes
     from shuffledp.audits import Audit, Check
 
-__all__: list[str] = []
-
 CONFIDENCE = 0.95
+ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one round in which all users are honest
 
 
 @app.command(
@@ -34,7 +35,7 @@ CONFIDENCE = 0.95
         "audit --design city.json",
     ),
 )
-@sharing(SETUP, dict)
+@sharing([each for each in SETUP if each[0] not in ELSEWHERE], dict)
 def audit(
     options: dict[str, Any],
     delta: Annotated[
@@ -116,8 +117,7 @@ def _designed(options: dict[str, Any], delta: float | None) -> Aim:
     from shuffledp.client import read_design
 
     path = options["design"]
-    usual = {"adversary": "shuffled", "view": "reports", "as_json": options["as_json"], "design": path}
-    given = [name for name, value in options.items() if value != usual.get(name)]
+    given = [name for name, value in options.items() if value is not None and name not in ("as_json", "design")]
     given += ["delta"] if delta is not None else []
     if given:
         raise InvalidInput(f"a design says what is attacked, got --{given[0]} as well. Leave it out, or --design.")
@@ -133,16 +133,6 @@ def _aim(options: dict[str, Any], delta: float | None) -> Aim:
         raise InvalidInput(f"an audit needs {missing}, got none. Add it, or name a design with --design FILE.")
     setup = Setup.of(**options)
     check_delta(delta)
-    if (
-        setup.rounds not in (None, 1)
-        or setup.adversary != "shuffled"
-        or setup.view != "reports"
-        or setup.honest is not None
-    ):
-        raise InvalidInput(
-            "an audit attacks one round in which all users are honest, got other options. Leave out --rounds, "
-            "--adversary, --view and --honest."
-        )
     guarantee = setup.guarantee()
     facts = {"delta": delta} | setup.facts(guarantee)
     return Aim(setup.randomizer(), setup.n, delta, guarantee.describe(), facts)
@@ -197,3 +187,63 @@ def _evidence(check: Check) -> str:
     from shuffledp.audits.attack import EXACT
 
     return "exact" if check.name in EXACT else check.evidence
+
+
+SHARE = 100  # one person in so many
+LISTED = 20
+
+
+@app.command(
+    "poison", epilog=examples("poison city.json", "poison city.json --malicious 50 --json"), rich_help_panel=DEFEND
+)
+def poison(
+    design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
+    malicious: Annotated[
+        int | None, whole("malicious", QUESTION, "How many people cheat; if left out, one in a hundred.")
+    ] = None,
+    seed: Annotated[
+        int | None, whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Let people cheat: how far can they move each estimate, and what does the protocol say?
+
+    Everything that passes for a report is tried beside honest people's, and what moves an estimate
+    most is held against the limit that every page of a release states. Exit code 1 means that the
+    limit was exceeded.
+    """
+    from numpy.random import default_rng
+
+    from shuffledp.audits.poisoning import poison as poisoned
+    from shuffledp.client import read_design
+
+    poll = read_design(design).poll
+    if seed is not None:
+        check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
+    some = max(1, -(-poll.n // SHARE)) if malicious is None else malicious
+    if not 1 <= some < poll.n:
+        raise InvalidInput(
+            f"--malicious must be from 1 to {poll.n - 1:,}, got {some:,}. Somebody must be honest among the "
+            f"{poll.n:,} who report."
+        )
+    found = poisoned(poll, people=some, rng=None if seed is None else default_rng(seed))
+    exceeded = [each for each in found if not each.holds]
+    if as_json:
+        rows = [{"label": str(each.label), "moved": each.moved, "most": each.most} for each in found]
+        show.as_json({"people": poll.n, "malicious": some, "limits_hold": not exceeded, "estimates": rows})
+    else:
+        who = "One malicious person" if some == 1 else f"{some:,} malicious people"
+        typer.echo(f"{who} of {poll.n:,}, and how far they moved each estimate:\n")
+        shown = [(rounded(each.moved, up=False), _limit(each.most), str(each.label)) for each in found[:LISTED]]
+        show.table(("moved by", "at most", "estimate"), shown, numbers=2)
+        rest = [f"{len(found) - LISTED:,} more estimates are in --json."] if len(found) > LISTED else []
+        verdict = "Nothing moved farther than the protocol says."
+        if exceeded:
+            verdict = f"VIOLATED: {len(exceeded):,} moved farther than the protocol says, {exceeded[0].label} first."
+        show.sentences(f"\n{each}" for each in (*rest, verdict))
+    if exceeded:
+        raise typer.Exit(code=1)
+
+
+def _limit(most: float) -> str:
+    return "no limit" if most == math.inf else rounded(most, up=True)

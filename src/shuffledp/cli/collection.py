@@ -1,7 +1,10 @@
-"""The commands collection new, invite, search and next: what an organizer does before anybody
-reports, and, in a search for frequent words, between its levels.
+"""The commands collection new, invite, search and next, of an organizer before anybody reports, and
+in a search between its levels; status, close and fetch, which ask the shuffler; and open: what it
+released, opened and published.
 """
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,17 +12,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.answering import show_release
-from shuffledp.cli.listing import NETWORK, examples, group
-from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, flag, sharing, whole
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.answering import fitting, heard, show_release
+from shuffledp.cli.app import NETWORK, app, examples, group
+from shuffledp.cli.options import (
+    ANSWER,
+    AS_JSON,
+    ENGINE,
+    OUTPUT_OPTIONS,
+    QUESTION,
+    SPARK,
+    Json,
+    OutFile,
+    ReplaceFile,
+    argument,
+    declared,
+    flag,
+    option,
+    sharing,
+    whole,
+)
+from shuffledp.cli.questions import Keeping, spark_master
+from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.track import SERIES, refresh
+from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
+    from shuffledp.release.budget import Budget
+    from shuffledp.series.weeks import Week
+    from shuffledp.survey.analyst import Analyst
     from shuffledp.survey.collection import Collection
+    from shuffledp.survey.opener import Opening
 
-__all__ = ["collection", "moment"]
+    Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
 WHEN = "When"
 collection = group(
@@ -228,3 +254,248 @@ def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) ->
     show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
     file, hashes = quote(str(folder / "collection.json")), quote(str(folder / "hashes.txt"))
     return show.command(f"shuffledp serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
+
+
+SHUFFLER = "The shuffler"
+URL = Annotated[str, typer.Argument(metavar="URL", help="The shuffler's address.")]
+Pinned = Annotated[
+    Path | None,
+    flag(
+        "collection",
+        SHUFFLER,
+        "The collection.json that you know; if left out, the one that the shuffler names is believed.",
+        metavar="FILE",
+    ),
+]
+Token = Annotated[
+    Path | None,
+    flag(
+        "token",
+        SHUFFLER,
+        "The token that `shuffledp serve` made; if left out, that in SHUFFLEDP_TOKEN.",
+        metavar="FILE",
+    ),
+]
+Authorities = Annotated[
+    Path | None,
+    flag("ca", SHUFFLER, "Trust the certificates of these authorities, in PEM, and no others.", metavar="FILE"),
+]
+PLACE = "https://shuffle.example.org"
+
+
+def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None) -> "Analyst":
+    from shuffledp.survey.analyst import Analyst
+
+    return Analyst.of(url, collection=pinned, token=token, ca=ca)
+
+
+@collection.command("status", epilog=examples(f"collection status {PLACE} --collection study/collection.json"))
+def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Json = False) -> None:
+    """How far a collection is: whether it is open, and in coarse steps how many reports it has."""
+    analyst = _analyst(url, pinned, None, ca)
+    with patiently("asking the shuffler"):
+        facts = analyst.status()
+    if as_json:
+        return show.as_json(facts)
+    return show.answer(
+        f"collection {analyst.collection.digest[:16]}: {facts['state']}",
+        [
+            ("reports", f"{facts['reports']:,}", f"or a little more, counted in steps of {facts['step']:,}"),
+            ("promise", f"{facts['promise']:,}", "reports, before it can be closed"),
+            ("most", f"{facts['most']:,}", "people that the design knows"),
+        ],
+        [],
+    )
+
+
+@collection.command(
+    "close", epilog=examples(f"collection close {PLACE} --collection study/collection.json --token token.txt")
+)
+def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities = None, as_json: Json = False) -> None:
+    """End a collection, for good: it takes no more reports, and what it has can be fetched.
+
+    It is refused below the promise of the design. The token goes over TLS, or never leaves this
+    machine.
+    """
+    analyst = _analyst(url, pinned, token, ca)
+    with patiently("closing"):
+        reports = analyst.close()
+    if as_json:
+        return show.as_json({"collection": analyst.collection.digest, "state": "closed", "reports": reports})
+    show.sentences([f"Collection {analyst.collection.digest[:16]} is closed, with {reports:,} sealed reports."])
+    files = {"--collection": pinned, "--token": token, "--ca": ca}
+    given = "".join(f" {name} {quote(str(path))}" for name, path in files.items() if path is not None)
+    return show.command(f"shuffledp collection fetch {quote(url)}{given} --out sealed.bin", "Next: ")
+
+
+@collection.command(
+    "fetch",
+    epilog=examples(f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"),
+)
+def fetch(
+    url: URL,
+    out: OutFile,
+    pinned: Pinned = None,
+    token: Token = None,
+    ca: Authorities = None,
+    force: ReplaceFile = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch what a closed collection holds: sealed reports, sorted by their bytes.
+
+    All of it is written, or nothing. It can be fetched again, and is the same then: other bytes
+    than those of an earlier fetch are refused.
+    """
+    from shuffledp.storage.files import check_apart
+    from shuffledp.survey.organizer import KEY
+
+    beside = () if pinned is None else (pinned, pinned.with_name(KEY))  # without the key nothing opens any more
+    check_apart(out, *beside, *(path for path in (token, ca) if path is not None))
+    analyst = _analyst(url, pinned, token, ca)
+    messages = analyst.collection.reporter.randomizer.messages
+    with progress("fetching") as watched:
+        total = analyst.status()["reports"] * messages
+        header = analyst.fetch(out, force=force, tick=watched(total, lambda: None))
+    people = header.count // messages if header.people is None else header.people
+    several = {} if people == header.count else {"messages": header.count}
+    if as_json:
+        return show.as_json({"out": str(out), "collection": header.collection, "reports": people, **several})
+    what = f"{header.count:,} sealed messages for {people:,} people" if several else f"{people:,} sealed reports"
+    show.sentences([f"{what} written to {out}."])
+    study = "study" if pinned is None else str(pinned.parent)
+    return show.command(f"shuffledp open {quote(study)} {quote(str(out))} --out result", "Next: ")
+
+
+ON = option(
+    "engine",
+    ENGINE,
+    f"{SPARK} The analyst's key travels to its workers, and they must find FILE.",
+    metavar="ADDRESS",
+)
+
+
+@app.command(
+    "open",
+    rich_help_panel=NETWORK,
+    epilog=examples(
+        "open study sealed.bin --out result",
+        "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+        "--limit-delta 1e-5",
+        "open study /shared/sealed.bin --out result --engine spark://host:7077",
+    ),
+)
+@sharing(
+    [
+        argument("study", "STUDY", "The folder of the collection, with the analyst's key."),
+        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
+        *declared(Budgeted),
+        ON,
+        *OUTPUT_OPTIONS,
+        AS_JSON,
+    ],
+    dict,
+)
+def open_(
+    given: dict[str, Any],
+    title: Annotated[
+        str | None,
+        flag(
+            "title",
+            ANSWER,
+            "A headline for the page; if left out, the question that people were asked.",
+            metavar="TEXT",
+        ),
+    ] = None,
+    series: Annotated[
+        Path | None,
+        flag(
+            "series",
+            SERIES,
+            "Publish it as a week of this series, that of its round, instead of --out.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    period: Annotated[
+        str | None, flag("period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD")
+    ] = None,
+) -> None:
+    """For the analyst: open what the shuffler released, and publish estimates, a figure and a page.
+
+    Every report is opened and checked by itself, on all cores; invalid ones are counted and left
+    out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
+    file may be opened again, another one of the same collection is refused.
+    """
+    from shuffledp.release.arguments import check_words
+    from shuffledp.release.write import check_folder
+    from shuffledp.survey.opener import Study, publish_study
+
+    check_words("--title", title)
+    master = None if given["engine"] is None else spark_master(given["engine"])
+    study = Study.read(given["study"])
+    sealed = study.sealed(given["sealed"])
+    where = _here(sealed.header.count) if master is None else _on_spark(master)
+    with _placed(study.collection, series, period, given) as (keeping, budget, week):
+        check_folder(keeping.folder(), replace=keeping.force)
+        with heard(as_json=keeping.as_json), where as (opening, notes):
+            made = publish_study(
+                study,
+                sealed,
+                keeping.folder(),
+                title=title,
+                budget=budget,
+                force=keeping.force,
+                opening=opening,
+                notes=notes,
+                series=None if week is None else week.said,
+                by=None if week is None else week.series.by,
+            )
+    if series is not None:
+        refresh(series, given["ledger"])
+    more = fitting(budget, study.collection.design) if series is None else None
+    show_release(made, as_json=keeping.as_json, more=more)
+
+
+@contextmanager
+def _placed(
+    collection: "Collection", series: Path | None, period: str | None, given: dict[str, Any]
+) -> "Iterator[tuple[Keeping, Budget | None, Week | None]]":
+    """Where a release goes, and who pays for it: a folder and a budget, or a week of a series."""
+    from shuffledp.release.arguments import budget_of
+
+    keeping = Keeping.of(given)
+    if series is None:
+        if period is not None:
+            raise InvalidInput(f"--period must come with --series, got {period!r} alone. Leave it out.")
+        yield keeping, budget_of(given), None
+        return
+    from shuffledp.series.weeks import collected_week
+
+    for name in ("out", "force", "population", "limit_epsilon", "limit_delta"):
+        if given[name]:
+            option = name.replace("_", "-")
+            raise InvalidInput(f"--{option} must be left out with --series, which says it, got both. Leave one out.")
+    ledger, design = given["ledger"], collection.design
+    with collected_week(series, design, collection.round, period=period, ledger=ledger) as week:
+        yield Keeping(week.folder, False, keeping.as_json), week.budget, week
+
+
+@contextmanager
+def _here(envelopes: int) -> "Iterator[Where]":
+    """All cores of this machine."""
+    from shuffledp.survey.opener import OnAllCores
+
+    with progress("opening", then="certifying and writing") as watched:
+        yield OnAllCores(watched(envelopes, lambda: None)), ()
+
+
+@contextmanager
+def _on_spark(master: str) -> "Iterator[Where]":
+    """The workers of Spark."""
+    from shuffledp.engines.spark_session import session_at
+    from shuffledp.survey.spark import ON_SPARK, OnSpark
+
+    with ExitStack() as held:
+        with patiently("starting Spark"):
+            session = held.enter_context(session_at(master))
+        with patiently("opening on Spark"):
+            yield OnSpark(session), (ON_SPARK,)

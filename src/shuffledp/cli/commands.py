@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import KRR, PLAN, app, examples
+from shuffledp.cli.app import KRR, PLAN, app, examples
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # no help needs what computes
     from shuffledp.accounting.calibration import Calibration
     from shuffledp.accounting.curves import Band, Bound, Proof
     from shuffledp.accounting.guarantee import Guarantee
-
-__all__ = ["command"]
 
 FAR_DELTA = 1e-12  # `curve` goes on to the epsilon where delta is this small
 ROWS, MOST_ROWS = 11, 10_000
@@ -96,27 +94,27 @@ def _answer(
     proven: bool,
     bound: str | None,
 ) -> None:
-    from shuffledp.accounting.guarantee import Question
+    from shuffledp.accounting.guarantee import Goal
 
     guarantee = setup.guarantee()
-    question = Question(guarantee if between is None else setup.guarantee(between=between), asked, at)
+    goal = Goal(guarantee if between is None else setup.guarantee(between=between), asked, at)
     if bound is not None:
         for flag, used in (("--between", between is not None), ("--proven", proven)):
             if used:
                 raise InvalidInput(
                     f"--bound asks what a paper says, and {flag} asks about our own ends. Leave one out."
                 )
-        return published(setup, question, bound)
+        return published(setup, goal, bound)
     with patiently(f"computing {asked}"):
-        found = question.answer()
+        found = goal.answer()
         proof = found.proven() if proven else None
     epsilon, delta = (found.upper, at) if asked == "epsilon" else (at, found.upper)
     notes = show.cautions(guarantee, delta)
     if setup.as_json:
-        facts = _proof_as_json(proof) | ({} if between is None else {"between": list(between)}) | {question.given: at}
+        facts = _proof_as_json(proof) | ({} if between is None else {"between": list(between)}) | {goal.given: at}
         return _bound_as_json(setup, guarantee, found, notes, **facts)
     pair = "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
-    given = f"{show.crowd(guarantee)}{pair}, the true {asked} at {question.given} = {show.exactly(at)}"
+    given = f"{show.crowd(guarantee)}{pair}, the true {asked} at {goal.given} = {show.exactly(at)}"
     meaning = [show.meaning(epsilon, delta)] if between is None else []  # of one pair it does not say that
     words = [f"{given} is {_between(found)}.", *meaning, *_proof_in_words(proof), f"Proof: {found.method}."]
     rows = [

@@ -1,30 +1,30 @@
-"""The command compare: every published bound on one mechanism."""
+"""The command compare: every published bound on one mechanism, also those in a stranger's file."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import math
+import runpy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.accounting.accuracy import PATIENCE
 from shuffledp.cli import show
+from shuffledp.cli.app import COMPARE, KRR
 from shuffledp.cli.commands import command
-from shuffledp.cli.listing import COMPARE, KRR
 from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
 from shuffledp.cli.published import side_in_words
 from shuffledp.cli.setup import Setup
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import reserved, rounded
 
 if TYPE_CHECKING:  # no help needs what computes
+    from shuffledp.literature.bounds import Published
     from shuffledp.literature.comparison import Compared, Comparison, Left
-
-__all__: list[str] = []
 
 REFUSAL = "does not apply here: "
 ELSEWHERE = f"{REFUSAL}it is about"
@@ -63,7 +63,6 @@ def compare(
     wrong.
     """
     from shuffledp import figures
-    from shuffledp.cli.outside import bounds_in
     from shuffledp.literature.comparison import compare as computed
 
     check_form(as_json=setup.as_json, latex=latex)
@@ -86,7 +85,7 @@ def compare(
         figures.comparison_figure(found, plot)
     if table is not None:
         replace_file(table, lambda temporary: _write_csv(temporary, found))
-    question = found.question
+    goal = found.goal
     notes = [*show.cautions(guarantee, found.certified.upper if delta is None else delta), *show.premises(guarantee)]
     if setup.as_json:
         notes += show.reservations(found.certified.assumptions)
@@ -103,14 +102,14 @@ def compare(
             "contradictions": [row.name for row in found.contradictions],
         }
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
-        asked = {question.given: question.at, "bounds": rows}
+        asked = {goal.given: goal.at, "bounds": rows}
         return show.as_json(ends | asked | left | setup.facts(guarantee) | files, notes)
     show.warnings(
         f"{row.name} claims to be proven, and says {row.side} {row.value:.6g}: the certified interval contradicts it."
         for row in found.contradictions
     )
     if latex:
-        show.latex((question.asked, *COLUMNS), _cells(found), numbers=2)
+        show.latex((goal.asked, *COLUMNS), _cells(found), numbers=2)
         for each in found.skipped:
             print(f"% left out, as it takes long: {each.name}")
         return None
@@ -124,11 +123,11 @@ def compare(
 
 def _print(found: Comparison) -> None:
     low, high = rounded(found.certified.lower, up=False), rounded(found.certified.upper, up=True)
-    asked = found.question
+    asked = found.goal
     truth = f"The true {asked.asked} at {asked.given} = {show.exactly(asked.at)} lies between {low} and {high}"
     only = reserved(found.certified.assumptions)
     words = [f"{truth}, {only}." if only else f"{truth}.", f"Proof: {found.certified.method}."]
-    show.answer(found.question.guarantee.describe(), [], words)
+    show.answer(found.goal.guarantee.describe(), [], words)
     show.sentences([""])
     show.table((asked.asked, *COLUMNS), _cells(found), numbers=2)
     below = [row.name for row in found.rows if row.refuted]
@@ -177,7 +176,7 @@ def _write_csv(path: Path, found: Comparison) -> None:
 
 
 def _heads(found: Comparison) -> list[str]:
-    return [{"value": found.question.asked, "standing": "status"}.get(cell, cell) for cell in CELLS]
+    return [{"value": found.goal.asked, "standing": "status"}.get(cell, cell) for cell in CELLS]
 
 
 def _values(row: Compared) -> list[object]:
@@ -186,3 +185,26 @@ def _values(row: Compared) -> list[object]:
 
 def _plain(value: object) -> object:
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def bounds_in(path: Path) -> list[Published]:
+    """Run a file, and return the bounds that it defines: module-level ``Published``, each once."""
+    from shuffledp.literature.bounds import Published
+
+    if not path.is_file():
+        raise InvalidInput(f"--also must name a Python file, got {str(path)!r}. Check the name.")
+    try:
+        names = runpy.run_path(str(path))
+    except (Exception, SystemExit) as error:  # whatever a stranger's file may raise
+        reason = str(error).partition("\n")[0][:200]
+        raise InvalidInput(
+            f"--also must name a Python file that runs, got {type(error).__name__} in {str(path)!r}: {reason}. "
+            f"Try it alone first: python {path}"
+        ) from None
+    mine = list({id(each): each for each in names.values() if isinstance(each, Published)}.values())
+    if not mine:
+        raise InvalidInput(
+            f"--also must name a file that defines a bound, got none in {str(path)!r}. "
+            "Assign a shuffledp.literature.bounds.Published to a name; docs/extending.md has one to copy."
+        )
+    return mine

@@ -21,8 +21,6 @@ from rich.console import Console
 from shuffledp.cli import main as shuffledp
 from shuffledp.cli import show
 
-__all__ = ["main"]
-
 FOLDER = Path("build/demo")
 NEXT = """\
 What to try next:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, examples, group
+from shuffledp.cli.app import DEFEND, examples, group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from shuffledp.ledger import Ledger
-
-__all__: list[str] = []
 
 UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import RUN, app, examples
+from shuffledp.cli.app import RUN, app, examples
 from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
-from shuffledp.cli.waiting import progress
+from shuffledp.cli.show import progress
 from shuffledp.errors import InvalidInput, printable
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.tables.profile import Look, Seen
-
-__all__: list[str] = []
 
 NOT_PRIVATE = (
     "What you see here are true values: they are for the owner of the table only, and none of this is protected."
@@ -77,7 +75,7 @@ def look(
     return _shown(found, asked)
 
 
-def _shown(found: "Look", asked: "_Asked | None") -> None:
+def _shown(found: "Look", asked: "_Suggestion | None") -> None:
     some = f"the first {found.rows:,} rows; there are more" if found.more else f"{found.rows:,} rows"
     show.answer(f"{found.title}: {some}, {len(found.columns)} columns", [], [NOT_PRIVATE])
     print()
@@ -172,14 +170,14 @@ def _promising(found: "Look") -> "Seen | None":
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Suggestion:
     """A command, and what to say about it."""
 
     line: str
     remarks: list[str]
 
 
-def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _Asked:
+def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _Suggestion:
     """The command that asks about a column, with the options that it needs."""
     rules, remarks = seen.cleaning(), list[str]()
     file = quote(f"./{source}" if source.startswith("-") else source)
@@ -219,7 +217,7 @@ def _command(source: str, found: "Look", seen: "Seen", format: str | None) -> _A
         )
     delta = f"1e-{max(6, math.ceil(math.log10(found.rows)) + 2)}"
     line = " ".join(["shuffledp", *words, "--epsilon", "1", "--delta", delta, "--out", "result"])
-    return _Asked(line, [*([] if what is None else [FROM_DATA.format(what=what)]), *remarks])
+    return _Suggestion(line, [*([] if what is None else [FROM_DATA.format(what=what)]), *remarks])
 
 
 def _categories(seen: "Seen", rules: Any) -> tuple[str, bool]:

@@ -272,12 +272,9 @@ COLUMNS = option(
     list[str],
 )
 DOMAIN = option("domain", TABLE, "Number of categories, if they are 0, 1, 2, and so on.", read_count)
-MASTER = option(
-    "master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"
-)
+SPARK = "Run it on Spark: spark for this machine, or the address of a cluster, such as spark://host:7077."
 ENGINE_OPTIONS = [
-    option("engine", ENGINE, "Run it on an engine: spark. FILE may then be several tables, folders or patterns."),
-    MASTER,
+    option("engine", ENGINE, f"{SPARK} FILE may then be several tables, folders or patterns.", metavar="ADDRESS"),
     option(
         "work",
         ENGINE,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import COMPARE, examples, group
+from shuffledp.cli.app import COMPARE, examples, group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
-from shuffledp.cli.waiting import counted
+from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput
 from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from shuffledp.literature.bounds import Published
     from shuffledp.papers.experiment import Experiment
     from shuffledp.papers.files import Outcome
-
-__all__: list[str] = []
 
 FOLDER = "reproduced"
 CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")

@@ -1,13 +1,19 @@
-"""The command plan: which protocol for a task, and what error to expect."""
+"""The command plan: which protocol for a task, and what error to expect. And studio: the planner as
+a page on this machine.
+"""
 
 import math
+import os
+import sys
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import PLAN, app, examples
+from shuffledp.cli.app import PLAN, app, examples
 from shuffledp.cli.options import (
     ANSWER,
     LATEX,
@@ -21,7 +27,7 @@ from shuffledp.cli.options import (
     sharing,
     whole,
 )
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.questions import OURS
 from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, options_of
@@ -29,8 +35,6 @@ from shuffledp.wording import in_percent
 
 if TYPE_CHECKING:
     from shuffledp.release.arguments import Promise
-
-__all__: list[str] = []
 
 PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
@@ -182,3 +186,52 @@ def _plan_top(n: int, promise: "Promise", given: dict[str, Any], *, as_json: boo
         asked = {"task": "top", "n": n, "honest": search.honest, "k": search.k, "longest": search.longest}
         return show.as_json(asked | {"delta": search.delta, "epsilon0": search.law.epsilon0} | told)
     return show_expected(f"top {search.k} words: {n:,} people", search, told)
+
+
+HIGHEST = 65_535
+
+
+@app.command(
+    "studio",
+    rich_help_panel=PLAN,
+    epilog=examples("studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'"),
+)
+def studio(
+    port: Annotated[
+        int | None, whole("port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.")
+    ] = None,
+    plan: Annotated[
+        str | None, flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT")
+    ] = None,
+    open_page: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER)
+    ] = True,
+) -> None:
+    """Plan on a page: move users, categories, rounds and promise, and see noise, error and every
+    published bound while you move.
+    """
+    from shuffledp.studio.server import Studio
+
+    if port is not None and not 1 <= port <= HIGHEST:
+        raise InvalidInput(f"--port must lie in [1, {HIGHEST}], got {port}. Leave it out for a free one.")
+    try:
+        server = Studio(port or 0)
+    except OSError as error:
+        raise InvalidInput(
+            f"--port must be free to listen on, got {port}: {error.strerror}. Leave it out for a free one."
+        ) from None
+    fragment = "" if plan is None else f"#{quote(plan, safe='=&%+')}"
+    with server:
+        print(f"The planner is at {server.address}{fragment}", flush=True)
+        print("It answers this machine alone, for as long as this runs. Ctrl-C ends it.", flush=True)
+        if open_page and _has_screen():
+            webbrowser.open(server.invitation + fragment)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print("\nThe planner has ended.")
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open beside this terminal, and not inside it."""
+    return sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))

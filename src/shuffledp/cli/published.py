@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from shuffledp.cli import show
 from shuffledp.cli.options import QUESTION, flag
 from shuffledp.cli.setup import Setup
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import DoesNotApply
 from shuffledp.wording import reserved, rounded
 
 if TYPE_CHECKING:  # every published bound would come along
     from shuffledp.accounting.curves import Band
-    from shuffledp.accounting.guarantee import Guarantee, Question
+    from shuffledp.accounting.guarantee import Goal, Guarantee
     from shuffledp.literature.bounds import Published
-
-__all__ = ["LISTED", "Column", "Named", "column", "published", "side_in_words"]
 
 LISTED = "`shuffledp papers bounds` lists the names."
 Named = Annotated[
@@ -34,26 +32,26 @@ WARNINGS = {
 }
 
 
-def published(setup: Setup, question: Question, name: str) -> None:
+def published(setup: Setup, goal: Goal, name: str) -> None:
     """Print what one bound says, and the interval that contains the truth."""
     from shuffledp.accounting.shuffled import shuffled_parts
     from shuffledp.literature.bounds import Setting, find
     from shuffledp.literature.comparison import weigh
 
-    bound, guarantee, asked, given = find(name), question.guarantee, question.asked, question.given
+    bound, guarantee, asked, given = find(name), goal.guarantee, goal.asked, goal.given
     rounds = shuffled_parts(guarantee)[0][1]
     with patiently(f"computing {name}"):
-        truth = question.answer()
+        truth = goal.answer()
         try:
-            row = weigh(bound, question, truth)
+            row = weigh(bound, goal, truth)
         except DoesNotApply as error:
             composed = bound.rounds == "one" and bound.side == "upper" and rounds > 1
             split = f" Each of {rounds} rounds gets a part of {given}." if composed else ""
             raise DoesNotApply(
                 f"{name} {error}{split} For the bounds that apply, ask the same of `shuffledp compare`."
             ) from None
-        own = bound.enclosure(Setting.of(guarantee), asked, question.at) if row.name == name else None
-    notes = show.cautions(guarantee, question.at if asked == "epsilon" else truth.upper)
+        own = bound.enclosure(Setting.of(guarantee), asked, goal.at) if row.name == name else None
+    notes = show.cautions(guarantee, goal.at if asked == "epsilon" else truth.upper)
     if setup.as_json:
         both = {"lower": truth.lower, "upper": truth.upper, "method": truth.method, "assumptions": truth.assumptions}
         facts = {cell: getattr(row, cell) for cell in ("side", "rests", "refuted", "citation", "remark")} | {
@@ -62,7 +60,7 @@ def published(setup: Setup, question: Question, name: str) -> None:
             "status": row.standing,
             "ratio": None if math.isnan(row.ratio) else row.ratio,
             "conditions": bound.conditions,
-            given: question.at,
+            given: goal.at,
         }
         enclosed = {} if own is None else {"enclosed": list(own), "enclosed_by": own.method}
         notes += show.reservations(truth.assumptions)
@@ -75,7 +73,7 @@ def published(setup: Setup, question: Question, name: str) -> None:
         ("", rounded(truth.upper, up=True), f"at most, certified by this package{only}"),
         ("", rounded(truth.lower, up=False), "at least, certified by this package"),
     ]
-    show.answer(f"{guarantee.describe()}; {given} = {show.exactly(question.at)}", rows, [])
+    show.answer(f"{guarantee.describe()}; {given} = {show.exactly(goal.at)}", rows, [])
     warned = _warnings(bound, refuted=row.refuted)
     show.warnings(warned)
     ends = "" if own is None else f"between {rounded(own.lower, up=False)} and {rounded(own.upper, up=True)}"
@@ -115,7 +113,7 @@ def column(name: str, guarantee: Guarantee, band: Band) -> Column:
     has no number, the cell is empty, and a note says why. A bound without any is refused.
     """
     from shuffledp.accounting.curves import Bound
-    from shuffledp.accounting.guarantee import Question
+    from shuffledp.accounting.guarantee import Goal
     from shuffledp.literature.bounds import Setting, find, for_rounds
     from shuffledp.literature.comparison import rests_on, weigh
 
@@ -124,7 +122,7 @@ def column(name: str, guarantee: Guarantee, band: Band) -> Column:
 
     def at(epsilon: float, low: float = 0.0, high: float = 1.0) -> float:
         try:
-            return weigh(bound, Question(guarantee, "delta", epsilon), Bound(low, high, guarantee.method)).value
+            return weigh(bound, Goal(guarantee, "delta", epsilon), Bound(low, high, guarantee.method)).value
         except DoesNotApply as error:
             reasons.append(str(error))
             return math.nan

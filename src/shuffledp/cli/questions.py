@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.cli import options
-from shuffledp.cli.listing import LISTED, RUN, app, examples
+from shuffledp.cli.app import LISTED, RUN, app, examples
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release.options import QUESTIONS, Epsilon, Noise, Promised, WeekOptions, options_of
@@ -21,23 +21,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.released import Release
     from shuffledp.tables.columns import Column
 
-__all__ = [
-    "LOCAL",
-    "PROMISED",
-    "Asking",
-    "Engine",
-    "Found",
-    "Keeping",
-    "asked",
-    "asking_options",
-    "check_engine",
-    "opened",
-    "question_command",
-    "read_as",
-    "source_of",
-]
-
-LOCAL = "local[*]"  # Spark on all cores of this machine
 FIRST = {**options_of(Epsilon), **options_of(Noise), **options_of(Promised)}  # they are missed first
 
 
@@ -126,31 +109,35 @@ class Engine:
     def of(cls, given: Mapping[str, Any]) -> Self | None:
         """The engine that the options name, if any; what it cannot do is refused."""
         tables, work = given["source"], given["work"]
-        check_engine(given["engine"], given["master"], work)
         if given["engine"] is None:
+            if work is not None:
+                raise InvalidInput("--work must come with --engine, got none. Add --engine spark.")
             if len(tables) > 1:
                 raise InvalidInput(
                     f"one table must be given without --engine, got {len(tables)}. Put them into one file, or add "
                     f"--engine spark."
                 )
             return None
+        place = spark_master(given["engine"])
         _check_table(given)
-        place = LOCAL if given["master"] is None else given["master"]
         if work is None and not place.startswith("local"):
             raise InvalidInput(
-                f"--work must be given with --master {place}, got none. Name a folder on storage that all its workers "
+                f"--work must be given with --engine {place}, got none. Name a folder on storage that all its workers "
                 f"share, such as hdfs:///tmp/poll."
             )
         return cls(place, work, tuple(tables))
 
 
-def check_engine(name: str | None, master: str | None, work: str | None = None) -> None:
-    """Refuse an engine that there is not, and options of one where none is asked for."""
-    for word, given in (("--master", master), ("--work", work)):
-        if name is None and given is not None:
-            raise InvalidInput(f"{word} must come with --engine, got none. Add --engine spark.")
-    if name not in (None, "spark"):
-        raise InvalidInput(f"--engine must be spark, got {name!r}. Leave it out to run here, on one machine.")
+def spark_master(engine: str) -> str:
+    """Where Spark runs: an address of its own kinds, or all cores of this machine."""
+    if engine == "spark":
+        return "local[*]"
+    if engine != "yarn" and not engine.startswith(("local", "spark://", "k8s://")):
+        raise InvalidInput(
+            f"--engine must be spark or the address of a Spark cluster, got {engine!r}. Leave it out to run here, "
+            f"without an engine."
+        )
+    return engine
 
 
 def _check_table(given: Mapping[str, Any]) -> None:

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.app import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
 from shuffledp.cli.questions import opened, read_as
-from shuffledp.cli.waiting import bars, patiently
+from shuffledp.cli.show import bars, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import WeekOptions
 
 if TYPE_CHECKING:
     from shuffledp.survey.sender import Client, Receipt
-
-__all__: list[str] = []
 
 DEVICE = "This device"
 LONGEST_LINE = 10_000  # letters of an answer on standard input
@@ -193,7 +191,7 @@ def _many(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | 
             drawn.update(encoding, said=f"{rows:,} rows read", visible=True)
 
         drawing = Drawing(
-            client.collection.encoder,
+            client.collection.reporter,
             column,
             missing=given["missing"],
             clip=given["clip"],

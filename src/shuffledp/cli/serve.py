@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shuffledp.cli.listing import NETWORK, app, examples
+from shuffledp.cli.app import NETWORK, app, examples
 from shuffledp.cli.options import ANSWER, flag
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
     from shuffledp.survey.collection import Collection
-
-__all__: list[str] = []
 
 LISTENING, LIMITS = "Where it listens", "What it allows"
 

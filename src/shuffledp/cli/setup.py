@@ -33,8 +33,6 @@ if TYPE_CHECKING:  # a command that shares these options need not compute with t
     from shuffledp.design import Design
     from shuffledp.randomizers import Randomizer
 
-__all__ = ["SETUP", "Setup", "find", "parameters", "with_setup"]
-
 READERS: Mapping[str, object] = {"count": read_count, "number": read_number, "file": Path}
 USERS = "how many users' reports are shuffled together"
 
@@ -100,10 +98,10 @@ class Setup:
         *,
         randomizer: str | None,
         n: int | None,
-        honest: int | Fraction | None,
-        rounds: int | None,
-        adversary: str,
-        view: str,
+        honest: int | Fraction | None = None,
+        rounds: int | None = None,
+        adversary: str = "shuffled",
+        view: str = "reports",
         as_json: bool,
         **options: object,
     ) -> Self:
@@ -178,10 +176,10 @@ class Setup:
         """
         if self.kind is not DESIGNED:
             return True
-        from shuffledp.client import Encoder
+        from shuffledp.client import Reporter
 
         design = _designed(self.given["design"])
-        return not Encoder.of(design).randomizer.mixes and "honest" not in design.mechanism.as_json()
+        return not Reporter.of(design).randomizer.mixes and not design.mechanism.shared
 
     def honest_of(self, n: int) -> int | None:
         """How many of n users follow the protocol; None means all."""

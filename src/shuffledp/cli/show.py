@@ -1,11 +1,18 @@
-"""Answers as tables, as plain words, and as strict JSON."""
+"""Answers as tables, as plain words, and as strict JSON; and what a person sees while something
+takes long: on standard error, and only on a terminal.
+"""
+
+from __future__ import annotations
 
 import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,23 +23,31 @@ from shuffledp import wording
 from shuffledp.wording import exactly, rounded, short
 
 if TYPE_CHECKING:  # what is shown was computed elsewhere
+    from rich.progress import Progress
+
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.design import Design, Law
 
 __all__ = [
+    "Tick",
+    "Watch",
     "algorithm",
     "answer",
     "as_json",
+    "bars",
     "bullets",
     "cautions",
     "command",
+    "counted",
     "crowd",
     "exactly",
     "files",
     "latex",
     "markdown",
     "meaning",
+    "patiently",
     "premises",
+    "progress",
     "sentences",
     "short",
     "table",
@@ -193,7 +208,7 @@ def files(folder: Path, what: Mapping[str, str]) -> None:
         print(f"{folder / name!s:<{width}}  {words}")
 
 
-def crowd(guarantee: "Guarantee") -> str:
+def crowd(guarantee: Guarantee) -> str:
     """The beginning of a sentence: with whom.
 
     >>> from shuffledp import KRR, shuffle
@@ -221,31 +236,30 @@ def meaning(epsilon: float, delta: float) -> str:
     return f"In plain words: {said[0].lower()}{said[1:]}"
 
 
-def cautions(guarantee: "Guarantee", delta: float) -> list[str]:
+def cautions(guarantee: Guarantee, delta: float) -> list[str]:
     """What a careful colleague would add."""
     from shuffledp.accounting.shuffled import shuffled_parts
 
     return wording.large_delta(delta, shuffled_parts(guarantee)[0][0].n)
 
 
-def alone(law: "Law", shown: str) -> tuple[str, str, str]:
+def alone(law: Law, shown: str) -> tuple[str, str, str]:
     """The row of epsilon0, and how much a report shows by itself."""
     return "epsilon0", f"{law.alone:.4f}", f"of one report without a shuffler: {shown}"
 
 
-def algorithm(design: "Design") -> list[str]:
+def algorithm(design: Design) -> list[str]:
     """The published algorithm that a design runs, as a sentence, where it is one."""
-    law = design.mechanism
-    known = wording.algorithm(design.question.type, law.type, law.values, law.integers)
+    known = design.resolved.algorithm(design.mechanism)
     return [f"It runs {known}."] if known else []
 
 
-def reservations(assumptions: "Iterable[str]") -> list[str]:
+def reservations(assumptions: Iterable[str]) -> list[str]:
     """What an upper end rests on that is not proven, as a note."""
     return [f"the upper end holds {only}"] if (only := wording.reserved(assumptions)) else []
 
 
-def premises(guarantee: "Guarantee") -> list[str]:
+def premises(guarantee: Guarantee) -> list[str]:
     """What is assumed of the randomizer beyond its definition, and that messages are sealed."""
     from shuffledp.accounting.shuffled import shuffled_parts
 
@@ -255,3 +269,87 @@ def premises(guarantee: "Guarantee") -> list[str]:
         for part, _ in shuffled_parts(guarantee)
         for premise in (*part.randomizer.assumptions, *([sealed] if sealed in part.assumptions else []))
     ]
+
+
+PATIENCE = 1.0  # seconds before a terminal is told that something is being computed
+
+Tick = Callable[[int, int], None]  # how many are done, of how many
+Watch = Callable[[int | None, Callable[[], float | None]], Callable[[int], None]]
+
+
+@contextmanager
+def patiently(what: str) -> Iterator[None]:
+    """Say what is being computed, if it takes longer than a moment."""
+    console = Console(stderr=True)
+    status = console.status(f"{what} ...")
+    timer = threading.Timer(PATIENCE, status.start)
+    timer.daemon = True
+    if console.is_terminal:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        status.stop()
+
+
+@contextmanager
+def bars() -> Iterator[Progress]:
+    """The one look of all bars: what, how far, ``said`` in words, and the time that is left."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[said]}"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        yield drawn
+
+
+@contextmanager
+def counted(what: str) -> Iterator[Tick | None]:
+    """A bar for things that are counted; None where nobody looks, so that nobody counts."""
+    if not Console(stderr=True).is_terminal:
+        yield None
+        return
+    with bars() as drawn:
+        task = drawn.add_task(what, total=None, said="")
+
+        def tick(done: int, total: int) -> None:
+            drawn.update(task, completed=done, total=total, said=f"{done:,} of {total:,}")
+
+        yield tick
+
+
+@contextmanager
+def progress(what: str, then: str | None = None) -> Iterator[Watch]:
+    """A bar for rows, with their rate; ``then`` says what follows when all rows are done.
+
+    It yields a function: given the number of rows, or, where that is unknown, a function that says
+    what part is done, it returns one to tell how many more rows are done.
+    """
+    with bars() as drawn:
+
+        def watch(rows: int | None, part: Callable[[], float | None]) -> Callable[[int], None]:
+            task, began, done = drawn.add_task(what, total=None, said=""), monotonic(), 0
+
+            def tick(more: int) -> None:
+                nonlocal done
+                done += more
+                share = done / rows if rows else part()
+                rate = done / max(monotonic() - began, 1e-3)
+                drawn.update(
+                    task,
+                    total=None if share is None else 1.0,
+                    completed=share or 0.0,
+                    said=f"{done:,} rows, {rate / 1e6:.1f} million a second",
+                )
+                if then is not None and rows and done >= rows:
+                    drawn.update(task, description=then, total=None)
+
+            return tick
+
+        yield watch

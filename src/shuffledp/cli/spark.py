@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli.questions import Asking, Engine, Found
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.engines.spark_column import SparkColumn
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
-
-__all__ = ["in_spark", "reading_column", "working"]
 
 # As other readers of CSV, and ours, read it: a quote is doubled, and may enclose lines; what fits
 # neither the rules nor the first line is refused.

@@ -1,24 +1,29 @@
-"""The commands encode, shuffle and analyse: the same as in one go, for clients, shuffler and
-analyst apart. And example: data to try them on.
+"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler
+and analyst apart. And example: data to try them on.
 """
 
+import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
-from shuffledp.cli.listing import RUN, app, examples
-from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, flag, sharing, whole
-from shuffledp.cli.questions import Keeping, opened, read_as
-from shuffledp.cli.waiting import patiently, progress
-from shuffledp.release.options import Budgeted, Titled, WeekOptions
-from shuffledp.storage.canonical import digest_of
-from shuffledp.storage.files import check_apart, check_new_file
+from shuffledp.cli.app import RUN, app, examples
+from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
+from shuffledp.cli.questions import Keeping, asked, opened, read_as
+from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.top import expected, show_expected
+from shuffledp.errors import Argument, InvalidInput
+from shuffledp.questions import OURS
+from shuffledp.release.options import QUESTIONS, Budgeted, Titled, WeekOptions, options_of
+from shuffledp.storage.canonical import canonical, digest_of
+from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
-__all__: list[str] = []
+if TYPE_CHECKING:
+    from shuffledp.release.arguments import Promise
 
 Settled = Annotated[
     Path | None,
@@ -232,3 +237,105 @@ def example(
         f"--delta 1e-6 --out result"
     )
     return show.command(asked, "\nTry: ")
+
+
+LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"missing"}  # said where there is a table
+
+
+@app.command(
+    "design",
+    rich_help_panel=RUN,
+    epilog=examples(
+        "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+        "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+        "--epsilon 1 --delta 1e-8 --out table.json",
+        "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
+        "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
+    ),
+)
+@sharing([options.COLUMNS, options.DOMAIN, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
+def design(
+    given: dict[str, Any],
+    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
+    n: Annotated[int, whole("n", QUESTION, "How many people will report.")],
+    out: options.OutFile,
+    force: options.ReplaceFile = False,
+) -> None:
+    """Write the design file that clients, shuffler and analyst share."""
+    check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
+    if task not in OURS:
+        raise InvalidInput(
+            f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
+        )
+    question, promise = _asked(task, given)
+    if task == "top":
+        return _design_search(question, promise, n, out, as_json=given["as_json"])
+    with patiently("calibrating"):
+        made = question.design(n, promise)
+    replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
+    poll = made.poll
+    bound = poll.guarantee.epsilon(delta=promise.delta)
+    if given["as_json"]:
+        return show.as_json(
+            {
+                "design": made.as_json(),
+                "digest": made.digest,
+                "lower": bound.lower,
+                "upper": bound.upper,
+                "bits": poll.bits,
+                "out": str(out),
+            }
+        )
+    show.answer(
+        f"{task}: {n:,} people, at least {made.honest:,} of them honest",
+        [
+            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
+            show.alone(made.mechanism, made.shown_alone),
+            ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
+            ("bits", f"{poll.bits}", "in a report"),
+        ],
+        [*show.algorithm(made), f"Written to {out}."],
+    )
+    following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
+    if poll.epsilon0 == math.inf or poll.randomizer.mixes:  # which plain files do not hide
+        following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
+    return show.command(following, "Next: ")
+
+
+def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
+    """The question that the options describe, without a table, and what is promised."""
+    known = options_of(QUESTIONS[task])
+    columns, listed = given["column"], given["categories"]
+    if known.get("categories", known[next(iter(known))]).kind != "texts":
+        if columns or len(listed or ()) > 1:
+            raise InvalidInput(
+                f"a {task} is about one column, which needs no name here, got --column or several --categories. Leave "
+                f"them out, or design a crosstab."
+            )
+        given["categories"] = listed[0] if listed else None
+    if task == "count" and any(given[name] for name in ("categories", "domain", "other")):
+        raise InvalidInput(
+            "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
+            "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
+        )
+    for name in sorted(given.keys() - known.keys() - {"column", "as_json"}):
+        if is_typed(given[name]) and not (name == "domain" and "categories" in known):
+            takers = ", ".join(each for each, options in QUESTIONS.items() if name in options_of(options))
+            flag = Argument.of(name).typed
+            raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
+    question, promise, _ = asked(task, given, "-")
+    return question if task == "top" else question.settled(), promise
+
+
+def _design_search(question: Any, promise: "Promise", n: int, out: Path, *, as_json: bool) -> None:
+    """The file of a search for frequent words among so many people."""
+    with patiently("calibrating"):
+        search = question.search(n, promise)
+        told = expected(search)
+    replace_file(out, lambda place: place.write_text(canonical(search.as_json()) + "\n", encoding="utf-8"))
+    if as_json:
+        return show.as_json({"search": search.as_json(), "digest": search.digest, "out": str(out)} | told)
+    show_expected(f"top words: {n:,} people, at least {search.honest:,} of them honest", search, told)
+    show.sentences([f"\nWritten to {out}."])
+    return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shuffledp.cli import show
 from shuffledp.cli.answering import fitting, heard, show_release
 from shuffledp.cli.questions import PROMISED, Asking, Engine, question_command
-from shuffledp.cli.waiting import patiently, progress
+from shuffledp.cli.show import patiently, progress
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.top_question import TopRequest
     from shuffledp.release.top_release import TopRelease
     from shuffledp.search.search import TopSearch
-
-__all__ = ["FoundTable", "expected", "show_expected"]
 
 READ = ("source", "column", "format", "title", "cleaning", "encoding", "ids", "keep", "one_row_per_person")
 

@@ -7,7 +7,7 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import found, heard, show_release
-from shuffledp.cli.listing import RUN, examples, group
+from shuffledp.cli.app import RUN, examples, group
 from shuffledp.cli.options import (
     ANSWER,
     QUESTION,
@@ -21,7 +21,7 @@ from shuffledp.cli.options import (
     sharing,
 )
 from shuffledp.cli.questions import Asking, Engine, Keeping, read_as, source_of
-from shuffledp.cli.waiting import patiently
+from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled, WeekOptions
 from shuffledp.wording import quote, rounded
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from shuffledp.series.pausing import Pace
     from shuffledp.series.trend import Trend
     from shuffledp.series.weeks import Tracked, Week
-
-__all__ = ["SERIES", "refresh"]
 
 SERIES = "The series"
 NOT_LOOKING = (

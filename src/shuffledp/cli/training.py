@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import PLAN, app, examples
+from shuffledp.cli.app import PLAN, app, examples
 from shuffledp.cli.options import QUESTION, Json, Plot, number, whole
-from shuffledp.cli.waiting import counted, patiently
+from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.wording import rounded, statement
 
 if TYPE_CHECKING:
     from shuffledp.accounting.calibration import Calibration
     from shuffledp.training.samplers import Sampler
-
-__all__: list[str] = []
 
 RUN = "The training"
 SETTING = statement("add or remove")

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.listing import DEFEND, app, examples
+from shuffledp.cli.app import DEFEND, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
-from shuffledp.cli.waiting import counted, patiently
+from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
     from shuffledp.verify import Verification
     from shuffledp.verify.outcomes import Check
-
-__all__: list[str] = []
 
 LARGEST = 1 << 27  # bytes
 WORDS = {

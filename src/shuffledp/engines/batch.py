@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shuffledp.client import Encoder, check_client, check_sealed, read_design
+from shuffledp.client import Reporter, check_client, check_sealed, read_design
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Reporting
@@ -35,23 +35,6 @@ from shuffledp.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.tables.counted_reports import CountedReports, new_batch
 from shuffledp.tables.readers import Missing
 from shuffledp.tables.values import Reader
-
-__all__ = [
-    "REPORT",
-    "SUMS",
-    "SURVEY",
-    "UNSURE",
-    "BatchEncoder",
-    "Batches",
-    "ReportTally",
-    "Sums",
-    "added_up",
-    "column_of",
-    "design_of",
-    "report_type",
-    "survey",
-    "title_of",
-]
 
 REPORT = "report"
 SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
@@ -79,13 +62,13 @@ def design_of(given: Any) -> Design:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchEncoder:
+class BatchReporter:
     """How a column's values become reports: the design and the rules by which values are read. It
     is small, and travels to workers by pickle; there the design is opened once for a process.
 
     >>> from shuffledp import Poll
     >>> poll = Poll("histogram", categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
-    >>> phones = BatchEncoder.of(poll, column="way")
+    >>> phones = BatchReporter.of(poll, column="way")
     >>> people = pa.record_batch({"way": ["bus", None, "car"]})
     >>> [len(reports) for reports in phones.encode([people])]
     [2]
@@ -187,20 +170,20 @@ class BatchEncoder:
         """Some reports at a time, never none; their noise is fresh, from one source for all of
         them. ``rows`` counts them, and the missing values.
         """
-        encoder, reader, fresh = _opened(self.text), self._reader(), SecureSource()
-        step = batch_rows(encoder.randomizer.report_bytes)
+        reporter, reader, fresh = _opened(self.text), self._reader(), SecureSource()
+        step = batch_rows(reporter.randomizer.report_bytes)
         for batch in batches:
             column = column_of(batch, self.column)
             values, _, _ = reader.prepare(column, title_of(self.column))
             rows.update(reports=len(values), missing=len(column) - len(values))
             for start in range(0, len(values), step):
-                yield encoder.encode(values[start : start + step], rng=fresh)
+                yield reporter.encode(values[start : start + step], rng=fresh)
 
 
 def survey(
     batches: Batches, name: ColumnName, reader: Reader, *, weights: str | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """``BatchEncoder.survey`` where there is no design yet, which needs to know how many people
+    """``BatchReporter.survey`` where there is no design yet, which needs to know how many people
     there are.
     """
     values = missing = 0
@@ -293,7 +276,7 @@ def added_up(parts: Batches) -> Sums:
             if votes is not None and len(votes) != len(mine):
                 raise InvalidInput(
                     f"the sums must all be of one design, got some of {len(votes)} numbers and some of {len(mine)}. "
-                    f"Add up what one BatchEncoder made."
+                    f"Add up what one BatchReporter made."
                 )
             votes = mine if votes is None else votes + mine
             reports, missing = reports + row["reports"], missing + row["missing"]
@@ -353,6 +336,6 @@ def _sums(reports: int, missing: int, votes: NDArray[np.int64]) -> pa.RecordBatc
 
 
 @lru_cache(maxsize=8)
-def _opened(text: str) -> Encoder:
+def _opened(text: str) -> Reporter:
     """A design's law and sampler, opened once in a process and not for each batch."""
-    return Encoder.of(Design.from_json(json.loads(text)))
+    return Reporter.of(Design.from_json(json.loads(text)))

@@ -9,7 +9,7 @@ for each bundle is chosen, once and for all (``beam_commit``).
     encode = Encode("design.json", column="way", out="work")
     with apache_beam.Pipeline() as pipeline:
         people = pipeline | apache_beam.io.ReadFromParquetBatched("people/*.parquet")
-        people | encode | Count(encode) | WriteCounted("counted.json")
+        people | encode | Tally(encode) | WriteCounted("counted.json")
 
 Then ``shuffledp analyse counted.json --out result``.
 """
@@ -40,14 +40,12 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
-from shuffledp.engines.batch import BatchEncoder, ReportTally, Sums, added_up
+from shuffledp.engines.batch import BatchReporter, ReportTally, Sums, added_up
 from shuffledp.engines.beam_commit import Attempt, Drawing, IdShares, Written, check_single, put_once, repeated
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_file
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.tables.readers import Missing
-
-__all__ = ["Count", "Encode", "WriteCounted"]
 
 Gathered = Mapping[str, Iterable[Any]]
 
@@ -57,8 +55,8 @@ class Draw(beam.DoFn):
     beside it: a bundle that counts twice has all of them twice.
     """
 
-    def __init__(self, drawing: Drawing, encoder: BatchEncoder, shares: IdShares | None) -> None:
-        self._drawing, self._encoder, self._shares = drawing, encoder, shares
+    def __init__(self, drawing: Drawing, reporter: BatchReporter, shares: IdShares | None) -> None:
+        self._drawing, self._encoder, self._shares = drawing, reporter, shares
         self._attempt: Attempt | None = None
 
     def start_bundle(self) -> None:
@@ -126,7 +124,7 @@ def commit(drawn: Gathered, drawing: Drawing, ids: str | None) -> list[Written]:
     return drawing.commit(drawn["files"], sum(drawn["rows"]))
 
 
-def count(added: Gathered, encoder: BatchEncoder, batch: str | None) -> CountedReports:
+def count(added: Gathered, reporter: BatchReporter, batch: str | None) -> CountedReports:
     """All reports of the batch and no others, or none at all."""
     sums: list[Sums] = list(added["sums"])
     drawn: list[Written] = list(added["parts"])
@@ -135,10 +133,10 @@ def count(added: Gathered, encoder: BatchEncoder, batch: str | None) -> CountedR
         raise InvalidInput("the column must hold at least one value, got none. Check that this is the right table.")
     if counted != expected:
         raise InvalidInput(
-            f"Count must be given all {expected:,} reports of its Encode, got {counted:,}. Put nothing between the two."
+            f"Tally must be given all {expected:,} reports of its Encode, got {counted:,}. Put nothing between the two."
         )
     whole = replace(sums[0], missing=sum(each.missing for each in drawn))
-    return encoder.counted(whole, batch=batch, engine="Apache Beam")
+    return reporter.counted(whole, batch=batch, engine="Apache Beam")
 
 
 def write_once(counted: CountedReports, path: Path) -> str:
@@ -186,10 +184,10 @@ class Encode(beam.PTransform):
                 "out must be given, got none: reports that are not committed would be drawn anew when a bundle is run "
                 'again. Add out="work", a new folder on a disk that all workers share.'
             )
-        self.encoder = BatchEncoder.of(design, column=column, missing=missing, clip=clip, cleaning=cleaning)
-        self.encoder.check_shown()
+        self.reporter = BatchReporter.of(design, column=column, missing=missing, clip=clip, cleaning=cleaning)
+        self.reporter.check_shown()
         self._out, self._ids = out, ids
-        self._shares = None if ids is None else IdShares(ids, self.encoder.design.n, os.urandom(32))
+        self._shares = None if ids is None else IdShares(ids, self.reporter.design.n, os.urandom(32))
         self.batch: str | None = None
         self._parts: PCollection | None = None
         self._reports: PCollection | None = None
@@ -203,7 +201,7 @@ class Encode(beam.PTransform):
                 "one that is not applied yet" if self._parts is None else "other reports, or some changed on the way"
             )
             raise InvalidInput(
-                f"Count must follow the Encode that it is given, got {given}. Write values | encode | Count(encode), "
+                f"Tally must follow the Encode that it is given, got {given}. Write values | encode | Tally(encode), "
                 f"with nothing in between."
             )
         return self._parts
@@ -220,8 +218,8 @@ class Encode(beam.PTransform):
 
     def _committed(self, batches: PCollection) -> PCollection:
         """Drawn by each bundle into a file, chosen when all are there, and read back."""
-        drawing = Drawing.claimed(self._out, self.encoder, ids=self._ids)
-        draw = beam.ParDo(Draw(drawing, self.encoder, self._shares))
+        drawing = Drawing.claimed(self._out, self.reporter, ids=self._ids)
+        draw = beam.ParDo(Draw(drawing, self.reporter, self._shares))
         drawn = batches | "draw" >> draw.with_outputs("ids", main="files")
         rows = batches | "rows" >> beam.Map(len)
         compared = {} if self._shares is None else {"repeats": _repeats(drawn.ids)}
@@ -231,23 +229,23 @@ class Encode(beam.PTransform):
         return self._parts | "to all workers" >> beam.Reshuffle() | "read back" >> beam.FlatMap(drawing.reports)
 
 
-class Count(beam.PTransform):
+class Tally(beam.PTransform):
     """From the reports of an ``Encode`` to the one ``CountedReports`` that they add up to."""
 
     def __init__(self, encode: Encode) -> None:
         super().__init__()
         if not isinstance(encode, Encode):
             raise InvalidInput(
-                f"Count must be given the Encode before it, got {type(encode).__name__}. Write "
-                f"values | encode | Count(encode)."
+                f"Tally must be given the Encode before it, got {type(encode).__name__}. Write "
+                f"values | encode | Tally(encode)."
             )
         self._encode = encode
 
     def expand(self, reports: PCollection) -> PCollection:
-        encode, encoder, parts = self._encode, self._encode.encoder, self._encode.parts(reports)
-        sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(encoder.text))).without_defaults()
+        encode, reporter, parts = self._encode, self._encode.reporter, self._encode.parts(reports)
+        sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(reporter.text))).without_defaults()
         all_counted = "when all is added up" >> _Gather(sums=sums, parts=parts)
-        return reports.pipeline | all_counted | beam.Map(count, encoder, encode.batch)
+        return reports.pipeline | all_counted | beam.Map(count, reporter, encode.batch)
 
 
 class WriteCounted(beam.PTransform):

@@ -26,15 +26,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.engines.batch import UNSURE, BatchEncoder, column_of, title_of
+from shuffledp.engines.batch import UNSURE, BatchReporter, column_of, title_of
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling.tags import HALF
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import unwritable
 from shuffledp.tables.counted_reports import new_batch
 from shuffledp.tables.people import fingerprints
-
-__all__ = ["Attempt", "Drawing", "IdShares", "Written", "check_single", "put_once", "repeated"]
 
 CLAIM, REPORTS, SUFFIX = "claim.json", "reports", ".arrow"
 NAME = re.compile(r"[0-9a-f]{32}\.arrow")
@@ -61,15 +59,15 @@ class Drawing:
     batch: str
 
     @classmethod
-    def claimed(cls, out: str | os.PathLike[str], encoder: BatchEncoder, *, ids: str | None = None) -> Self:
-        """Claim a new folder for what ``encoder`` draws, of people who are told apart by ``ids``;
+    def claimed(cls, out: str | os.PathLike[str], reporter: BatchReporter, *, ids: str | None = None) -> Self:
+        """Claim a new folder for what ``reporter`` draws, of people who are told apart by ``ids``;
         one that holds the reports of the same question already is taken as it is. Called once,
         where the pipeline is built.
         """
         folder, batch = check_shared(out), new_batch()
-        rules = {"ids": ids, "missing": encoder.missing, "clip": encoder.clip, "cleaning": asdict(encoder.cleaning)}
+        rules = {"ids": ids, "missing": reporter.missing, "clip": reporter.clip, "cleaning": asdict(reporter.cleaning)}
         text = canonical(
-            {"engine": "beam", "batch": batch, "column": encoder.column, "design": encoder.design.digest} | rules
+            {"engine": "beam", "batch": batch, "column": reporter.column, "design": reporter.design.digest} | rules
         )
         with unwritable(folder):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -126,10 +124,10 @@ class Drawing:
                 f"where this worker does not see its claim. Choose a folder on a shared disk."
             )
 
-    def attempt(self, encoder: BatchEncoder) -> Attempt:
+    def attempt(self, reporter: BatchReporter) -> Attempt:
         """A new file of reports, for one bundle."""
         self.check_claim()
-        return Attempt(self, encoder)
+        return Attempt(self, reporter)
 
     def commit(self, attempts: Iterable[Written], rows: int) -> list[Written]:
         """Decide that these files hold the reports of so many rows, unless that was decided before;
@@ -222,14 +220,14 @@ class Drawing:
 class Attempt:
     """A file of reports being drawn, under a name of its own; its owner alone may read it."""
 
-    def __init__(self, drawing: Drawing, encoder: BatchEncoder) -> None:
-        self._drawing, self._encoder = drawing, encoder
+    def __init__(self, drawing: Drawing, reporter: BatchReporter) -> None:
+        self._drawing, self._encoder = drawing, reporter
         self._name, self._rows, self._reports = secrets.token_hex(16) + SUFFIX, 0, 0
         self._place = Path(drawing.folder) / REPORTS / self._name
         with unwritable(self._place):
             self._handle = os.open(self._place, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         self._file = os.fdopen(self._handle, "w+b")
-        self._stream = pa.ipc.new_stream(self._file, encoder.schema)
+        self._stream = pa.ipc.new_stream(self._file, reporter.schema)
 
     def add(self, batch: Any) -> None:
         """Draw the reports of a batch of values."""

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.design import Design
-from shuffledp.engines.batch import SUMS, SURVEY, BatchEncoder, Batches, added_up, column_of, survey, title_of
+from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, added_up, column_of, survey, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
 from shuffledp.tables import AS_WRITTEN, Cleaning
@@ -28,21 +28,6 @@ from shuffledp.tables.values import Places, Reader
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
-
-__all__ = [
-    "MARKED",
-    "ROWS",
-    "TALLIED",
-    "ColumnSurvey",
-    "Marks",
-    "Named",
-    "People",
-    "SparkColumn",
-    "Surveyed",
-    "TaskTally",
-    "add_sums",
-    "ddl",
-]
 
 ROWS = "shuffledp: rows"  # how many rows of the table a row of one person stands for
 MARKED = ("id", "value", "key")
@@ -66,10 +51,10 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskTally:
+class PartitionTally:
     """A task's values to one row: which partition it was, and the sums of its reports."""
 
-    phones: BatchEncoder
+    phones: BatchReporter
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -215,7 +200,7 @@ class SparkColumn:
         return self
 
     def rules(self) -> dict[str, Any]:
-        """How values are read, for ``BatchEncoder``."""
+        """How values are read, for ``BatchReporter``."""
         return {"missing": self.missing, "clip": self.clip, "cleaning": self.cleaning}
 
     def reader(self, design: Design) -> Reader:

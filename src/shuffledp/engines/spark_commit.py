@@ -28,20 +28,20 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.engines.batch import (
     REPORT,
     SUMS,
     UNSURE,
-    BatchEncoder,
+    BatchReporter,
     ReportTally,
     Sums,
     added_up,
     report_type,
     title_of,
 )
-from shuffledp.engines.spark_column import TALLIED, SparkColumn, TaskTally, add_sums, ddl
+from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn, add_sums, ddl
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
 from shuffledp.errors import InvalidInput, shown
 from shuffledp.randomizers.randomizer import Reporting
@@ -58,20 +58,6 @@ from shuffledp.tables.counted_reports import new_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-__all__ = [
-    "Claim",
-    "EncodedFolder",
-    "WorkFolder",
-    "added_rows",
-    "check_address",
-    "claimed_folder",
-    "count_claimed",
-    "count_folder",
-    "draw_claimed",
-    "encode_column",
-    "release_column",
-]
 
 FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
@@ -315,7 +301,7 @@ def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool
 def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFolder:
     design = claim.settled
     phones, reader = _phones(column, design), column.reader(design)
-    task, made = (TaskTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
+    task, made = (PartitionTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
     people, session = column.people(reader), column.frame.sparkSession
     folder.begin(claim)
     try:
@@ -345,7 +331,7 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
     if design is not None:
         check_design(folder.title, claim.design, design)
     settled = claim.settled
-    law = Encoder.of(settled).randomizer
+    law = Reporter.of(settled).randomizer
     parts = folder.parts(whole=claim.tallied)
     facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "batches": (claim.batch,)}
     with one_sentence():
@@ -437,6 +423,6 @@ def _read(session: SparkSession, parts: list[str], schema: pa.Schema) -> DataFra
     return session.read.schema(ddl(schema)).options(**WHOLE).parquet(*parts)
 
 
-def _phones(column: SparkColumn, design: Design) -> BatchEncoder:
+def _phones(column: SparkColumn, design: Design) -> BatchReporter:
     """What draws the reports, on workers."""
-    return BatchEncoder.of(design, column=column.name, **column.rules())
+    return BatchReporter.of(design, column=column.name, **column.rules())

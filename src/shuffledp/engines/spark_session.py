@@ -21,22 +21,6 @@ from shuffledp.errors import InvalidInput, ShuffledpError, shown, unpacked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "AT_ONCE",
-    "EngineFailed",
-    "arrow_rows",
-    "check_frame",
-    "check_installed",
-    "check_running",
-    "check_session",
-    "failures",
-    "first_line",
-    "one_sentence",
-    "open_session",
-    "session_at",
-    "setting",
-]
-
 AT_ONCE = 1 << 16  # rows that a worker is handed at once: Spark's 10,000 cost more than they hold
 ROWS_AT_ONCE = "spark.sql.execution.arrow.maxRecordsPerBatch"
 PROTOCOL = "spark.sql.sources.commitProtocolClass"
@@ -113,8 +97,8 @@ def open_session(master: str) -> SparkSession:
                 f"Debian: apt install openjdk-17-jre-headless; JAVA_HOME says which one is used."
             ) from None
         raise InvalidInput(
-            f"--master must be a Spark master that answers, got {master!r}: {first_line(error)}. Write, for example, "
-            f"local[*] or spark://host:7077."
+            f"--engine must be the address of a Spark cluster that answers, got {master!r}: {first_line(error)}. "
+            f"Write, for example, local[*] or spark://host:7077."
         ) from None
     return session
 

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from shuffledp.literature.comparison import Compared, Comparison
 
-__all__ = [
-    "comparison_figure",
-    "samplers_figure",
-]
-
 SIGNS = {"epsilon": "ε", "delta": "δ"}
 MARKERS = {  # side and status -> marker, filled, what it means
     ("upper", "proven"): ("o", True, "at most, proven"),
@@ -52,7 +47,7 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
         _points(axes, rows, comparison)
         _band(axes, comparison)
         figure.suptitle(
-            (title if title is not None else comparison.question.guarantee.describe()).replace("epsilon0", "ε₀"),
+            (title if title is not None else comparison.goal.guarantee.describe()).replace("epsilon0", "ε₀"),
             x=0.01,
             ha="left",
             fontweight="bold",
@@ -67,7 +62,7 @@ def _band(axes: Axes, comparison: Comparison) -> None:
     low, high = comparison.certified.lower, comparison.certified.upper
     if 0.0 < high < math.inf:
         only = f",\n{only}" if (only := reserved(comparison.certified.assumptions)) else ""
-        sign = SIGNS[comparison.question.asked]
+        sign = SIGNS[comparison.goal.asked]
         words = f"certified: {sign} in [{rounded(low, up=False)}, {rounded(high, up=True)}]{only}"
         axes.axvspan(
             max(low, axes.get_xlim()[0]), high, facecolor=BLUE, edgecolor=BLUE, alpha=0.3, linewidth=2.0, label=words
@@ -76,7 +71,7 @@ def _band(axes: Axes, comparison: Comparison) -> None:
 
 def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> None:
     # What holds without any shuffler, or always; nothing beyond deserves space.
-    alone = comparison.question.guarantee.ceiling if comparison.question.asked == "epsilon" else 1.0
+    alone = comparison.goal.guarantee.ceiling if comparison.goal.asked == "epsilon" else 1.0
     last = 1.6 * alone if math.isfinite(alone) else math.inf
     named: set[str] = set()
     for place, row in enumerate(rows):
@@ -117,9 +112,9 @@ def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> Non
     axes.set_ylim(-0.8, len(rows) - 0.2)
     axes.set_xscale("log")
     axes.margins(x=0.15)
-    what, given = SIGNS[comparison.question.asked], SIGNS[comparison.question.given]
+    what, given = SIGNS[comparison.goal.asked], SIGNS[comparison.goal.given]
     skipped = f"; {len(comparison.skipped)} slow bounds left out" if comparison.skipped else ""
-    axes.set_xlabel(f"{what} at {given} = {comparison.question.at:g}{skipped}".replace("e-0", "e-"))
+    axes.set_xlabel(f"{what} at {given} = {comparison.goal.at:g}{skipped}".replace("e-0", "e-"))
     axes.grid(visible=True, axis="x", which="major", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["POINTS", "curve_figure", "draw_curve", "save_curve"]
-
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
 DASHES = ((5.0, 1.5, 1.0, 1.5), (8.0, 2.0), (3.0, 1.0), (5.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of bounds next to ours

@@ -12,8 +12,6 @@ from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
 from shuffledp.planning import ADDING, SEALED, Task, error_of, plan
 from shuffledp.storage.files import replace_file
 
-__all__ = ["EPSILONS", "plan_figure"]
-
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 COLOURS = {"curator": GREY, "shuffler": DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
 WHOM = {

@@ -17,17 +17,6 @@ from matplotlib.figure import Figure
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file
 
-__all__ = [
-    "BLUE",
-    "DARK",
-    "FIGURE_TYPES",
-    "GREY",
-    "PALE",
-    "STYLE",
-    "Drawing",
-    "check_figure",
-]
-
 FIGURE_TYPES = (".png", ".svg", ".pdf")
 
 

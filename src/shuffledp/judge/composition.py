@@ -16,7 +16,7 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from shuffledp.judge.lattice import Array, Lattice, Sum, tilted
+from shuffledp.judge.lattice import Array, Lattice, TiltedLaw, tilted
 
 __all__ = ["rounds_at_least", "rounds_at_most", "rounds_of_losses"]
 
@@ -194,7 +194,7 @@ def _deltas(law: Lattice, rounds: int, epsilons: Array, end: float) -> Array:
             continue
         if shared is None or eps > last:
             tilt, last = _tilt(values, one.masses, rounds, eps)
-            shared = Sum.of(one, rounds, tilt)
+            shared = TiltedLaw.of(one, rounds, tilt)
         above = shared.beyond(eps) - eps
         found[place] = shared.expectation(-np.expm1(-above) * np.exp(-shared.tilt * above), 1.0, end, shift=eps)
     return found * total**rounds

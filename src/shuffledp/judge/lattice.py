@@ -37,7 +37,7 @@ __all__ = [
     "UNIT",
     "Array",
     "Lattice",
-    "Sum",
+    "TiltedLaw",
     "TooLarge",
     "expectation",
     "haystack_interval",
@@ -106,7 +106,7 @@ def _chernoff(values: Array, weights: Array, n: int, log: float, slope: float) -
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sum:
+class TiltedLaw:
     """The tilted law of a sum of n draws: ``chances`` of ``points``, each wrong by at most
     ``error``, all but OUTSIDE of them; and how to undo the tilt.
     """
@@ -119,7 +119,7 @@ class Sum:
     slack: float  # relative, of what is undone
 
     @classmethod
-    def of(cls, law: Lattice, n: int, tilt: float) -> Sum:
+    def of(cls, law: Lattice, n: int, tilt: float) -> TiltedLaw:
         """One transform, whatever is then asked."""
         values, weights = law.values, tilted(law.values, law.masses, tilt)
         low, high = window(values, law.masses, n, tilt)
@@ -169,7 +169,7 @@ def expectation(law: Lattice, n: int, tilt: float, weighed: Callable[[Array], Ar
     >>> round(expectation(coin, 2, 0.5, lambda y: np.exp(-0.5 * y) * (y > 1.5), 1.0, 1.0), 6)
     0.25
     """
-    summed = Sum.of(law, n, tilt)
+    summed = TiltedLaw.of(law, n, tilt)
     return summed.expectation(weighed(summed.points), most, end)
 
 

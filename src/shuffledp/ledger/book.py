@@ -21,8 +21,6 @@ from shuffledp.ledger.series import PaidSeries, covered_ids, paid_series
 from shuffledp.ledger.total import Mechanism
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["Book", "Release", "Row", "book_of", "parsed", "read", "refreshed"]
-
 LOWEST = -(1 << 63)  # of all ids, also of rows that have no business there
 BATCHES = re.compile(r'\{"batches":\[("[0-9a-f]{32}"(,"[0-9a-f]{32}")*)?\],')  # how the text of an entry begins
 UNREADABLE = (InvalidInput, ValueError, TypeError, KeyError, RecursionError)

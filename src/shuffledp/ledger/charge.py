@@ -38,22 +38,6 @@ from shuffledp.randomizers.law_file import law_of, randomizer_of, scaled
 from shuffledp.storage.canonical import canonical
 from shuffledp.wording import rounded
 
-__all__ = [
-    "MANY",
-    "OverLimit",
-    "Receipt",
-    "Terms",
-    "check_batches",
-    "largest",
-    "limits_of",
-    "more",
-    "refusal",
-    "situation",
-    "terms_asked",
-    "terms_of",
-    "this_moment",
-]
-
 
 class OverLimit(InvalidInput):
     """A release would exceed its population's limit; ``fitting`` is the same kind of release, as

@@ -22,15 +22,6 @@ from shuffledp.ledger.total import composed
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import write_table
 
-__all__ = [
-    "Check",
-    "checked",
-    "exported",
-    "total_facts",
-    "write_csv",
-    "write_json",
-]
-
 LISTED = 8  # ids in a remark
 SLACK = 1e-6  # relative: another machine's arithmetic may differ in the last digits
 

@@ -19,8 +19,6 @@ from shuffledp.randomizers.law_file import law_of, randomizer_of
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.storage.canonical import canonical
 
-__all__ = ["Entry", "Part", "Turn", "check_digest", "check_text", "mechanism_of"]
-
 LONGEST = 500  # characters of a name or of a description
 FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
 SERIES = "series"  # stands in no entry but those of a series

@@ -27,8 +27,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.ledger.schema import APPLICATION, FORMAT, SCHEMA, TRUST, check_schema, damaged
 from shuffledp.storage.files import check_file, starved, unwritable
 
-__all__ = ["Held", "check_place", "held", "reading", "spoken"]
-
 T = TypeVar("T")
 OLDEST = (3, 38, 0)  # strict tables, generated columns from JSON
 WAIT = 60.0  # seconds for another process to finish its transaction

@@ -16,8 +16,6 @@ from collections.abc import Iterable
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger.entry import check_text
 
-__all__ = ["check_name", "check_new_name", "lookalikes"]
-
 # Letters that count as printable and show nothing, or blank space: fillers, joiners, selectors of
 # variants.
 INVISIBLE = {

@@ -25,21 +25,6 @@ from pathlib import Path
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import digest_of
 
-__all__ = [
-    "APPLICATION",
-    "FORMAT",
-    "SCHEMA",
-    "START",
-    "TRUST",
-    "Damaged",
-    "Population",
-    "begun_seal",
-    "check_schema",
-    "damaged",
-    "output_seal",
-    "seal_of",
-]
-
 APPLICATION = 0x53447031  # "SDp1", in the header of the file
 FORMAT = 2
 LISTED = 8  # names in a sentence

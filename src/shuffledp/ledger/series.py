@@ -15,8 +15,6 @@ from typing import Any, Protocol
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger.entry import SERIES, Entry, Turn
 
-__all__ = ["PaidSeries", "check_turn", "covered_ids", "paid_series", "series_faults", "turn_of"]
-
 MARK = f'"{SERIES}":'  # no entry of a series is without it
 
 

@@ -48,29 +48,13 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Explanation, Guarantee, Row
-from shuffledp.accounting.pld import LossDistribution
-from shuffledp.accounting.rounds import Parts
 from shuffledp.accounting.shuffled import Shuffled, shuffle
 from shuffledp.errors import InvalidInput, check_rounds
-
-__all__ = [
-    "EXACT",
-    "AtMost",
-    "FromAbove",
-    "Group",
-    "Grouped",
-    "Mechanism",
-    "RarelySeen",
-    "composed",
-    "corner",
-    "grouped",
-    "harshest",
-]
 
 MOST = 64  # groups, if there are no more kinds than that
 COMPARED = 512  # groups are made wider until there are at most so many, and only then compared in pairs
@@ -228,28 +212,12 @@ class FromAbove(Guarantee):
     harsh: Guarantee
     mild: Guarantee | None
 
-    @property
-    def parts(self) -> Parts:  # type: ignore[override]
-        """Those of the upper end."""
-        return self.harsh.parts
-
-    def describe(self) -> str:
-        """Every mechanism."""
-        return self.harsh.describe()
-
-    @property
-    def method(self) -> str:  # type: ignore[override]
-        """The theorems behind the upper end."""
-        return self.harsh.method
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of every round, and what joins them."""
-        return self.harsh.assumptions
-
-    @property
-    def ceiling(self) -> float:
-        return self.harsh.ceiling
+    parts = that_of("harsh")
+    describe = that_of("harsh")
+    method = that_of("harsh")
+    assumptions = that_of("harsh")
+    ceiling = that_of("harsh")
+    pessimistic_loss = that_of("harsh")
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         one = self.harsh if end == "upper" else self.mild
@@ -263,9 +231,6 @@ class FromAbove(Guarantee):
     def compose(self, rounds: int) -> Guarantee:
         mild = None if self.mild is None else self.mild.compose(rounds)
         return replace(self, harsh=self.harsh.compose(rounds), mild=mild)
-
-    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        return self.harsh.pessimistic_loss(spacing=spacing)
 
     def rdp(self, *, order: float) -> Bound:
         least = 0.0 if self.mild is None else self.mild.rdp(order=order).lower
@@ -310,28 +275,13 @@ class RarelySeen(Guarantee):
     usual: Guarantee
     rare: float
 
-    @property
-    def parts(self) -> Parts:  # type: ignore[override]
-        """All of them."""
-        return self.whole.parts
-
-    def describe(self) -> str:
-        """Every mechanism."""
-        return self.whole.describe()
-
-    @property
-    def method(self) -> str:  # type: ignore[override]
-        """The theorems behind the upper end."""
-        return self.whole.method
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of every round, and what joins them."""
-        return self.whole.assumptions
-
-    @property
-    def ceiling(self) -> float:
-        return self.whole.ceiling
+    parts = that_of("whole")
+    describe = that_of("whole")
+    method = that_of("whole")
+    assumptions = that_of("whole")
+    ceiling = that_of("whole")
+    pessimistic_loss = that_of("whole")
+    rdp = that_of("whole")
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
         values = self.usual.deltas(epsilons, end=end, gap=gap)
@@ -358,12 +308,6 @@ class RarelySeen(Guarantee):
 
     def compose(self, rounds: int) -> Guarantee:
         return RarelySeen(self.whole.compose(rounds), self.usual.compose(rounds), self.rare * rounds)
-
-    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        return self.whole.pessimistic_loss(spacing=spacing)
-
-    def rdp(self, *, order: float) -> Bound:
-        return self.whole.rdp(order=order)
 
     def explain(self, *, delta: float) -> Explanation:
         bound, whole = self.epsilon(delta=delta), self.whole.explain(delta=delta)

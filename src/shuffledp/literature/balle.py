@@ -28,20 +28,6 @@ import numpy as np
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.randomizers import Laplace
 
-__all__ = [
-    "BOUNDS",
-    "Loss",
-    "bennett",
-    "delta_bennett",
-    "delta_bennett_printed",
-    "delta_hoeffding",
-    "generic",
-    "hoeffding",
-    "krr",
-    "laplace",
-    "theorem_6",
-]
-
 PAPER = "Balle et al. 2019"
 SMALLEST = sys.float_info.min  # an upper bound must not underflow to 0
 NEGLIGIBLE = 1e-100  # below this epsilon every bound here exceeds 1

@@ -42,8 +42,6 @@ from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_count, check_e
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.randomizers.parameters import check_epsilon0
 
-__all__ = ["BOUNDS", "CORRECTED", "ONE_BIN", "PRINTED", "delta_corrected", "delta_of_dataset", "delta_printed"]
-
 MOST_USERS = 10**6  # each costs a microsecond
 MOST_CATEGORIES = 10**100
 MOST_STEPS = 2 * 10**7  # of a dataset: users times different counts

@@ -22,8 +22,6 @@ from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, SMALLEST_EPSILON0
 
-__all__ = ["Published", "Quantity", "Setting", "Status", "require"]
-
 Quantity = Literal["epsilon", "delta"]
 Status = Literal["proven", "unproven", "invalid"]
 EPSILONS = [2.0**i for i in range(-30, 10)]  # where a bound on delta is tried before it is bisected

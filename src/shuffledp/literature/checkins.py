@@ -6,8 +6,6 @@ import math
 
 from shuffledp.literature.bound import Published
 
-__all__ = ["BOUNDS", "CHECKINS", "epsilon"]
-
 
 def epsilon(n: int, epsilon0: float, delta: float) -> float:
     """E^3 (E-1)^2 / (2n) + E^1.5 (E-1) sqrt(2 log(1/delta) / n) with E = e^eps0, for any eps0-LDP

@@ -6,8 +6,6 @@ import math
 
 from shuffledp.literature.bound import Published, Setting, require
 
-__all__ = ["BOUNDS", "CHEU", "epsilon"]
-
 
 def epsilon(n: int, epsilon0: float, delta: float) -> float:
     """Corollary 4.7: sqrt(32 log(4/delta) / x) (1 - x/n), where x = lam - sqrt(2 lam log(2/delta))

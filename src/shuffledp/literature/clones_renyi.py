@@ -17,8 +17,6 @@ from shuffledp.errors import check_users
 from shuffledp.literature.bound import Published, Setting
 from shuffledp.literature.own_bounds import clones_curve, cost
 
-__all__ = ["BOUNDS", "CLONES_RENYI", "divergence"]
-
 
 def divergence(n: int, epsilon0: float, order: float) -> float:
     """An upper end of the Renyi divergence of the clones pair, for any real order above 1; the pair

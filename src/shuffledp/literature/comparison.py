@@ -14,13 +14,11 @@ from typing import Any, NamedTuple, TypeVar
 from shuffledp._types import End
 from shuffledp.accounting.accuracy import PATIENCE, SLACK
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Guarantee, Question
+from shuffledp.accounting.guarantee import Goal, Guarantee
 from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, check_finite
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_rounds
 from shuffledp.literature.own_bounds import LOWER, slowness
 from shuffledp.wording import reserved
-
-__all__ = ["Compared", "Comparison", "Left", "compare", "proven_beside", "rests_on", "weigh"]
 
 QUICK = 0.1  # seconds, likewise, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
@@ -88,12 +86,12 @@ class Left:
 class Comparison:
     """The answer of ``compare``; ``print`` it.
 
-    ``question.asked`` is "epsilon" or "delta", ``question.at`` where. ``rows`` are sorted by their
+    ``goal.asked`` is "epsilon" or "delta", ``goal.at`` where. ``rows`` are sorted by their
     values, the certified ends among them. ``refused`` are the bounds whose conditions fail here,
     ``skipped`` those that would take too long.
     """
 
-    question: Question
+    goal: Goal
     certified: Bound
     rows: tuple[Compared, ...]
     refused: tuple[Left, ...]
@@ -116,9 +114,9 @@ class Comparison:
     def __str__(self) -> str:
         """One line per bound."""
         only = f", {only}" if (only := reserved(self.certified.assumptions)) else ""
-        ends, here = self.certified, f"{self.question.given} = {self.question.at:g}"
+        ends, here = self.certified, f"{self.goal.given} = {self.goal.at:g}"
         lines = [
-            f"{self.question.asked} at {here} lies in [{ends.lower:.6g}, {ends.upper:.6g}]{only}",
+            f"{self.goal.asked} at {here} lies in [{ends.lower:.6g}, {ends.upper:.6g}]{only}",
             "",
         ]
         lines += [
@@ -154,10 +152,10 @@ def compare(
     >>> table.best.name, [row.name for row in table.rows if row.refuted and "balle" in row.name]
     ('shuffledp', ['balle-2019-bennett-krr-printed'])
     """
-    question, setting = Question.of(mechanism, delta, epsilon), Setting.of(mechanism)
+    goal, setting = Goal.of(mechanism, delta, epsilon), Setting.of(mechanism)
     patience, own = _check_patience(patience), _check_own(also)
-    certified, seconds = _timed(question.answer)
-    judge = _Judge(question, certified)
+    certified, seconds = _timed(goal.answer)
+    judge = _Judge(goal, certified)
     method, only = f"certified here: {certified.method}", reserved(certified.assumptions)
     ends: list[tuple[End, float, str]] = [("lower", certified.lower, ""), ("upper", certified.upper, only)]
     rows = [
@@ -171,13 +169,13 @@ def compare(
     rows += [*known.rows, *brought.rows]
     rows.sort(key=lambda row: (row.value, row.side == "upper", row.name != CERTIFIED, row.status != "proven"))
     refused, skipped = (*known.refused, *brought.refused), (*known.skipped, *brought.skipped)
-    return Comparison(question, certified, tuple(rows), refused, skipped)
+    return Comparison(goal, certified, tuple(rows), refused, skipped)
 
 
-def weigh(bound: Published, question: Question, certified: Bound) -> Compared:
+def weigh(bound: Published, goal: Goal, certified: Bound) -> Compared:
     """What one bound of ``LITERATURE`` says; ``DoesNotApply`` if it says nothing here."""
-    judge = _Judge(question, certified)
-    return judge.check(judge.weighed(bound, Setting.of(question.guarantee)))
+    judge = _Judge(goal, certified)
+    return judge.check(judge.weighed(bound, Setting.of(goal.guarantee)))
 
 
 def proven_beside(mechanism: Guarantee, delta: float, certified: Bound) -> tuple[list[Compared], tuple[str, ...]]:
@@ -185,7 +183,7 @@ def proven_beside(mechanism: Guarantee, delta: float, certified: Bound) -> tuple
     the names of those that take too long to be asked; those that are the certified end itself are
     left out.
     """
-    setting, judge = Setting.of(mechanism), _Judge(Question(mechanism, "epsilon", delta), certified)
+    setting, judge = Setting.of(mechanism), _Judge(Goal(mechanism, "epsilon", delta), certified)
     proven = [bound for bound in LITERATURE if bound.status == "proven"]
     said = _said(proven, setting, QUICK * slowness(setting), judge)
     rows = [row for row in said.rows if row.value not in {certified.lower, certified.upper}]
@@ -195,7 +193,7 @@ def proven_beside(mechanism: Guarantee, delta: float, certified: Bound) -> tuple
 class _Judge(NamedTuple):
     """The certified interval that every bound is held against."""
 
-    question: Question
+    goal: Goal
     certified: Bound
 
     def ratio(self, value: float) -> float:
@@ -207,21 +205,21 @@ class _Judge(NamedTuple):
         """
         if side == "upper":
             least = value / (1.0 - SLACK)
-            return least < self.certified.lower and least < self.question.answer(1.0 + SLACK).lower
+            return least < self.certified.lower and least < self.goal.answer(1.0 + SLACK).lower
         most = value / (1.0 + SLACK)
-        return most > self.certified.upper and most > self.question.answer(1.0 - SLACK).upper
+        return most > self.certified.upper and most > self.goal.answer(1.0 - SLACK).upper
 
     def weighed(self, bound: Published, setting: Setting) -> Compared:
         """What a bound says; ``DoesNotApply`` if it says nothing here."""
         used = for_rounds(bound, setting)
-        value, seconds = _timed(lambda: used.ask(setting, self.question.asked, self.question.at))
+        value, seconds = _timed(lambda: used.ask(setting, self.goal.asked, self.goal.at))
         facts = used.name, used.citation, used.status, used.side, value, self.ratio(value), seconds, used.remark
         return Compared(*facts, self.refutes(used.side, value), rests_on(bound, self.certified.assumptions))
 
     def check(self, row: Compared) -> Compared:
         """Return a row of ``LITERATURE``, if it agrees with the interval or is not proven."""
         if row.contradicts:
-            asked, ends = self.question, self.certified
+            asked, ends = self.goal, self.certified
             raise CertificateError(
                 f"{row.citation} says {row.side} {row.value!r}, but {asked.asked} at {asked.given} = {asked.at!r} is "
                 f"certified to lie in [{ends.lower!r}, {ends.upper!r}]. This is a bug in shuffledp; please report the "

@@ -9,8 +9,6 @@ from shuffledp.accounting.inversion import halve, mean
 from shuffledp.errors import LARGEST_EPSILON, LEAST_DELTA, DoesNotApply, InvalidInput
 from shuffledp.literature.bound import Published, Setting, require
 
-__all__ = ["COMPOSITIONS", "Theorem", "advanced", "basic", "composed", "for_rounds", "kairouz_oh_viswanath"]
-
 Theorem = Literal["basic", "advanced"]
 COMPOSITIONS: tuple[Theorem, ...] = ("basic", "advanced")
 SPLITS = (0.1, 0.5, 0.9)  # the share of delta that pays for the rounds' joint deviation

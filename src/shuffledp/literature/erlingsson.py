@@ -6,8 +6,6 @@ import math
 
 from shuffledp.literature.bound import Published, require
 
-__all__ = ["BOUNDS", "ERLINGSSON", "GENERAL", "epsilon", "general"]
-
 
 def epsilon(n: int, epsilon0: float, delta: float) -> float:
     """The simple form of Theorem 7 (version 2): 12 eps0 sqrt(log(1/delta) / n), for any eps0-LDP

@@ -26,17 +26,6 @@ from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.literature.feldman_lemmas import bracket, decomposition, lemma_3_5, theorem_4_1
 from shuffledp.randomizers import AnyLDP, Gaussian
 
-__all__ = [
-    "BOUNDS",
-    "approximate_delta",
-    "closed_form",
-    "closed_form_start",
-    "delta_upper",
-    "divergence_given_count",
-    "epsilon",
-    "equation_1",
-]
-
 MANY_CLONES = 1000.0  # from this mean of C on a block spans two standard deviations, below it a quarter
 ITERATIONS = 14  # T
 SECONDS_PER_BLOCK = 4.5e-4

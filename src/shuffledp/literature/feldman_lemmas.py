@@ -22,8 +22,6 @@ from shuffledp.literature.own_bounds import declared
 from shuffledp.randomizers import Atoms, Randomizer
 from shuffledp.randomizers.support import SupportRandomizer
 
-__all__ = ["BOUNDS", "bracket", "decomposition", "lemma_3_3", "lemma_3_5", "theorem_4_1", "three_symbols"]
-
 REMEDY = "It is the probability of a part of a report."
 ROUNDING = 1e-12  # of the number of clones: their condition has slack (erratum 11)
 LEAST_Q, SLIP = 1e-7, 1e-8  # a larger q is valid, and a difference of probabilities needs one

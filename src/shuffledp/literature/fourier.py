@@ -37,8 +37,6 @@ from shuffledp.errors import (
     check_rounds,
 )
 
-__all__ = ["Composed", "FourierAccountant", "Grid", "L", "M", "Pair", "Terms", "log_ratio"]
-
 L = 20.0  # the paper's grid, in all its figures
 M = 10_000_000
 LEAST_L, MOST_L, MOST_M = 1e-6, 1e6, 10**8

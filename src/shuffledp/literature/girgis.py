@@ -12,8 +12,6 @@ from shuffledp.accounting import renyi
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.literature.own_bounds import cost
 
-__all__ = ["BOUNDS", "GIRGIS", "divergence"]
-
 ORDERS = (*range(2, 33), *range(36, 65, 4), 80, 96, 128, 192, 256, 384, 512)
 
 

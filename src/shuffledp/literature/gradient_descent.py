@@ -19,8 +19,6 @@ from shuffledp.literature.feldman import PAPER, closed_form
 from shuffledp.randomizers import Gaussian
 from shuffledp.training.allocation import check_epochs
 
-__all__ = ["BOUNDS", "PROP_5_3", "equation_12", "equation_13"]
-
 
 def equation_12(n: int, sigma: float, delta: float) -> float:
     """One pass over permuted data: log(1 + tanh(eps0/2) (8 sqrt(E log(8/delta)/n) + 8E/n)), where

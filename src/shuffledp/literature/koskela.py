@@ -29,8 +29,6 @@ from shuffledp.literature.koskela_pairs import (
     rr_pair,
 )
 
-__all__ = ["BOUNDS", "balle_epsilon"]
-
 PAPER = "Koskela et al. 2021"
 LONGEST = 60.0  # seconds
 MOST_USERS = 10**7  # beyond, logarithms of factorials lose too many digits

@@ -17,18 +17,6 @@ from scipy.special import gammaln, xlog1py, xlogy
 from shuffledp._types import Floats, Integers
 from shuffledp.literature.fourier import BATCH, ROUNDED, Pair, Terms, log_ratio
 
-__all__ = [
-    "StrongReading",
-    "WeakReading",
-    "clones_pair",
-    "feldman_pair",
-    "hoeffding",
-    "krr_strong_pair",
-    "krr_weak_pair",
-    "one_count_pair",
-    "rr_pair",
-]
-
 StrongReading = Literal["independent", "exact"]
 WeakReading = Literal["independent", "multinomial", "exact"]
 TAU = 1e-12  # section 6.2 of the first version, 5.2 of the revision: what each truncated sum may lose, added to delta

@@ -18,23 +18,6 @@ from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.randomizers import AnyDeletionLDP, AnyLDP, Randomizer
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
-__all__ = [
-    "ANY_RANDOMIZER",
-    "BLANKET",
-    "BOUNDS",
-    "CLONES",
-    "DELETION",
-    "LEAKY_CLONES",
-    "LOCAL",
-    "LOWER",
-    "SCAN",
-    "STRONG",
-    "clones_curve",
-    "cost",
-    "declared",
-    "slowness",
-]
-
 FEW_CLONES = 30.0
 SECONDS = 0.05, 0.3  # for one round, and for several
 RARELY_TRUE, RARE_SECONDS = 1e-3, 4.0  # where reports rarely are, the strong view's largest loss is far out

@@ -14,7 +14,7 @@ import numpy as np
 
 from shuffledp._types import End
 from shuffledp.accounting.curves import Bound, Proof, ProvenEnd
-from shuffledp.accounting.guarantee import Question
+from shuffledp.accounting.guarantee import Goal
 from shuffledp.accounting.haystack import (
     BinaryDataset,
     BinaryScan,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from shuffledp.judge.balls import Needle, SwappedClone
 
-__all__ = ["prove"]
-
 TOLERANCES = (1e-3, 1e-6, 1e-8, 1e-10)  # relative: as fine as it takes to decide
 WHOLE = 1e-12  # hay of floats that misses no more of a law is one
 SAME = 1e-9  # relative: masses that differ by no more are one mass, rounded
@@ -54,7 +52,7 @@ CLASSES = (
 Enclosure = Callable[[float, float], "arb"]
 
 
-def prove(question: Question, bound: Bound) -> Proof:
+def prove(goal: Goal, bound: Bound) -> Proof:
     """The ends of ``bound``, or the nearest that can be proven."""
     try:
         from shuffledp.judge.balls.arithmetic import precision
@@ -63,7 +61,7 @@ def prove(question: Question, bound: Bound) -> Proof:
             "python-flint must be installed to prove a bound in ball arithmetic, got no such package. Install the "
             "extra: shuffledp[arb]."
         ) from None
-    mechanism = question.guarantee
+    mechanism = goal.guarantee
     if not isinstance(mechanism, Round):
         raise InvalidInput(
             f"a bound must be of one round to be proven in ball arithmetic, got one of {mechanism.describe()}. Prove "
@@ -73,14 +71,14 @@ def prove(question: Question, bound: Bound) -> Proof:
     bits = 128 + 2 * _users(mechanism).bit_length()
     with precision(bits):
         prover = _Prover(mechanism)
-        if question.asked == "epsilon":
+        if goal.asked == "epsilon":
             upper, lower = (
-                prover.epsilon_upper(bound.upper, question.at),
-                prover.epsilon_lower(bound.lower, question.at),
+                prover.epsilon_upper(bound.upper, goal.at),
+                prover.epsilon_lower(bound.lower, goal.at),
             )
         else:
-            upper, lower = prover.delta_upper(bound.upper, question.at), prover.delta_lower(bound.lower, question.at)
-    words = _words(question, bound, lower, upper, prover)
+            upper, lower = prover.delta_upper(bound.upper, goal.at), prover.delta_lower(bound.lower, goal.at)
+    words = _words(goal, bound, lower, upper, prover)
     return Proof(lower, upper, words, bits, time.process_time() - began)
 
 
@@ -88,9 +86,9 @@ def _users(mechanism: Round) -> int:
     return mechanism.honest if isinstance(mechanism, Shuffled) else 1 << 40
 
 
-def _words(question: Question, bound: Bound, lower: ProvenEnd, upper: ProvenEnd, prover: _Prover) -> str:
-    name = question.asked
-    at = f"at {'delta' if name == 'epsilon' else 'epsilon'} = {question.at:g}"
+def _words(goal: Goal, bound: Bound, lower: ProvenEnd, upper: ProvenEnd, prover: _Prover) -> str:
+    name = goal.asked
+    at = f"at {'delta' if name == 'epsilon' else 'epsilon'} = {goal.at:g}"
     ends = []
     for sign, given, proven in (("<=", bound.upper, upper), (">=", bound.lower, lower)):
         shown = f"{proven.value!r}"
@@ -226,7 +224,7 @@ class _Prover:
     # The four questions.
 
     def epsilon_upper(self, given: float, delta: float) -> ProvenEnd:
-        """delta at the end is at most the delta of the question."""
+        """delta at the end is at most the delta of the goal."""
         tried = 0.0
         for factor in (0.0, *NUDGES, *FARTHER):
             if 0.0 < factor < FARTHER[0] and self.left_out:  # another theorem's end is not that near
@@ -252,7 +250,7 @@ class _Prover:
         return ProvenEnd(given * (1.0 + high), found, False)
 
     def epsilon_lower(self, given: float, delta: float) -> ProvenEnd:
-        """Some dataset's delta exceeds the delta of the question there."""
+        """Some dataset's delta exceeds the delta of the goal there."""
         for factor in (0.0, *NUDGES):
             value = given * (1.0 - factor)
             if value <= 0.0:

@@ -18,8 +18,6 @@ from shuffledp.accounting.haystack import Haystack
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["BOUNDS", "VARIATION_RATIO_KRR", "krr_pair"]
-
 
 def krr_pair(k: int, epsilon0: float) -> Atoms:
     """The reduction's pair for k-RR: p = q = E, beta = (E-1)/(E+k-1).

@@ -24,8 +24,6 @@ from shuffledp.randomizers.messages import TreeDummies
 from shuffledp.randomizers.support import bits_for
 from shuffledp.workload import below
 
-__all__ = ["Baseline", "best_curator", "counts_by_curator", "cuts_by_curator", "number_by_curator", "staircase"]
-
 LAPLACE, GAUSSIAN, STAIRCASE = "discrete Laplace noise", "Gaussian noise", "staircase noise"
 MOST_MOVED = 4096  # counts that one person moves over all rounds: with more, Gaussian noise errs less
 SURE = 1.0 - 1e-12  # of delta: what floats lose of a sum of probabilities
@@ -46,7 +44,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class _Released:
+class _NoisyCounts:
     """Noisy counts: how many of them one person moves by 1, and how much larger than a count's the
     error of an answer is that is made of them.
     """
@@ -76,8 +74,8 @@ def counts_by_curator(k: int, *, epsilon: float, delta: float, rounds: int = 1) 
     ('discrete Laplace noise on one count', 1.36)
     """
     # By least squares: every count gives up the mean excess, and with it 1/k of its variance.
-    added_up = _Released(", counts made to add up", 2, math.sqrt(1.0 - 1.0 / k))
-    released = _Released(" on one count", 1) if k == 2 else added_up
+    added_up = _NoisyCounts(", counts made to add up", 2, math.sqrt(1.0 - 1.0 / k))
+    released = _NoisyCounts(" on one count", 1) if k == 2 else added_up
     return _least([released], bits_for(k), epsilon, delta, rounds)
 
 
@@ -89,10 +87,10 @@ def cuts_by_curator(bins: int, *, epsilon: float, delta: float, rounds: int = 1)
     >>> found.name, round(found.error, 2)
     ('discrete Laplace noise on all bins', 4.85)
     """
-    released = [_Released(" on the counts below cut points", bins - 1)]
+    released = [_NoisyCounts(" on the counts below cut points", bins - 1)]
     for levels, branches in tree_shapes(bins):
         on = " on all bins" if levels == 1 else f" on a tree of {levels} levels"
-        released.append(_Released(on, 2 * levels, _added_up(bins, levels, branches)))
+        released.append(_NoisyCounts(on, 2 * levels, _added_up(bins, levels, branches)))
     best = _least(released, bits_for(bins), epsilon, delta, rounds)
     # The square root of the matrix that adds up bins (Henzinger, Upadhyay and Upadhyay 2023): its
     # entries are binom(2j, j) / 4^j, j bins before.
@@ -125,7 +123,7 @@ def staircase(epsilon: float) -> float:
     return math.sqrt((b * (1.0 + b) / 2.0) ** (2.0 / 3.0) + b) / -math.expm1(-epsilon)
 
 
-def _least(released: list[_Released], bits: int, epsilon: float, delta: float, rounds: int) -> Baseline:
+def _least(released: list[_NoisyCounts], bits: int, epsilon: float, delta: float, rounds: int) -> Baseline:
     errors = {}
     for each in released:
         moved = each.moved * rounds

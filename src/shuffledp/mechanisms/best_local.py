@@ -22,8 +22,6 @@ from shuffledp.mechanisms.one_message import OneMessage, strongest
 from shuffledp.randomizers import KRR, SubsetSelection
 from shuffledp.workload import Weights, below
 
-__all__ = ["best_alone", "best_size", "counts_alone", "cuts_alone", "number_alone", "number_named"]
-
 MANY = 2_700  # people: the grids tried for them have at most 64 steps, as `verify` tries
 GRID, HYBRID, LONE_STAIRCASE = "randomized response on a grid", "hybrid mechanism", "staircase noise on every number"
 

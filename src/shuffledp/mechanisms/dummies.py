@@ -17,8 +17,6 @@ from shuffledp.randomizers.messages.message import check_light
 if TYPE_CHECKING:
     from shuffledp.mechanisms.exact_limits import FakeVotes
 
-__all__ = ["Dummies"]
-
 
 @dataclass(frozen=True, eq=False)
 class Dummies(Faked):

@@ -19,17 +19,6 @@ from shuffledp.mechanisms.rows import Rows
 if TYPE_CHECKING:
     from shuffledp.page.svg_file import SvgFigure
 
-__all__ = [
-    "NOT_FOR_RELEASE",
-    "Estimate",
-    "Interval",
-    "check_estimates",
-    "check_level",
-    "combine",
-    "likelihood",
-    "simplex",
-]
-
 NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
 SHOWN, BRIEF = 20, 3  # rows of the table, and of the line
 

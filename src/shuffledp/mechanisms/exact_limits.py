@@ -22,8 +22,6 @@ from shuffledp._types import Floats
 from shuffledp.accounting.messages.sums import reach
 from shuffledp.randomizers.randomizer import Ints
 
-__all__ = ["Deviations", "FakeVotes", "Votes", "binomial_above", "noise_above", "noise_reach", "signed_limits"]
-
 CELLS = 1 << 21  # of a table of tails, so that memory stays bounded
 NEGLIGIBLE = 1e-20  # probability that is cut off on either side of a law
 MANY_STRAYS = 400.0  # stray votes on average, above which waves are fewer to add up than strays

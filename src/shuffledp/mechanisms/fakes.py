@@ -20,8 +20,6 @@ from shuffledp.sampling import WORD
 if TYPE_CHECKING:
     from shuffledp.mechanisms.exact_limits import FakeVotes
 
-__all__ = ["Expected", "Faked", "Fakes"]
-
 SURE = 1e-9  # a shuffler, or people, who did their part are told that they did not so rarely
 
 

@@ -15,16 +15,6 @@ from shuffledp.mechanisms.mechanism import Target
 from shuffledp.mechanisms.one_message import strongest
 from shuffledp.randomizers.krr import KRR
 
-__all__ = [
-    "best_grid",
-    "checked_steps",
-    "guessed_grid",
-    "lower_bound",
-    "printed_bound",
-    "printed_law",
-    "worst_variance",
-]
-
 COARSE = 4
 TINY = 1e-12
 

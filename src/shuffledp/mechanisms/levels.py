@@ -40,8 +40,6 @@ from shuffledp.workload import Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["BRANCHES", "LeastSquares", "Levels", "checked_levels", "level_sizes", "of_levels"]
-
 BRANCHES = 4  # runs of bins that a run of the next coarser level is cut into
 COARSEST = 4  # nodes of the coarsest level, at least
 MOST_LEVELS = 4

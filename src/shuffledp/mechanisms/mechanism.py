@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from shuffledp.mechanisms.exact_limits import FakeVotes
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["ADDING", "SEALED", "Mechanism", "Messages", "Target", "Voting"]
-
 SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
 ADDING = "shuffler adds noise"
 

@@ -34,8 +34,6 @@ from shuffledp.workload import Each, Weights, Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["ENCODERS", "Family", "OneMessage", "strongest"]
-
 Family = Callable[..., VotingRandomizer]
 # How a message hides its sender. "krr": it names the own value or a random one. "hadamard": a
 # column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform. "hash": optimal local

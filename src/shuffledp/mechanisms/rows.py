@@ -29,8 +29,6 @@ from shuffledp._types import Floats
 from shuffledp.mechanisms.exact_limits import Deviations, FakeVotes, Votes, noise_reach, signed_limits
 from shuffledp.randomizers.randomizer import GroupLaw, Ints
 
-__all__ = ["Known", "Parts", "Rows", "Scaled", "SharedNoise", "Signs", "TwoCoins", "Weighted", "widest_gap"]
-
 # Variances of votes, below which no normal law will do; these are often whole numbers, and a tie
 # must not hang on rounding.
 FEW, MANY = 3.0 - 1e-9, 50.0 - 1e-9

@@ -25,8 +25,6 @@ from shuffledp.mechanisms.rows import FEW, TwoCoins
 from shuffledp.randomizers.randomizer import GroupLaw, Opened
 from shuffledp.workload import Each, Groups
 
-__all__ = ["ShareTest", "Shares", "shares"]
-
 HALVINGS = 50  # as many as floats have digits
 
 

@@ -13,17 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
 
-__all__ = [
-    "Bag",
-    "Reports",
-    "SummedBag",
-    "check_most",
-    "check_same",
-    "check_tally",
-    "gathered",
-    "notes_of",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reports:

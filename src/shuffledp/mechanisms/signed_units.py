@@ -27,8 +27,6 @@ from shuffledp.workload import Ranges, Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["Signed", "check_most_error", "check_most_messages"]
-
 HIDDEN = (0.05, 0.1, 0.2, 0.35, 0.5)  # shares of epsilon that pairs may cost; the rest is for the noise
 USUAL = 0.1
 CUT = 0.02  # the share of delta that may go to people who have no room for what they draw

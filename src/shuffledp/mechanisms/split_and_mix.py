@@ -28,8 +28,6 @@ from shuffledp.workload import Weights, Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["Split"]
-
 FINE = 3.0  # the grid's steps over those at which rounding errs as much as the noise
 LONGEST = 1 << 20  # entries of a table of noise
 CUT = 0.02  # the share of delta that may go to what a table cuts off

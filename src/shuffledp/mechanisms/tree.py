@@ -38,8 +38,6 @@ from shuffledp.workload import Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Known
 
-__all__ = ["Tree", "tree_shapes"]
-
 LEAST_BRANCHES = 4  # fewer make levels that nearly repeat each other
 
 

@@ -14,8 +14,6 @@ from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scien
 from shuffledp.page.svg import Chart
 from shuffledp.record import Estimates, Record
 
-__all__ = ["Drawings", "bars_of"]
-
 ACROSS, DOWN = 8, 60  # cells of a map that can still be read
 
 

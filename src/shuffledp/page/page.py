@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
     from jinja2.environment import TemplateModule
 
-__all__ = ["Shown", "caption_of", "html", "plain", "rendered", "sheet", "unchanged"]
-
 HERE = Path(__file__).parent
 BLANK = re.compile(r"[ \t]*\n(?:[ \t]*\n)+|\n[ \t]+(?=<)")  # what templates leave between lines
 MARKED = re.compile(r"<[^>]*>")
@@ -48,7 +46,7 @@ class Parts:
         raise AttributeError(name)
 
 
-class Shown:
+class ResultPage:
     """A release on its page: what its question's section says, and what it draws."""
 
     def __init__(self, record: Record) -> None:
@@ -110,7 +108,7 @@ def html(record: Record) -> str:
     from jinja2 import TemplateError
 
     try:
-        return Shown(record).html()
+        return ResultPage(record).html()
     except TemplateError as error:  # as only a record that shuffledp did not write lets it happen
         raise unusual("page", error.message) from None
 
@@ -179,9 +177,7 @@ def environment() -> Environment:
     )
     for module in (facts, numerals, sentences):
         found.globals |= {name: getattr(module, name) for name in module.__all__}
-    found.globals |= {
-        name: getattr(wording, name) for name in ("algorithm", "in_percent", "one_answer", "reserved", "right")
-    }
+    found.globals |= {name: getattr(wording, name) for name in ("in_percent", "reserved", "right")}
     return found
 
 

@@ -10,27 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "Chart",
-    "Markup",
-    "Scale",
-    "chart",
-    "decades",
-    "disc",
-    "element",
-    "join",
-    "label",
-    "line",
-    "linear_ticks",
-    "log_ticks",
-    "printable",
-    "rect",
-    "ribbon",
-    "shortened",
-    "text",
-    "window",
-]
-
 ACROSS = 1000.0  # units of a window's width
 WIDE = {"W", "F"}  # East Asian letters, twice as wide as others
 ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\r": "&#13;"})

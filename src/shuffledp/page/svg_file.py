@@ -15,12 +15,10 @@ from textwrap import wrap
 from shuffledp.errors import InvalidInput
 from shuffledp.page.drawings import bars_of
 from shuffledp.page.numerals import count, exact, scientific, tied
-from shuffledp.page.page import Shown, caption_of, sheet
+from shuffledp.page.page import ResultPage, caption_of, sheet
 from shuffledp.page.svg import Chart, Markup, element, shortened
 from shuffledp.record import Estimates, Record
 from shuffledp.storage.files import replace_file
-
-__all__ = ["SvgFigure", "estimates_svg", "release_svg"]
 
 WIDTH, EDGE, LINE = 720.0, 24.0, 20.0
 COLUMNS, TITLE = 92, 56  # letters of a line, and of the title, which has one
@@ -101,7 +99,7 @@ class SvgFigure:
 
 def release_svg(record: Record) -> SvgFigure:
     """The answer of a release."""
-    shown, bound = Shown(record), record.certificate.epsilon
+    shown, bound = ResultPage(record), record.certificate.epsilon
     words = [
         f"{count(record.counted.people)} people",
         f"ε ≤ {scientific(bound.upper, up=True)} at δ = {exact(bound.delta)}{'' if record.secure else SEEDED}",

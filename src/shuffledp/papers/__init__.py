@@ -8,7 +8,6 @@ statements       what each paper states, one file per paper
 experiments      every figure and table that is computed again
 experiment       ``Experiment``, a figure described; its lines as a CSV file, and back
 charts           lines and maps as figures
-boxes            box plots of runs
 files            the files of one experiment, and of many, one after the other
 balle            Balle et al. 2019
 feldman          Feldman et al. 2020

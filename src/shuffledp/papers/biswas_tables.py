@@ -15,8 +15,6 @@ from shuffledp.literature.biswas import delta_corrected, delta_printed
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
 from shuffledp.randomizers import KRR
 
-__all__ = ["EXPERIMENTS"]
-
 PAPER = "Biswas et al. 2023"
 THEOREM, CORRECTED, TRUTH = (
     "Theorem 1 as printed",

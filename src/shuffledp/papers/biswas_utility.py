@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,14 +28,14 @@ from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import LEAST_DELTA, InvalidInput
 from shuffledp.literature import biswas
-from shuffledp.papers.boxes import box_plots
-from shuffledp.papers.charts import heat_maps
+from shuffledp.papers.charts import figure, heat_maps
 from shuffledp.papers.cities import CITIES, City, described
-from shuffledp.papers.experiment import Axis, Experiment, Line
+from shuffledp.papers.experiment import Axis, Experiment, Line, arranged
 from shuffledp.poll import check_held
 from shuffledp.randomizers import KRR
 
-__all__ = ["EXPERIMENTS", "community_utility", "experiments", "individual_utility", "inverted", "reports"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAPER = "Biswas et al. 2023"
 DELTA, DELTA_WORD = 1e-6, "1e-6"  # ours
@@ -462,6 +464,30 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
             figure=heat_maps,
         ),
     )
+
+
+WIDTH = 0.05  # of a box, as a share of the axis
+
+
+def box_plots(experiment: Experiment, lines: Sequence[Line]) -> Figure:
+    """The usual figure, with a line through the medians and a box in place of each marker: the
+    middle half of the runs, whiskers at most 1.5 times as long, and dots for runs farther out.
+    """
+    runs = [(line, {x: line.y[line.x == x] for x in np.unique(line.x).tolist()}) for line in arranged(lines)]
+    medians = [replace(line, x=np.array([*at]), y=np.array([*map(np.median, at.values())])) for line, at in runs]
+    drawn = figure(experiment, medians)
+    for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in medians), strict=False):
+        mine = [(line, at) for line, at in runs if line.panel == panel]
+        for curve, (line, at) in zip(list(axes.lines), mine, strict=True):
+            if len(at) < line.x.size:
+                curve.set_marker("")
+                ink = {"color": curve.get_color(), "linewidth": 0.9}
+                parts: dict[str, Any] = {f"{part}props": ink for part in ("box", "whisker", "cap", "median")}
+                parts["flierprops"] = {"marker": ".", "markersize": 3.0, "markeredgecolor": curve.get_color()}
+                width = WIDTH * (max(at) - min(at))
+                axes.boxplot([*at.values()], positions=[*at], widths=width, manage_ticks=False, **parts)
+        axes.autoscale(axis="y")
+    return drawn
 
 
 EXPERIMENTS: tuple[Experiment, ...] = experiments(None)

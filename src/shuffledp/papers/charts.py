@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Look",
-    "draw",
-    "figure",
-    "heading",
-    "heat_maps",
-    "looks_of",
-    "style",
-    "symbols",
-]
-
 # In the manner of Okabe and Ito, dark and lighter in turn, so that neighbors differ in grey too;
 # the certified ends have blues of their own.
 COLOURS = ("#9c3a0a", "#17926d", "#7a2a78", "#b58600", "#444444", "#d9536f", "#1f6273", "#8a74c9", "#6b4423")

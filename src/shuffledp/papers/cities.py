@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count, check_finite
 
-__all__ = ["CITIES", "Box", "City", "Unreadable", "described", "read_gowalla", "synthetic_city"]
-
 FIELDS = "user, check-in time, latitude, longitude and location id, separated by tabs"
 CHUNK = 1 << 24  # bytes of the file at a time
 HUBS = 40  # places that people gather around, the largest first, their weights falling as 1 / rank

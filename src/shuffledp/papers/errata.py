@@ -5,8 +5,6 @@ shuffledp.papers.errata`` prints docs/errata.md.
 import doctest
 from dataclasses import dataclass
 
-__all__ = ["ERRATA", "SETUP", "Erratum", "page", "plain"]
-
 
 @dataclass(frozen=True, slots=True)
 class Erratum:

@@ -27,21 +27,6 @@ from shuffledp.literature.bound import Published
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Axis",
-    "Experiment",
-    "Kind",
-    "Line",
-    "arranged",
-    "curve",
-    "ends",
-    "facts",
-    "find",
-    "kind_of",
-    "read_table",
-    "write_table",
-]
-
 # published: a bound of the paper where its conditions hold    outside: the same, drawn where they
 # do not invalid: a formula that is wrong as printed                  unproven: constants
 # reconstructed, or a step of the proof missing printed: numbers copied from the paper upper, lower:

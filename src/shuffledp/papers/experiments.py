@@ -9,8 +9,6 @@ from shuffledp.papers.experiment import Experiment
 from shuffledp.papers.koskela_clones import FIG2, FIG5, FIG6, FIG7, FIG8, FIG9
 from shuffledp.papers.koskela_krr import FIG1, FIG3, FIG4, FIG10
 
-__all__ = ["EXPERIMENTS"]
-
 EXPERIMENTS: tuple[Experiment, ...] = (
     *balle.EXPERIMENTS,
     *feldman.EXPERIMENTS,

@@ -25,18 +25,6 @@ from shuffledp.papers.cities import Unreadable
 from shuffledp.papers.experiment import Experiment, Line, arranged, facts, read_table, write_table
 from shuffledp.storage.files import replace_file
 
-__all__ = [
-    "Outcome",
-    "ReproductionError",
-    "Unwritable",
-    "catalogue",
-    "files",
-    "finished",
-    "make",
-    "reproduce",
-    "select",
-]
-
 CATALOGUE = "shuffledp.papers.experiments"
 State = Literal["computed", "drawn", "kept", "failed"]
 SUFFIXES = (".csv", ".png", ".svg", ".json")

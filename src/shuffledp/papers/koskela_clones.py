@@ -21,8 +21,6 @@ from shuffledp.literature.koskela_pairs import clones_pair, feldman_pair
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
 from shuffledp.papers.koskela_curves import GRID, PAPER, certified_profile, deltas_of, keyed, parted, reaches, value
 
-__all__ = ["FIG2", "FIG5", "FIG6", "FIG7", "FIG8", "FIG9"]
-
 DELTA, EPSILON = "delta", "epsilon"
 TAU = 1e-17
 FA, INTENDED, ANY = "FA on the paper's pair", "FA on Feldman's own pair, one round", "any randomizer"

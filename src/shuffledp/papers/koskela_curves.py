@@ -15,20 +15,6 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.literature.fourier import Grid, Pair
 from shuffledp.papers.experiment import Kind, Line, ends, find
 
-__all__ = [
-    "GRID",
-    "PAPER",
-    "below",
-    "certified",
-    "certified_profile",
-    "deltas_of",
-    "epsilons_of",
-    "keyed",
-    "parted",
-    "reaches",
-    "value",
-]
-
 PAPER = "Koskela et al. 2021"
 GRID = "Fourier accountant with L = 20, m = 1e7, as in the paper"
 

@@ -23,8 +23,6 @@ from shuffledp.literature.koskela_pairs import clones_pair, krr_strong_pair, krr
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
 from shuffledp.papers.koskela_curves import GRID, PAPER, below, certified, epsilons_of, parted, value
 
-__all__ = ["FIG1", "FIG3", "FIG4", "FIG10"]
-
 DELTA, EPSILON = "delta", "epsilon"
 THM_8, FIRST_STRONG = "FA strong, Thm 8 of the revision", "FA strong, (5.1) of the first version"
 THM_10, PROOF, FIRST_WEAK = (

@@ -13,8 +13,6 @@ from shuffledp.literature.bounds import LITERATURE, Published, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Line, find, kind_of
 from shuffledp.randomizers import KRR, AnyLDP, Randomizer
 
-__all__ = ["EXPERIMENTS"]
-
 DELTA = 1e-6
 USERS = np.logspace(3.0, 8.0, 11)
 PANELS: dict[str, Randomizer] = {

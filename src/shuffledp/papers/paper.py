@@ -8,12 +8,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import import_module
 from typing import Literal, get_args
 
 from shuffledp.errors import InvalidInput, check_text
-
-__all__ = ["FIRST", "REVISION", "VERDICTS", "Paper", "Statement", "Verdict"]
 
 # works: the statement is reproduced    paper errs: the package has it, and shows that it is wrong
 # parameters lost: our text of the paper lacks what a comparison needs
@@ -61,22 +58,6 @@ class Statement:
         if not self.version:
             return self.label
         return f"{self.label} of the {self.version}" + (f", {self.first} of the {FIRST}" if self.first else "")
-
-    @property
-    def implementation(self) -> object:
-        """What implements it, imported; None if nothing does."""
-        if not self.where:
-            return None
-        parts = self.where.split(".")
-        for length in range(len(parts), 0, -1):
-            try:
-                found: object = import_module(".".join(parts[:length]))
-            except ModuleNotFoundError:
-                continue
-            for name in parts[length:]:
-                found = getattr(found, name)
-            return found
-        raise ModuleNotFoundError(self.where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

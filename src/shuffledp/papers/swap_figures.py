@@ -14,8 +14,6 @@ from shuffledp.literature.bounds import LITERATURE, Setting
 from shuffledp.papers.experiment import Axis, Experiment, Line, find
 from shuffledp.randomizers import OUE, RAPPOR, AnyLDP, Hadamard, Laplace, LocalHash, Randomizer
 
-__all__ = ["EXPERIMENTS", "gap", "swap_table"]
-
 DELTA = 1e-6
 USERS = np.logspace(3.0, 8.0, 6)
 EPSILON0S = np.array([0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 4.0])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shuffledp._types import Floats
-    from shuffledp.design import Design
+    from shuffledp.design import Design, Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
     from shuffledp.randomizers.randomizer import Opened
@@ -54,11 +54,13 @@ class Question(Part):
     """A question that many people answer. Its fields are what a design stores of it; the first,
     ``type``, is its name.
 
-    ``unit`` is what its estimates count, or "mean". ``mechanisms`` are the families of laws that
-    answer it, and ``choices`` those that a user may name, the usual one first.
+    ``unit`` is what its estimates count, or "mean", and ``estimated`` what one of them is.
+    ``mechanisms`` are the families of laws that answer it, and ``choices`` those that a user may
+    name, the usual one first.
     """
 
     unit: ClassVar[str]
+    estimated: ClassVar[str] = "one count"
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
     ordered: ClassVar[bool] = False  # whether runs of its places say something, as those of bins do
     mechanisms: ClassVar[tuple[str, ...]]
@@ -162,6 +164,10 @@ class Question(Part):
     def listed(self) -> Sequence[Label]:
         """All that is counted and listed by name; nothing, where a number is estimated."""
         return ()
+
+    def algorithm(self, law: Law) -> str:
+        """The published algorithm that runs where reports have this law, if it is one."""
+        return ""
 
     @abstractmethod
     def scale(self, n: int) -> float:

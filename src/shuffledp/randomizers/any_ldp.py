@@ -19,8 +19,6 @@ from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.sampling import Rng
 
-__all__ = ["AnyDeletionLDP", "AnyLDP", "AnyRandomizer"]
-
 CHANCE = "delta0 is the chance that one report's guarantee fails; leave it out for a pure guarantee."
 
 

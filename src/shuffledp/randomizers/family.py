@@ -1,9 +1,9 @@
 """What a family of randomizers declares about itself, in its own file, and all others ask.
 
 A family is a class of randomizers. It registers once: the name and the parameters of its law in
-JSON, and a sentence for people who never heard of it. Everything about one report that takes
-computing, such as its law or how it reads, is a method of the randomizer itself. The names that it
-is asked for by are in ``names``.
+JSON. Everything about one report that takes computing, such as its law, is a method of the
+randomizer itself. The names that it is asked for by are in ``names``, and what a page says of it in
+``page/mechanisms/``.
 
 A class from elsewhere registers its names as well; it is known to the command line, to designs and
 to ledgers like those of this package.
@@ -20,8 +20,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.names import NAMES, Named
 from shuffledp.randomizers.randomizer import Randomizer, Reporting
 
-__all__ = ["FAMILIES", "Family", "family_of", "register"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
@@ -30,15 +28,13 @@ class Family:
     ``law`` names it where others depend on it exactly: in designs, in ledgers, and for whoever
     counts its outputs again to verify a release. It takes a law that reports, and ``parameters``,
     epsilon0 among them, that the law is written with. Without a name a family can be accounted and
-    drawn from, but not be written down. ``sentence`` says what one report does, for the page of a
-    release.
+    drawn from, but not be written down.
     """
 
     make: type[Randomizer]
     names: tuple[Named, ...] = ()
     law: str | None = None
     parameters: tuple[str, ...] = ()
-    sentence: str = ""
 
 
 _families: dict[type[Randomizer], Family] = {}

@@ -21,8 +21,6 @@ from shuffledp.randomizers.randomizer import Strength
 from shuffledp.sampling.tables import discrete_gaussian
 from shuffledp.wording import statement
 
-__all__ = ["Gaussian"]
-
 SMALLEST_SIGMA, LARGEST_SIGMA = 0.05, 1e9
 WIDEST_CELL = 1.0 / 16.0
 CELLS = (80, 800)

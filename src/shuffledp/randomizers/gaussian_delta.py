@@ -11,8 +11,6 @@ import math
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-__all__ = ["SLACK", "gaussian_delta", "gaussian_delta_roughly"]
-
 SLACK = 8e-13  # twice the relative rounding error of ``gaussian_delta``, which grows to 3.2e-13 at 36 sigma
 LONG = 0.5
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)

@@ -19,8 +19,6 @@ from shuffledp.randomizers.parameters import check_domain, check_epsilon0, check
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
 
-__all__ = ["Hadamard"]
-
 Layout = tuple[tuple[int, ...], ...]
 
 
@@ -215,14 +213,7 @@ class Hadamard(MixingRandomizer):
         )
 
 
-register(
-    Family(
-        make=Hadamard,
-        law="hadamard",
-        parameters=("k", "epsilon0"),
-        sentence="Hadamard response: one index into the value's row of signs is sent, sometimes a wrong one",
-    )
-)
+register(Family(make=Hadamard, law="hadamard", parameters=("k", "epsilon0")))
 
 
 def _parity(words: NDArray[Any]) -> NDArray[Any]:

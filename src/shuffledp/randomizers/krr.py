@@ -16,8 +16,6 @@ from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_domain, che
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
-__all__ = ["KRR", "RR"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KRR(MixingRandomizer):
@@ -115,12 +113,4 @@ def RR(*, epsilon0: float) -> KRR:
     return KRR(k=2, epsilon0=epsilon0)
 
 
-register(
-    Family(
-        make=KRR,
-        law="krr",
-        parameters=("k", "epsilon0"),
-        sentence="k-ary randomized response: the true value is sent or, with a fixed probability, one drawn at random "
-        "from all values",
-    )
-)
+register(Family(make=KRR, law="krr", parameters=("k", "epsilon0")))

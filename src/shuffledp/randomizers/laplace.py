@@ -15,8 +15,6 @@ from shuffledp.randomizers.location import FirstScores, ScaledNoise
 from shuffledp.randomizers.parameters import check_epsilon0, checked
 from shuffledp.sampling.tables import discrete_laplace
 
-__all__ = ["Laplace"]
-
 WIDEST_CELL = 1.0 / 32.0
 CELLS = (64, 512)
 OUTPUTS, OUTPUT_CELL = (64, 512), 1.0 / 16.0  # cells between inputs, and how far log-ratios may go in one

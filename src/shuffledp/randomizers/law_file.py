@@ -18,8 +18,6 @@ from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneLevel, OneOf, VotingCheckIn
 
-__all__ = ["from_law", "law_of", "randomizer_of", "scaled"]
-
 REMEDY = "Take it from a file that shuffledp wrote, with the same version on both sides."
 MOST_NESTED = 32  # a file may say anything
 WRAPPERS = ("check-in", "one of", "all of")

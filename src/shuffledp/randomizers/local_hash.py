@@ -19,8 +19,6 @@ from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap,
 from shuffledp.sampling import WORD, Source, bernoulli, uniform
 from shuffledp.wording import statement
 
-__all__ = ["BLH", "OLH", "LocalHash"]
-
 LARGEST_G = 1 << 32
 SEED_BITS = 64
 SEEDS = 512  # that are tried, to see how far a report moves an estimate
@@ -164,14 +162,7 @@ def BLH(*, k: int, epsilon0: float) -> LocalHash:
     return LocalHash(k=k, g=2, epsilon0=epsilon0)
 
 
-register(
-    Family(
-        make=LocalHash,
-        law="hash",
-        parameters=("k", "g", "epsilon0"),
-        sentence="local hashing: the value is hashed into one of a few groups, and the group is randomized",
-    )
-)
+register(Family(make=LocalHash, law="hash", parameters=("k", "g", "epsilon0")))
 
 
 def _best_g(epsilon0: float) -> int:

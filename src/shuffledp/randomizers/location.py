@@ -55,13 +55,6 @@ from shuffledp.sampling import Rng, Table, source_of
 from shuffledp.sampling.draws import log_at_least
 from shuffledp.wording import statement
 
-__all__ = [
-    "FirstScores",
-    "LocationRandomizer",
-    "OnGrid",
-    "ScaledNoise",
-]
-
 MOST_STEPS = 256
 NOISE_STEPS = 1024  # the noise's scale in steps is at most this, unless m is 1
 MOST_CELLS = 700

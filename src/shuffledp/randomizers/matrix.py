@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
@@ -32,12 +32,6 @@ from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
 from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
-
-__all__ = [
-    "FiniteRandomizer",
-    "FromMatrix",
-    "Unmixed",
-]
 
 SUM_TOLERANCE = 1e-9
 SAME_BITS = 40
@@ -321,23 +315,11 @@ class FiniteRandomizer(Randomizer):
     def _matrix(self) -> FromMatrix:
         return FromMatrix(self.law())
 
-    @property
-    def epsilon0(self) -> float:
-        return self._matrix.epsilon0
-
-    @property
-    def gamma(self) -> float:
-        return self._matrix.gamma
-
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        return self._matrix.worst_pair
-
-    def blankets(self, end: End) -> tuple[Atoms, ...]:
-        return self._matrix.blankets(end)
-
-    def datasets(self) -> tuple[Atoms, ...]:
-        return self._matrix.datasets()
+    epsilon0 = that_of("_matrix")
+    gamma = that_of("_matrix")
+    worst_pair = that_of("_matrix")
+    blankets = that_of("_matrix")
+    datasets = that_of("_matrix")
 
     def describe(self) -> dict[str, object]:
         return self._matrix.describe() | {"randomizer": type(self).__name__}

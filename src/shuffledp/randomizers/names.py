@@ -13,8 +13,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["EPSILON0", "NAMES", "K", "Named", "Parameter", "Way", "over_domain"]
-
 
 class Parameter(NamedTuple):
     """One thing that a randomizer is made of: how it is typed, an example, and what it means."""

@@ -14,21 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput, check_count, check_positive
 
-__all__ = [
-    "LARGEST_EPSILON0",
-    "SMALLEST_EPSILON0",
-    "check_domain",
-    "check_epsilon0",
-    "check_fields",
-    "check_indices",
-    "check_numbers",
-    "check_range",
-    "check_table",
-    "check_values",
-    "checked",
-    "read_fraction",
-]
-
 SMALLEST_EPSILON0, LARGEST_EPSILON0 = 1e-12, 50.0
 
 

@@ -201,6 +201,10 @@ class Reporting(ABC):
         """Whether the law gives the shuffler something to do that must be done once."""
         return False
 
+    def most_messages(self, people: int) -> int:
+        """How many messages the shuffler hands on of so many people's, at most."""
+        return people * self.messages
+
     def mixed_part(self, tally: Ints, *, first: bool, rng: Rng = None) -> Ints:
         """The same for one of several parts of all reports: each is mixed once, one of them as the
         ``first``, and then they add up to what ``mixed`` makes of the whole.

@@ -24,8 +24,6 @@ from shuffledp.randomizers.parameters import (
 from shuffledp.randomizers.support import Form, Ints, MixingRandomizer, Overlap, bits_for, histogram, hypergeometric
 from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
-__all__ = ["SubsetSelection"]
-
 
 def _check_size(size: object) -> int | None:
     if size is None:
@@ -145,14 +143,7 @@ class SubsetSelection(MixingRandomizer):
         return {"randomizer": "subset", "k": self.k, "epsilon0": self.epsilon0, "size": self.w}
 
 
-register(
-    Family(
-        make=SubsetSelection,
-        law="subset",
-        parameters=("k", "epsilon0", "size"),
-        sentence="subset selection: a set of values is sent that contains the true one more often than any other",
-    )
-)
+register(Family(make=SubsetSelection, law="subset", parameters=("k", "epsilon0", "size")))
 
 
 def _add_sets(source: Source, table: NDArray[np.bool_], rows: NDArray[np.intp], k: int, size: int) -> None:

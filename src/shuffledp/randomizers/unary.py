@@ -30,13 +30,6 @@ from shuffledp.randomizers.support import Form, Ints, Overlap, SupportRandomizer
 from shuffledp.sampling import WORD, Source, bernoulli
 from shuffledp.sampling.draws import flip_threshold, log_at_least
 
-__all__ = [
-    "OUE",
-    "RAPPOR",
-    "BitLaw",
-    "Unary",
-]
-
 UNIT = 2.0**-52
 
 
@@ -349,22 +342,8 @@ class OUE(UnaryEncoding):
         return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
 
 
-register(
-    Family(
-        make=OUE,
-        law="oue",
-        parameters=("k", "epsilon0"),
-        sentence="optimized unary encoding: one bit per value, each bit randomized",
-    )
-)
-register(
-    Family(
-        make=RAPPOR,
-        law="rappor",
-        parameters=("k", "epsilon0"),
-        sentence="basic RAPPOR: one bit per value, each bit randomized",
-    )
-)
+register(Family(make=OUE, law="oue", parameters=("k", "epsilon0")))
+register(Family(make=RAPPOR, law="rappor", parameters=("k", "epsilon0")))
 register(Family(make=Unary))
 
 

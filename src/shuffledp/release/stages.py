@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shuffledp.client import Encoder, read_design
+from shuffledp.client import Reporter, read_design
 from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.poll import certify
@@ -77,20 +77,20 @@ def release(
         check_folder(folder, replace=force)
         check_apart(folder, *(() if budget is None else (budget.path,)))
         notes = standing(folder, charging=budget is not None)
-    encoder, source = Encoder(design, design.poll.randomizer), None if rng is None else source_of(rng)
+    reporter, source = Reporter(design, design.poll.randomizer), None if rng is None else source_of(rng)
     # The week of a series is held back until its folder stands, so that a killed run loses no week.
     held_back = budget is not None and budget.turn is not None and folder is not None
     spent = None if budget is None else budget.spend(design, question.what, held_back=held_back)
     with charged(spent):
         counted = tally(
             values.chunks(),
-            lambda chunk, words: encoder.encode(chunk, rng=words),
+            lambda chunk, words: reporter.encode(chunk, rng=words),
             design.poll.tally,
-            row_bytes=encoder.randomizer.report_bytes,
+            row_bytes=reporter.randomizer.report_bytes,
             source=source,
             tick=tick,
         )
-        votes = encoder.randomizer.mixed(counted.votes, rng=source)
+        votes = reporter.randomizer.mixed(counted.votes, rng=source)
         counted = Tally(votes, counted.reports, counted.secure)
         missing = values.missing if question.leaves_out else None
         asked = question.asked()

@@ -31,22 +31,6 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling.source import Source
 
-__all__ = [
-    "WORD",
-    "Table",
-    "bernoulli",
-    "choice",
-    "exp_at_most",
-    "flip_threshold",
-    "float_at_least",
-    "implied_ratio",
-    "log_at_least",
-    "mixing_threshold",
-    "permutation",
-    "smallest_dtype",
-    "uniform",
-]
-
 WORD = 1 << 64
 LATER = 48  # a coin's first look is at 16 of 64 bits
 FIRST = 1 << 16

@@ -16,8 +16,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Rng", "SecureSource", "SeededSource", "Source", "source_of"]
-
 KEY_BYTES, BLOCK_BYTES = 32, 16
 BYTES_PER_KEY = 1 << 36
 PLAIN = memoryview(bytes(1 << 18))

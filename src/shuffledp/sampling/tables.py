@@ -36,26 +36,6 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling.draws import WORD, Table, exp_at_most, log_at_least
 
-__all__ = [
-    "FINE",
-    "MOST_COUNTS",
-    "CountTable",
-    "discrete_gaussian",
-    "discrete_laplace",
-    "filled",
-    "geometric_cut",
-    "geometric_none",
-    "geometric_share",
-    "geometric_table",
-    "joined",
-    "joined_cut",
-    "poisson_none",
-    "poisson_share",
-    "poisson_table",
-    "ratio_of",
-    "rounded_gaussian",
-]
-
 BITS = 256  # of a term; those below 2^-BITS of the likeliest are nothing
 MOST_COUNTS = 1 << 13  # a table is written down with its law
 

@@ -20,8 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK", "Blocks", "Strings", "cbc_mac"]
-
 BLOCK = 16  # bytes of the cipher
 HALF = np.dtype("<u8")  # half a block
 Blocks = NDArray[np.uint64]  # a row of two halves for each block

@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["canonical", "digest_of", "digest_of_votes", "strict_json"]
-
 # Made once: a ledger of ten thousand releases is spelled ten thousand times whenever it is read.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 

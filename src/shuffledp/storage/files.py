@@ -20,24 +20,6 @@ from pathlib import Path
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 
-__all__ = [
-    "OTHERS",
-    "check_apart",
-    "check_file",
-    "check_new_file",
-    "check_new_folder",
-    "first_file",
-    "flush",
-    "locked",
-    "new_folder",
-    "plain_cell",
-    "read_secret",
-    "replace_file",
-    "starved",
-    "unwritable",
-    "write_table",
-]
-
 LONGEST = 200  # bytes of a folder's name, so that the hidden one beside it has one, too
 FORMULA = re.compile(
     "[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20']"

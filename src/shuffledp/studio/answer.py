@@ -42,16 +42,6 @@ from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
 from shuffledp.workload import Weights
 
-__all__ = [
-    "PARTS",
-    "QUICK_PARTS",
-    "SettledPlan",
-    "answer",
-    "forecast_local",
-    "forecast_shuffled",
-    "settled",
-]
-
 STEPS = 14  # halvings: three digits of a guess
 MOST_TELLING = 2000  # reports of one person, on average, that tell two values apart; of more, the sum is Gaussian
 NEGLIGIBLE = 1e-200  # a probability that no delta can see
@@ -196,7 +186,7 @@ def _kept(asked: PlanRequest, part: str) -> dict[str, Any]:
 
 def _numbers(asked: PlanRequest) -> dict[str, Any]:
     """What can be said at once: all, of one round of counts; a forecast of what takes longer."""
-    if asked.rounds == 1 and asked.task != "mean":
+    if asked.rounds == 1 and not asked.of_number:
         return _certified(asked)
     terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":

@@ -26,11 +26,10 @@ from shuffledp.errors import (
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
+from shuffledp.record.question_kinds import MEANS
 from shuffledp.release.arguments import Categories, Hiding, Promise, check_words, given_categories
 from shuffledp.release.request import Request
 from shuffledp.wording import exactly, quote
-
-__all__ = ["LEAST_PROMISED", "MOST_PROMISED", "PlanRequest"]
 
 ASKED = ("histogram", "mean")  # what the planner plans
 GIVEN = ("epsilon", "epsilon0")
@@ -96,13 +95,14 @@ class PlanRequest:
                 f"honest must lie above 0 % and be at most 100 %, got {self.honest!r}. It is the share of the people "
                 f"who follow the protocol."
             )
-        if (self.task, self.given) == ("mean", "epsilon0"):
+        if self.of_number and self.given == "epsilon0":
             raise InvalidInput(
-                "a mean must be planned from epsilon, got epsilon0. Its grid is chosen for a promise: give epsilon."
+                f"a {self.task} must be planned from epsilon, got epsilon0. Its grid is chosen for a promise: give "
+                f"epsilon."
             )
         checked |= self._checked_strength()
-        checked |= self._checked_bounds() if self.task == "mean" else self._checked_categories()
-        asked = {"task", "given", *checked} | ({"mechanism"} if self.task == "histogram" else set())
+        checked |= self._checked_bounds() if self.of_number else self._checked_categories()
+        asked = {"task", "given", *checked} | (set() if self.of_number else {"mechanism"})
         idle = {each.name: each.default for each in fields(self) if each.name not in asked}
         for name, value in (idle | checked).items():
             object.__setattr__(self, name, value)
@@ -148,6 +148,11 @@ class PlanRequest:
         return known
 
     @property
+    def of_number(self) -> bool:
+        """Whether it is about a number between two bounds; about categories otherwise."""
+        return self.task in MEANS
+
+    @property
     def share(self) -> Fraction | None:
         """The share of honest people, as a fraction; None if all are."""
         return None if self.honest == 100.0 else Fraction(exactly(self.honest)) / 100
@@ -161,7 +166,7 @@ class PlanRequest:
     @cached_property
     def question(self) -> Question:
         """What is asked, in a few bytes however many categories there are."""
-        if self.task == "mean":
+        if self.of_number:
             return MeanQuestion(lower=self.lower, upper=self.upper)
         return HistogramQuestion(categories=self.size)
 
@@ -178,7 +183,7 @@ class PlanRequest:
             )
         promise = Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
         known: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
-        if self.task != "mean":
+        if not self.of_number:
             numbered = Categories(tuple(map(str, range(self.size))), "")
             known = {"categories": self._labels() if self.names else numbered}
         asked = Request(source="-", question=self.task, hiding=self.hiding, **known)
@@ -192,11 +197,11 @@ class PlanRequest:
             noise = f"--randomizer {encoded} --k {self.size} --epsilon0 {exactly(self.epsilon0)}"
             return {"epsilon": f"shuffledp epsilon {noise} {people} --delta {exactly(self.delta)}"}
         promise = f"{people} --epsilon {exactly(self.epsilon)} --delta {exactly(self.delta)}"
-        if self.task == "mean":
+        if self.of_number:
             bounds = f"--lower {exactly(self.lower)} --upper {exactly(self.upper)}"
             return {
-                "design": f"shuffledp design mean {bounds} {promise} --out design.json",
-                "plan": f"shuffledp plan mean {promise}",
+                "design": f"shuffledp design {self.task} {bounds} {promise} --out design.json",
+                "plan": f"shuffledp plan {self.task} {promise}",
             }
         listed = quote(",".join(self._labels().labels or ())) if self.names else ""
         values = f"--categories {listed}" if listed else f"--domain {self.size}"

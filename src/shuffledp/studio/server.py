@@ -22,8 +22,6 @@ from shuffledp.storage.canonical import strict_json
 from shuffledp.studio.answer import QUICK_PARTS, answer
 from shuffledp.studio.request import PlanRequest
 
-__all__ = ["Studio"]
-
 LOOPBACK = "127.0.0.1"
 MOST_BYTES, LONGEST = 1 << 16, 9  # of a request, and digits of its length
 PATIENCE = 30.0  # seconds without a byte until a connection is closed

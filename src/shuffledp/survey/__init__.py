@@ -8,7 +8,6 @@ organizer      before the first report: the collection and its key, invitations
 wire           what goes over HTTP: records, limits, invitations, the words of a refusal
 shuffler       what takes envelopes over HTTP, and releases them without their order
 stores         where envelopes wait: nothing acknowledged that is not there, no order of arrival
-opening_tasks  slices of a sealed file -> sums, on all cores of this machine or elsewhere
 analyst        what the analyst asks of the shuffler: status, close and fetch
 spark          slices on the workers of Spark
 opener         what the shuffler released -> a release

@@ -24,11 +24,6 @@ from shuffledp.errors import ShuffledpError
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes
 
-__all__ = [
-    "on_all_cores",
-    "sealed",
-]
-
 FEW = 2  # parts that are done sooner than another process has started
 Part = TypeVar("Part")
 Done = TypeVar("Done")
@@ -141,6 +136,6 @@ def sealed(
     """The envelopes of reports, or of single messages, that come in chunks, in their order, those
     of a report together; by so many ``processes``, or one for each core.
     """
-    step = max(1, SLICE // collection.encoder.randomizer.messages)
+    step = max(1, SLICE // collection.reporter.randomizer.messages)
     slices = (chunk[start : start + step] for chunk in chunks for start in range(0, len(chunk), step))
     return on_all_cores(Envelopes(collection).seal, slices, processes=processes)

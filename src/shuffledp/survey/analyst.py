@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.errors import Argument, InvalidInput, ShuffledpError
-from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.storage.canonical import strict_json
 from shuffledp.storage.files import check_new_file, replace_file
 from shuffledp.survey.collection import LONGEST_FILE, Collection, is_loopback, is_web_address, read_collection
@@ -27,8 +26,6 @@ from shuffledp.survey.wire import Address, check_trust, compressed, new_web_clie
 
 if TYPE_CHECKING:
     import httpx
-
-__all__ = ["TOKEN_VARIABLE", "Analyst", "Unanswered"]
 
 TOKEN_VARIABLE = "SHUFFLEDP_TOKEN"
 ANSWERING = 60.0  # seconds: closing rewrites the whole store
@@ -129,8 +126,7 @@ class Analyst:
 
     def _download(self, place: Path, tick: Tick | None) -> None:
         length, most = Envelopes(self.collection).length, self.collection.design.n
-        law = self.collection.encoder.randomizer
-        count = law.most_messages(most) if isinstance(law, MessageLaw) else most
+        count = self.collection.reporter.randomizer.most_messages(most)
         room = len(SealedHeader(self.collection.digest, count, length, most).content) + count * length
         with self._answer("GET", self.address.sealed, self._bearer()) as answer, place.open("wb") as file:
             for piece in answer.iter_bytes():

@@ -22,22 +22,10 @@ from typing import Any, Self
 from unicodedata import normalize
 from urllib.parse import urlsplit
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, strict_json
-
-__all__ = [
-    "LONGEST_FILE",
-    "SKEW",
-    "Collection",
-    "check_address",
-    "check_digest",
-    "is_digest",
-    "is_loopback",
-    "is_web_address",
-    "read_collection",
-]
 
 FORMAT, VERSION = "shuffledp-collection", 1
 LONGEST_FILE = 1 << 26
@@ -112,9 +100,9 @@ class Collection:
         return hashlib.sha256(self.content).hexdigest()
 
     @cached_property
-    def encoder(self) -> Encoder:
+    def reporter(self) -> Reporter:
         """The law of its design, ready to draw from."""
-        return Encoder.of(self.design)
+        return Reporter.of(self.design)
 
     @classmethod
     def from_bytes(cls, content: bytes, title: str = "the collection") -> Self:
@@ -155,7 +143,7 @@ def read_collection(path: Path, *, digest: str | None = None) -> Collection:
     collection = Collection.from_bytes(content, title)
     if digest is not None:
         check_digest(collection, digest)
-    collection.encoder  # noqa: B018  a law that this version does not run is refused now
+    collection.reporter  # noqa: B018  a law that this version does not run is refused now
     return collection
 
 

@@ -19,8 +19,6 @@ from shuffledp.survey.wire import MEDIA_TYPE, Address, Refused, check_trust, com
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Courier", "Unsent"]
-
 TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 PATIENCE = 60.0  # seconds for what follows the headers of an answer, however slowly it drips

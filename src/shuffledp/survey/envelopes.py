@@ -32,16 +32,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
     from cryptography.hazmat.primitives.hpke import Suite
 
-__all__ = [
-    "OVERHEAD",
-    "AnalystKey",
-    "Envelopes",
-    "SealedFile",
-    "SealedHeader",
-    "envelopes_of",
-    "open_sealed",
-]
-
 LABEL = b"shuffledp sealed report 1"  # another number, should any byte of an envelope ever mean something else
 KEY_BYTES, TAG_BYTES = 32, 16
 OVERHEAD = KEY_BYTES + TAG_BYTES
@@ -130,7 +120,7 @@ class Envelopes:
 
     @property
     def _form(self) -> Form:
-        return self.collection.encoder.randomizer.message
+        return self.collection.reporter.randomizer.message
 
     @cached_property
     def _dtype(self) -> np.dtype[Any]:

@@ -15,19 +15,22 @@ A ledger remembers the same in another place.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Self
+
+import numpy as np
 
 from shuffledp.design import Design
 from shuffledp.engines.batch import Sums
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.poll import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
-from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.record import Asked, Collected, InSeries
 from shuffledp.release.arguments import check_words
@@ -38,22 +41,12 @@ from shuffledp.release.stages import release_counts
 from shuffledp.release.write import check_folder
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import replace_file, unwritable
+from shuffledp.survey.all_cores import on_all_cores
 from shuffledp.survey.collection import Collection, is_digest, read_collection
-from shuffledp.survey.envelopes import AnalystKey, Envelopes, SealedFile, SealedHeader, open_sealed
-from shuffledp.survey.opening_tasks import OnAllCores, Opener, Opening, slices_of
+from shuffledp.survey.envelopes import AnalystKey, Envelopes, SealedFile, SealedHeader, envelopes_of, open_sealed
 from shuffledp.survey.organizer import COLLECTION, KEY
-
-__all__ = [
-    "OPENED",
-    "CountedStudy",
-    "OpenedFile",
-    "Study",
-    "check_opened",
-    "count_study",
-    "open_collection",
-    "publish_study",
-    "remember",
-]
+from shuffledp.tables.reports import legal_rows
+from shuffledp.tables.spool import batch_rows
 
 OPENED = "opened.json"
 FORMAT, VERSION = "shuffledp-opened", 1
@@ -193,7 +186,7 @@ class Study:
     def _check_messages(self, header: SealedHeader, title: str) -> None:
         """Refuse envelopes that cannot be of whole people."""
         again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
-        if told != isinstance(self.law, AddedDummies):
+        if told != self.law.mixes:
             raise InvalidInput(
                 f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
                 f"{'a' if told else 'no'} number. {again}"
@@ -207,7 +200,7 @@ class Study:
     @property
     def law(self) -> VotingRandomizer | MessageLaw:
         """How a person's answer becomes messages."""
-        return self.collection.encoder.randomizer
+        return self.collection.reporter.randomizer
 
     def people(self, header: SealedHeader) -> int:
         """Whose messages arrived."""
@@ -274,7 +267,7 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     if isinstance(study.law, MessageLaw):
         study.check_shares(opened.invalid)
         messages = sealed.header.count
-        if isinstance(study.law, AddedDummies) and study.law.messages == 1:
+        if study.law.mixes and study.law.messages == 1:
             arrived = valid  # each of them sent one message, so that these are known to be left out
         sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
         design.poll.check_noise(sums.votes)  # before anything is spent
@@ -364,3 +357,90 @@ def open_collection(
     found = Study.read(Path(study))
     file = found.sealed(Path(sealed))
     return publish_study(found, file, folder, title=title, budget=budget, force=force, opening=OnAllCores(tick))
+
+
+SLICE = 10_000  # envelopes of a slice, at most: half a second's work
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some envelopes of a sealed file, and the SHA-256 of their bytes when it was looked over."""
+
+    begin: int
+    end: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedFile:
+    """A sealed file that was looked over: its SHA-256, and that of every slice."""
+
+    digest: str
+    slices: tuple[Slice, ...]
+
+
+def slices_of(sealed: SealedFile) -> SlicedFile:
+    """Read a file once: envelopes out of order, or there twice, are refused."""
+    whole, feed, slices = hashlib.sha256(sealed.header.content), sealed.in_order(), []
+    step = min(SLICE, batch_rows(sealed.header.length))  # long envelopes would not fit into memory
+    for begin in range(0, sealed.header.count, step):
+        envelopes = list(islice(feed, step))
+        content = b"".join(envelopes)
+        whole.update(content)
+        slices.append(Slice(begin, begin + len(envelopes), hashlib.sha256(content).digest()))
+    return SlicedFile(whole.hexdigest(), tuple(slices))
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens slices of one sealed file; ``collection`` is the file of the collection. It holds the
+    analyst's ``key``: whoever runs it could read every report of the collection.
+    """
+
+    collection: bytes
+    key: AnalystKey
+    path: Path
+    header: SealedHeader
+
+    def __call__(self, part: Slice) -> Sums:
+        """What the valid messages of a slice add up to; all others count for nothing."""
+        try:
+            envelopes = list(SealedFile(self.path, self.header).envelopes(part.begin, part.end))
+        except OSError as error:
+            raise InvalidInput(
+                f"{str(self.path)!r} must lie where every process can read it, got: {error.strerror}. Put it on "
+                f"storage that all of them share."
+            ) from None
+        if hashlib.sha256(b"".join(envelopes)).digest() != part.digest:
+            raise InvalidInput(
+                f"{str(self.path)!r} must not change while it is opened, and be the same for every process, got other "
+                f"bytes. Open it again when nobody is writing there."
+            )
+        sealing = envelopes_of(self.collection)
+        law = sealing.collection.reporter.randomizer
+        messages = sealing.opened(envelopes, self.key)
+        legal = legal_rows(messages, law.check_reports) if len(messages) else None
+        valid = messages if legal is None else messages[legal]
+        votes = law.tally(valid) if len(valid) else np.zeros(law.tally_size, dtype=np.int64)
+        return Sums(len(valid), 0, votes)
+
+
+Opening = Callable[[Opener, Sequence[Slice]], Sums]  # where slices are opened, and how many at a time
+
+
+class OnAllCores:
+    """Opens slices by so many ``processes``, or as many as there are cores; ``tick`` is told how
+    many envelopes are done.
+    """
+
+    def __init__(self, tick: Callable[[int], object] | None = None, *, processes: int | None = None) -> None:
+        self._tick, self._processes = tick, processes
+
+    def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Sums:
+        """What all slices add up to."""
+        found = []
+        for part, sums in zip(slices, on_all_cores(opener, slices, processes=self._processes), strict=True):
+            found.append(sums)
+            if self._tick is not None:
+                self._tick(part.end - part.begin)
+        return Sums(sum(each.reports for each in found), 0, np.sum([each.votes for each in found], axis=0))

@@ -20,8 +20,6 @@ from shuffledp.survey.collection import Collection, check_address
 from shuffledp.survey.envelopes import AnalystKey
 from shuffledp.survey.wire import code_text, hash_of_code, new_codes
 
-__all__ = ["COLLECTION", "KEY", "MOST_CODES", "invite", "new_collection"]
-
 COLLECTION, KEY = "collection.json", "analyst.key"
 MOST_CODES = 10_000_000
 

@@ -24,8 +24,6 @@ from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import OTHERS, first_file, flush, locked, replace_file, unwritable
 from shuffledp.survey.wire import Uploads
 
-__all__ = ["Outbox", "Stored", "default_outbox"]
-
 FORMAT, VERSION = "shuffledp-outbox", 1
 LONGEST_HEADER = 1000
 PIECE = 1 << 20  # bytes that are copied at once

@@ -33,12 +33,9 @@ from shuffledp.search.search import TopSearch
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
 from shuffledp.survey.collection import Collection, read_collection
-from shuffledp.survey.opener import Study, count_study
-from shuffledp.survey.opening_tasks import OnAllCores, Opening
+from shuffledp.survey.opener import OnAllCores, Opening, Study, count_study
 from shuffledp.survey.organizer import COLLECTION, new_collection
 from shuffledp.survey.wire import code_text, hash_of_code, new_codes
-
-__all__ = ["SearchFolder", "new_search", "next_level"]
 
 SEARCH, PEOPLE, TALLY, CHARGED = "search.json", "people.txt", "tally.json", "charged.json"
 INVITATIONS, HASHES = "invitations.csv", "hashes.txt"

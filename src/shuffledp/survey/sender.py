@@ -29,13 +29,6 @@ from shuffledp.survey.wire import Refused, Uploads, read_code
 if TYPE_CHECKING:
     import httpx
 
-__all__ = [
-    "Client",
-    "Receipt",
-    "Round",
-    "read_codes",
-]
-
 BATCH = 1000  # records of an upload
 CONNECTIONS = 4
 MOST_REFUSED = 1000  # codes: beyond, it is the wrong list
@@ -181,7 +174,7 @@ class Client:
         answer, invitation = self.check(value, code=code, clip=clip)
 
         def draw() -> Iterator[bytes]:
-            envelopes = Envelopes(self.collection).seal(self.collection.encoder.encode([answer]))
+            envelopes = Envelopes(self.collection).seal(self.collection.reporter.encode([answer]))
             yield self.uploads.body(envelopes, None if invitation is None else [invitation])
 
         return self._sent(draw, invitation, one=True)

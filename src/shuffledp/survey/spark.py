@@ -22,13 +22,11 @@ from shuffledp.engines.spark_commit import added_rows
 from shuffledp.engines.spark_session import arrow_rows, check_running, one_sentence
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey, SealedHeader
-from shuffledp.survey.opening_tasks import Opener, Slice
+from shuffledp.survey.opener import Opener, Slice
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import SparkSession
-
-__all__ = ["ON_SPARK", "OnSpark"]
 
 TASKS_EACH = 4  # for each core, so that none waits long for the last
 ON_SPARK = (
@@ -47,7 +45,7 @@ class Unkeyed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SliceTask:
+class SliceOpener:
     """The slices of one task to one row of sums."""
 
     key: AnalystKey
@@ -71,9 +69,9 @@ class OnSpark:
     def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Sums:
         """What all slices add up to."""
         session = check_running(self.session)
-        law = Collection.from_bytes(opener.collection).encoder.randomizer
+        law = Collection.from_bytes(opener.collection).reporter.randomizer
         tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
         with one_sentence(), arrow_rows(session):
             rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
             numbers = session.range(0, len(slices), 1, tasks)
-            return added_rows(numbers.mapInArrow(SliceTask(opener.key, rest), ddl(SUMS)), law)
+            return added_rows(numbers.mapInArrow(SliceOpener(opener.key, rest), ddl(SUMS)), law)

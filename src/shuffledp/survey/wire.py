@@ -34,28 +34,6 @@ from shuffledp.survey.envelopes import Envelopes
 if TYPE_CHECKING:
     import httpx
 
-__all__ = [
-    "CODE_BYTES",
-    "HASH_BYTES",
-    "MEDIA_TYPE",
-    "MOST_RECORDS",
-    "Address",
-    "Delivery",
-    "Refused",
-    "Upload",
-    "Uploads",
-    "check_trust",
-    "code_text",
-    "compressed",
-    "hash_of_code",
-    "joined",
-    "new_codes",
-    "new_web_client",
-    "printable",
-    "read_code",
-    "read_hashes",
-]
-
 MEDIA_TYPE = "application/octet-stream"
 MOST_RECORDS = 10_000  # of one upload: envelopes, where a person sends several
 LARGEST_UPLOAD = 16 << 20  # bytes
@@ -169,7 +147,7 @@ class Uploads:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "envelope_bytes", Envelopes(self.collection).length)
-        object.__setattr__(self, "messages", self.collection.encoder.randomizer.messages)
+        object.__setattr__(self, "messages", self.collection.reporter.randomizer.messages)
         if self.messages > 1 and self.length > LARGEST_UPLOAD:
             raise InvalidInput(
                 f"the messages of one person must fit into an upload of {LARGEST_UPLOAD:,} bytes, got "

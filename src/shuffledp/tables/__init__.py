@@ -24,9 +24,8 @@ from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
 from shuffledp.tables.people import KEEPING, Chosen, Keep, Persons
 from shuffledp.tables.permutation import shuffle_files
-from shuffledp.tables.readers import Missing, one_name, per_column, reader_of
+from shuffledp.tables.readers import LevelWords, Missing, Spelled, one_name, per_column, reader_of
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
-from shuffledp.tables.spelled import LevelWords, Spelled
 from shuffledp.tables.spool import batch_rows
 from shuffledp.tables.tallying import Tally, tally, tally_file
 from shuffledp.tables.values import JoinedPlaces, Numbers, OneValue, Places, Reader, Values, choose_rows, prepared, read

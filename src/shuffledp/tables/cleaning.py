@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 
-__all__ = ["AS_WRITTEN", "NO_NUMBER", "Cleaning", "arrow_mask", "arrow_texts", "check_encoding", "numpy_values"]
-
 NO_NUMBER = ["", "NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan"]
 DECIMAL, THOUSANDS = (".", ","), (".", ",", "'", "’", " ", "\u00a0", "\u202f", "_")
 SHOWN = 60

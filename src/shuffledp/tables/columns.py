@@ -16,8 +16,6 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.tables.formats import Format, Kind, Table, open_table
 from shuffledp.tables.people import SeveralRows, like_ids
 
-__all__ = ["Batch", "Column", "ColumnName", "find_column", "joined", "joined_name", "nearest", "open_column"]
-
 T = TypeVar("T")
 ColumnName = str | tuple[str, ...]  # of one column, or of several that are joined
 SHOWN = 20  # names of columns in a message

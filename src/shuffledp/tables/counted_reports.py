@@ -22,8 +22,6 @@ from shuffledp.storage.canonical import canonical, digest_of, strict_json
 from shuffledp.storage.files import replace_file
 from shuffledp.tables.formats import DAMAGED, first_bytes, readable
 
-__all__ = ["CountedReports", "holds_counts", "new_batch", "read_counted", "write_counted"]
-
 FORMAT, VERSION = "shuffledp-counted", 1
 LARGEST = 1 << 62
 LONGEST = 200  # signs of the name of an engine

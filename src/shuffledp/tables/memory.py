@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput
 from shuffledp.tables.formats import ROWS, Kind, Table
 
-__all__ = ["HeldTable", "held_table"]
-
 ACCEPTED = (
     "the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an Arrow table or array, a "
     "NumPy array, or a list"

@@ -34,8 +34,6 @@ from shuffledp.tables.reports import Check, Header, ReportsFile, open_reports, w
 from shuffledp.tables.spool import BLOCK, Closing, Spool
 from shuffledp.tables.values import MEMORY, Tick
 
-__all__ = ["Shuffled", "check_crowd", "differences", "shuffle_files", "shuffled"]
-
 MOST_BUCKETS = 256  # open files
 SORTING = 24  # bytes that ordering one report takes, beside three copies of it
 ROOM = 1.25  # bytes of a file for one of its reports, and as many again for what else it holds

@@ -25,8 +25,6 @@ from shuffledp.tables.cleaning import NO_NUMBER, Cleaning
 from shuffledp.tables.formats import Format, Table, first_bytes, open_table, readable
 from shuffledp.tables.people import FLAGS, names_people
 
-__all__ = ["DISTINCT", "FIRST_ROWS", "NESTED", "Look", "Seen", "look_at"]
-
 FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
 LONG = 2000  # bytes of a text that is kept whole
 NESTED = "lists or records"  # a kind of column

@@ -30,8 +30,6 @@ from shuffledp.tables.formats import DAMAGED, PARQUET, first_bytes, open_parquet
 from shuffledp.tables.people import id_texts
 from shuffledp.tables.spool import batch_rows
 
-__all__ = ["Check", "Header", "ReportsFile", "Rows", "Stage", "legal_rows", "open_reports", "write_reports"]
-
 Stage = Literal["encoded", "shuffled"]
 Check = Callable[[NDArray[Any]], NDArray[Any]]
 KEY, SEAL, FORMAT, VERSION = b"shuffledp", b"shuffledp-sha256", "shuffledp-reports", 1

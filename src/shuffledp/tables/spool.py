@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import unwritable
 
-__all__ = ["BLOCK", "Closing", "Spool", "batch_rows"]
-
 BLOCK = 1 << 20  # rows that are handled at once, if they are short
 BATCH_BYTES = 1 << 25
 

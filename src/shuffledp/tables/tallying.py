@@ -19,8 +19,6 @@ from shuffledp.tables.reports import Check, ReportsFile
 from shuffledp.tables.spool import batch_rows
 from shuffledp.tables.values import Tick
 
-__all__ = ["Tally", "tally", "tally_file"]
-
 Encode = Callable[[NDArray[Any], Source], NDArray[Any]]
 Count = Callable[[NDArray[Any]], NDArray[np.int64]]
 

@@ -29,21 +29,6 @@ from shuffledp.tables.columns import Column
 from shuffledp.tables.people import Chosen, Keep, Persons
 from shuffledp.tables.spool import Closing, Spool
 
-__all__ = [
-    "MEMORY",
-    "JoinedPlaces",
-    "Numbers",
-    "OneValue",
-    "Places",
-    "Prepared",
-    "Reader",
-    "Values",
-    "choose_rows",
-    "coded_texts",
-    "prepared",
-    "read",
-]
-
 MEMORY = 1 << 28
 LARGEST = 1 << 22  # as many categories as protocols estimate
 SHOWN = 60

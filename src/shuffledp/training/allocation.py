@@ -10,7 +10,7 @@ is (the average over i of Q^(i-1) P Q^(t-i), Q^t), also if steps are chosen adap
 
 which is a haystack: the hay is Q, the needle P or Q, and t is the number of positions.
 
-Taking part in k of t steps is a mixture, over random partitions of the steps into k blocks, of
+Taking part in k of t steps is a mixture, over random partitions of the steps into k blocks, that_of
 taking part in one step of each block. So k blocks, composed, are an upper end.
 """
 
@@ -24,9 +24,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, MERGED_GAP
-from shuffledp.accounting.curves import Bound, Envelope
+from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import Explanation, Guarantee, Row
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.pld import CurveBand, LossDistribution
@@ -37,25 +37,13 @@ from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep,
 from shuffledp.training.sum_test import SumTest
 from shuffledp.wording import statement
 
-__all__ = [
-    "ADDED",
-    "MOST_STEPS",
-    "REMOVED",
-    "Epoch",
-    "RandomAllocation",
-    "StepSum",
-    "check_epochs",
-    "check_participations",
-    "check_steps",
-]
-
 METHOD, BLOCKS = statement("allocation"), statement("allocation blocks")
 MODEL = (statement("add or remove"), statement("one step"), statement("noisy steps"))
 FEW = 64
 REMOVED, ADDED = "one record removed", "one record added"
 
 
-class StepSum(Haystack):
+class StepHaystack(Haystack):
     """A haystack of steps. Its classes are many, being cells of a continuous law: where steps are
     many, too, what a mesh would add is not worth its time.
     """
@@ -103,7 +91,7 @@ class Epoch(Round):
         return Reduction((Theorem(METHOD, (remove,), (add,)),), MODEL, self._both("lower"), ceiling)
 
     def _both(self, end: End) -> tuple[Haystack, Haystack]:
-        removed = replace(StepSum.of(self.step.atoms(end), self.steps), name=REMOVED)
+        removed = replace(StepHaystack.of(self.step.atoms(end), self.steps), name=REMOVED)
         return removed, replace(removed.swapped(), name=ADDED)
 
     @property
@@ -249,15 +237,10 @@ class RandomAllocation(Guarantee):
         """One epoch, and their number."""
         return ((self._epoch, self.epochs),)
 
-    @property
-    def method(self) -> str:  # type: ignore[override]
-        """The theorem behind the upper end."""
-        return self._whole.method
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What must hold for the answers to hold."""
-        return self._epoch.assumptions
+    method = that_of("_whole")
+    assumptions = that_of("_epoch")
+    pessimistic_loss = that_of("_whole")
+    rdp = that_of("_whole")
 
     @property
     def ceiling(self) -> float:
@@ -300,12 +283,6 @@ class RandomAllocation(Guarantee):
         changed.epochs = check_epochs(self.epochs * rounds)
         changed.__dict__["_epoch"] = self._epoch  # with all that is known of it
         return changed
-
-    def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        return self._whole.pessimistic_loss(spacing=spacing)
-
-    def rdp(self, *, order: float) -> Bound:
-        return self._whole.rdp(order=order)
 
     def explain(self, *, delta: float) -> Explanation:
         delta = check_delta(delta)

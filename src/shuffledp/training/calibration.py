@@ -13,8 +13,6 @@ from shuffledp.training import RandomAllocation
 from shuffledp.training.allocation import MOST_STEPS, check_epochs, check_participations, check_steps
 from shuffledp.training.step_pairs import GaussianStep
 
-__all__ = ["calibrate_training"]
-
 RISKIEST_SIGMA = 0.05
 
 SIGMA = Scale(

@@ -58,19 +58,6 @@ from shuffledp.training import passes
 from shuffledp.training.data import Labelled
 from shuffledp.training.passes import Allocation
 
-__all__ = [
-    "FLAW",
-    "STEPS",
-    "BallsAndBins",
-    "Order",
-    "ShuffledSGD",
-    "Step",
-    "Trained",
-    "grid_noise",
-    "logistic_gradient",
-    "weights",
-]
-
 MOST_STEPS = 1 << 32
 
 

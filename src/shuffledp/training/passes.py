@@ -56,20 +56,6 @@ from shuffledp.training import RandomAllocation
 from shuffledp.training.allocation import check_epochs
 from shuffledp.training.step_pairs import GRID, LEAST, NODES, normal_cells, normal_masses, normal_ratio
 
-__all__ = [
-    "Account",
-    "Allocation",
-    "PermutedPass",
-    "calibrated",
-    "check_noise",
-    "despite",
-    "least_noise",
-    "local_epsilon",
-    "permuted",
-    "sampled_epsilon",
-    "spill",
-]
-
 METHOD = "Gaussian reports over a secret order as a needle in a haystack (docs/theory.md)"
 MODEL = (
     "replace-one adjacency: neighboring datasets differ in one user's data",

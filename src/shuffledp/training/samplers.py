@@ -30,8 +30,6 @@ from shuffledp.training.allocation import ADDED, REMOVED, RandomAllocation
 from shuffledp.training.step_pairs import GaussianStep, StepPair, normal_cells, tail_knots
 from shuffledp.wording import statement
 
-__all__ = ["PoissonStep", "Sampler", "ShuffledBatches", "samplers"]
-
 ADJACENCY = statement("add or remove")
 
 

@@ -41,17 +41,6 @@ from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.randomizers.randomizer import Atoms
 from shuffledp.sampling.draws import log_at_least
 
-__all__ = [
-    "LARGEST_SIGMA",
-    "SMALLEST_SIGMA",
-    "FiniteStep",
-    "GaussianStep",
-    "LaplaceStep",
-    "StepPair",
-    "normal_cells",
-    "tail_knots",
-]
-
 SMALLEST_SIGMA, LARGEST_SIGMA = 1e-3, 1e6
 WIDEST = 1.0 / 16.0  # a cell of the Gaussian, in deviations
 WIDEST_LOG = 1.0 / 24.0  # and in log u

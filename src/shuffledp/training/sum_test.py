@@ -26,8 +26,6 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP
 from shuffledp.accounting.pld import Composition, LossDistribution
 from shuffledp.training.step_pairs import StepPair
 
-__all__ = ["SumTest"]
-
 SHARP = 40.0  # how often h rises from 0 to 1 within a typical deviation of T
 BLUR = 1e-3  # of the variance of T, by rounding to the lattice
 WINDOW, MOST_POINTS = 40.0, 1 << 20  # deviations that must fit into the largest transform

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, poisson
 
 from shuffledp import InvalidInput, shuffle
-from shuffledp.accounting.messages.fakes import BucketDummies, fake_users, uniform_fakes, uniform_fakes_and_reports
+from shuffledp.accounting.messages.fakes import BucketDummies, uniform_fakes, uniform_fakes_and_reports
 from shuffledp.accounting.messages.light_laws import LightReport
 from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.judge import hockey_stick
@@ -223,16 +223,9 @@ def test_uniform_fakes_by_all_counts() -> None:
     above_exact([uniform_fakes(buckets, fakes, chance)], exact, epsilon)
 
 
-def test_fake_users_need_little_noise() -> None:
-    (lower,), (upper,) = fake_users(10_000, 0.00428).bounds(ONE)
-    assert lower <= upper < 1e-6
-    assert math.sqrt(2.0 * 10_000 * 0.00428 * (1.0 - 0.00428)) == pytest.approx(9.23, abs=0.01)
-
-
-def test_bad_input_of_fake_users_is_refused() -> None:
-    for build in (lambda: fake_users(10, 0.7), lambda: uniform_fakes(1, 10, 0.5)):
-        with pytest.raises(InvalidInput):
-            build()
+def test_a_chance_without_enough_buckets_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        uniform_fakes(1, 10, 0.5)
 
 
 def views(law: FakedValues, people: int) -> Iterator[tuple[View, View]]:

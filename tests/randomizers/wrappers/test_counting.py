@@ -12,7 +12,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import Poll
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.judge import worst_delta
@@ -139,7 +139,7 @@ def test_a_design_holds_a_check_in(inside: Any) -> None:
     design = Design.from_json(written)
     assert design == Design.of(protocol)
     assert design.mechanism.values == 3
-    reports = Encoder.of(design).encode(HELD, rng=np.random.default_rng(3))
+    reports = Reporter.of(design).encode(HELD, rng=np.random.default_rng(3))
     analyst = certify(design).poll
     bag = analyst.shuffle(reports)
     estimate = analyst.analyse(bag)
@@ -151,7 +151,7 @@ def test_a_design_holds_a_check_in(inside: Any) -> None:
         check_sayable(design)
     for wrong in ({"probability": 1}, {"of": None}, {"more": 1.0}, {"integers": ["7"]}):
         with pytest.raises(sdp.InvalidInput):
-            Encoder.of(Design.from_json(written | {"mechanism": written["mechanism"] | wrong}))
+            Reporter.of(Design.from_json(written | {"mechanism": written["mechanism"] | wrong}))
 
 
 def test_a_mean_is_not_of_a_check_in() -> None:

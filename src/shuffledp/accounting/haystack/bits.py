@@ -41,15 +41,6 @@ from shuffledp._types import End, Floats, Integers
 from shuffledp.accounting.accuracy import DEFAULT_GAP, FINE_GAP, ROUGH_GAP
 from shuffledp.randomizers.unary import BitLaw
 
-__all__ = [
-    "BinaryDataset",
-    "BinaryScan",
-    "BitDataset",
-    "BitScan",
-    "bit_bounds",
-    "bit_deltas",
-]
-
 UNIT = 2.0**-52
 REACH = 12.0  # deviations of S inside the period
 CHUNK = 1 << 21

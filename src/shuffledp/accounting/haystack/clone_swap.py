@@ -45,8 +45,6 @@ from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.moduli import SlotSums, chernoff_bound, moduli_integral
 from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["CrudeSwaps", "FirstClone", "Slots", "SwapFamily", "swaps_of_pair"]
-
 ROUNDED = 16.0 * UNIT  # how far, relatively, a mass that is given may be off
 SMALLEST, LARGEST = 1e-290, 1e290  # less hay is none, and no score is larger
 FARTHEST = 1e300

@@ -47,20 +47,6 @@ from scipy.special import gammaln, log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 
-__all__ = [
-    "UNIT",
-    "WHOLE",
-    "Ends",
-    "PositionSum",
-    "absences",
-    "chernoff",
-    "complex_log1p",
-    "contour_ends",
-    "count_bounds",
-    "turned",
-    "views",
-]
-
 UNIT = 2.0**-52
 NEGLIGIBLE = 37.0  # nodes with |phi|^n below e^-37 are not summed, only bounded
 CUT = 4.5  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
@@ -86,7 +72,7 @@ class Ends(NamedTuple):
     nodes: Floats
 
 
-def contour_ends(law: PositionSum, sizes: Floats, gap: float, care: NDArray[np.int64], sharp: Floats) -> Ends:
+def contour_ends(law: PositionLaw, sizes: Floats, gap: float, care: NDArray[np.int64], sharp: Floats) -> Ends:
     """The integral for all rows, in blocks of rows with similar numbers of nodes.
 
     ``gap`` is the variance of the smoothing relative to that of the sum, and ``sharp`` a factor on
@@ -121,7 +107,7 @@ def absences(hay: Floats) -> tuple[float, float]:
     return (0.0, 0.0) if absent <= WHOLE else (absent - error if absent > NEARLY_WHOLE else 0.0, absent + error)
 
 
-def chernoff(law: PositionSum) -> Floats:
+def chernoff(law: PositionLaw) -> Floats:
     """An upper end of E S_+ / n at the cost of one saddle point."""
     c = _saddle(law)
     return np.asarray(1.01 * np.exp(np.minimum(law.log_moment(c)[0] - 1.0 - np.log(c) - np.log(law.n), 700.0)))
@@ -144,7 +130,7 @@ class _Line:
     alias: Floats
 
     @classmethod
-    def through(cls, law: PositionSum, gap: float, care: NDArray[np.int64], sharp: Floats) -> _Line:
+    def through(cls, law: PositionLaw, gap: float, care: NDArray[np.int64], sharp: Floats) -> _Line:
         c = _saddle(law)
         log_m, _, curvature = law.log_moment(c)
         width = np.sqrt(curvature + 2.0 / c**2)
@@ -171,7 +157,7 @@ class _Line:
         ]
 
     @staticmethod
-    def _chernoff(law: PositionSum, a: Floats, tau: Floats) -> Floats:
+    def _chernoff(law: PositionLaw, a: Floats, tau: Floats) -> Floats:
         """log of a bound on e^(-a t) E(S + Z + t)_+ for all t, from y_+ <= e^(a y - 1) / a."""
         return law.log_moment(a)[0] + 0.5 * (tau * a) ** 2 - 1.0 - np.log(a)
 
@@ -186,7 +172,7 @@ def _geometric(log_first: Floats, reach: Floats) -> Floats:
     return np.exp(np.minimum(log_first - reach, 700.0)) / -np.expm1(-reach)
 
 
-def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _ramp(law: PositionLaw, line: _Line, sizes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Both ends of E S_+ / n, their distance by smoothing, and the visible errors."""
     c, tau, step = line.c, line.tau, 2.0 * np.pi / line.period
     log_m = line.log_m
@@ -212,7 +198,7 @@ def _ramp(law: PositionSum, line: _Line, sizes: Floats) -> tuple[Floats, Floats,
     return lower, upper, smoothing, visible
 
 
-def _drift(law: PositionSum, c: Floats, sizes: Floats) -> Floats:
+def _drift(law: PositionLaw, c: Floats, sizes: Floats) -> Floats:
     """How far log M(c) may be off by the rounding of masses and scores; where phi is small, so is
     the mass of an empty position.
     """
@@ -225,7 +211,7 @@ def _drift(law: PositionSum, c: Floats, sizes: Floats) -> Floats:
     return np.asarray(drift + law.n * np.where(phi <= 0.51, law.doubt / phi, 0.0))
 
 
-class PositionSum:
+class PositionLaw:
     """The law of S for several rows of scores at once, without the atom of an empty view; every
     position holds score g[:, i] with probability hay[i].
     """
@@ -237,8 +223,8 @@ class PositionSum:
         self.doubt = 8.0 * UNIT if self.absent else absences(hay)[1]
         self.log_absent = np.log1p(-gamma) if self.absent else -np.inf
 
-    def rows(self, block: NDArray[np.intp]) -> PositionSum:
-        return PositionSum(self.n, self.hay, self.g[block])
+    def rows(self, block: NDArray[np.intp]) -> PositionLaw:
+        return PositionLaw(self.n, self.hay, self.g[block])
 
     def log_phi(self, c: Floats) -> Floats:
         """log E e^(cG), accurate near 0 and far below."""
@@ -281,7 +267,7 @@ class PositionSum:
         return np.where(fill < 1.0, few, n * log_phi + np.log(filled)), slope, np.maximum(curvature, 0.0)
 
 
-def _saddle(law: PositionSum) -> Floats:
+def _saddle(law: PositionLaw) -> Floats:
     """Near the minimiser of log M(c) - 2 log c; any c > 0 gives valid ends, a good one gives close
     ends.
     """
@@ -303,7 +289,7 @@ def _saddle(law: PositionSum) -> Floats:
 
 
 def _node_sums(
-    law: PositionSum, c: Floats, step: Floats, tau: Floats, count: int
+    law: PositionLaw, c: Floats, step: Floats, tau: Floats, count: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Trapezoidal sums, in units of M(c): the upper end, its distance to the lower end, absolute
     values, rounding.

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP, MERGED_GAP, ROUGH_GAP
-from shuffledp.accounting.haystack.contour import UNIT, WHOLE, PositionSum, chernoff
+from shuffledp.accounting.haystack.contour import UNIT, WHOLE, PositionLaw, chernoff
 from shuffledp.accounting.haystack.score_sum import Scores, ramp_bounds
 from shuffledp.randomizers.randomizer import Atoms
-
-__all__ = ["Haystack", "HaystackFamily"]
 
 FEW = 64  # a law of more classes is an approximation itself
 FINE_MESH, ROUGH_MESH = 500, 160  # for single answers, and for searches
@@ -177,7 +175,7 @@ class HaystackFamily:
         if live.size:
             top = values[live].max(axis=1)
             capped = np.clip(values[live] / top[:, None], -float(self.n), 1.0)
-            guess[live] += np.minimum(top * chernoff(PositionSum(self.n, hidden.hay, capped)), hidden.alone()[1][live])
+            guess[live] += np.minimum(top * chernoff(PositionLaw(self.n, hidden.hay, capped)), hidden.alone()[1][live])
         return guess.reshape(len(pairs), epsilons.size)
 
     def _rough(self, pairs: NDArray[np.intp], epsilons: Floats) -> tuple[Floats, Floats]:

@@ -45,8 +45,6 @@ from shuffledp.accounting.haystack.triples import Kinds, SlotLaws, kinds_of_user
 from shuffledp.accounting.inversion import halve, whole
 from shuffledp.randomizers.location import FirstScores, ScaledNoise
 
-__all__ = ["LocationSwap"]
-
 LEVELS = 20
 SLACK = 9.0  # views without a swap are rarer than e^-SLACK of delta, if that is possible
 THINNEST = 0.9  # u' stays below

@@ -29,9 +29,7 @@ from scipy.special import roots_genlaguerre, roots_jacobi, roots_laguerre, roots
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
-from shuffledp.accounting.haystack.powers import ThinnedSum, advantage, ramp_ends
-
-__all__ = ["MixedBlanket", "MixedDataset", "Needle", "reciprocal"]
+from shuffledp.accounting.haystack.powers import ThinnedScores, advantage, ramp_ends
 
 RULE_MARGIN = 1e-11  # relative: rounding of the rules' nodes and weights
 FEW_ITEMS, LAGUERRE = 400.0, 16
@@ -102,7 +100,7 @@ class MixedBlanket:
             return alone * (1.0 - 16.0 * UNIT), alone * (1.0 + 16.0 * UNIT)
         # A score so negative that all others cannot make up for it may as well be less negative.
         score = np.array([max(mass / alone, -(count.sum() + 2.0)) for mass in masses])[: min(k, 3)]
-        law = ThinnedSum(
+        law = ThinnedScores(
             np.array([1.0, 1.0, k - 2.0])[: min(k, 3)] / k, score, 4.0 * np.abs(score), self.needle.gammas, count
         )
         items = float(count @ law.keep)
@@ -115,7 +113,7 @@ class MixedBlanket:
         return unit * lower * (1.0 - 16.0 * UNIT), min(unit * upper + missing * alone, alone) * (1.0 + 16.0 * UNIT)
 
 
-def _log_share(law: ThinnedSum) -> float:
+def _log_share(law: ThinnedScores) -> float:
     """About how many powers of e a delta by Chernoff's bound is below that of one report."""
     grid = np.geomspace(1e-6, 30.0, 16)
     values = [float(law.log_powers(a)[0]) + math.log1p(law.excess(a)) - 1.0 - math.log(a) for a in grid]
@@ -226,7 +224,7 @@ def _plain_gain(needle: Needle, holder: int, epsilon: float, gap: float) -> floa
         score = ((k - 1.0) * mass + weight * slope) / unit
         score = np.maximum(score, -1e9)
         offset = weight * (level - slope * at) / unit
-        law = ThinnedSum(number / number.sum(), score, 0.0 * score, keep, count)
+        law = ThinnedScores(number / number.sum(), score, 0.0 * score, keep, count)
         found = _likeliest(law, offset)
         if abs(found - at) < 1e-3 * math.sqrt(at):
             break
@@ -236,7 +234,7 @@ def _plain_gain(needle: Needle, holder: int, epsilon: float, gap: float) -> floa
     return advantage(law, moves, counts, sizes, offset, gap)
 
 
-def _likeliest(law: ThinnedSum, offset: float) -> float:
+def _likeliest(law: ThinnedScores, offset: float) -> float:
     """About how many items the views have on the border of the test."""
     low, high = 1e-9, 600.0 / float(np.abs(law.score).max())
     while high > 1.1 * low:
@@ -272,7 +270,7 @@ def _binary_gain(needle: Needle, share: float, epsilon: float, gap: float) -> fl
     keep, count = np.concatenate([1.0 - lies, lies]), np.concatenate([holding, count - holding])
     ratio = -second / first  # P(c - 1) / P(c) must exceed it
     least = math.ceil(float(count @ (keep * ratio / (1.0 - keep + keep * ratio))) + 0.5)  # keep may round to 1
-    law = ThinnedSum(np.ones(1), np.ones(1), np.zeros(1), keep, count)
+    law = ThinnedScores(np.ones(1), np.ones(1), np.zeros(1), keep, count)
     moves, counts = np.array([1.0, 0.0]), np.array([first, second])
     sizes = np.abs(counts)
     return max(advantage(law, moves, counts, sizes, 0.5 - level, gap) for level in (least, least - 1, least + 1))

@@ -40,8 +40,6 @@ from scipy.special import erfcx
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.haystack.contour import LARGEST_TILT, UNIT, turned
 
-__all__ = ["SlotSums", "chernoff_bound", "moduli_integral"]
-
 CUT = 4.0  # the line is cut at CUT / tau, where the smoothing factor is e^(-CUT^2/2)
 WRAP = 9.0  # what the step adds is about e^-WRAP of the value
 CHUNK = 1 << 18  # complex numbers in memory at once

@@ -31,8 +31,6 @@ from scipy.special import log_ndtr
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.haystack.contour import CUT, NEGLIGIBLE, UNIT, complex_log1p, turned
 
-__all__ = ["ThinnedSum", "advantage", "ramp_ends"]
-
 FAR = 9.0  # where the line of a test is cut, in units of 1 / tau: 1 / s falls more slowly than 1 / s^2
 MOST_NODES, MOST_WORK = 1 << 15, 1 << 20  # nodes of the line, and nodes times powers
 SHARPEST = 16.0  # tau c never exceeds this times sqrt(gap)
@@ -44,7 +42,7 @@ NEVER = np.zeros(1)  # thinning by e^0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ThinnedSum:
+class ThinnedScores:
     """``count[g]`` positions that hold an item with probability ``keep[g]`` each; an item's score
     is ``score[i]`` with probability ``mass[i]``.
 
@@ -134,7 +132,7 @@ class _Nodes(NamedTuple):
     blur: Floats
 
 
-def ramp_ends(law: ThinnedSum, t: Floats, low: Floats, high: Floats, gap: float) -> tuple[float, float]:
+def ramp_ends(law: ThinnedScores, t: Floats, low: Floats, high: Floats, gap: float) -> tuple[float, float]:
     """A lower end of sum_j low_j E[e^(-t_j items) (S)_+], and an upper end of the same with
     ``high``, where S has one item more than ``law`` does, which is not counted.
     """
@@ -153,7 +151,7 @@ def ramp_ends(law: ThinnedSum, t: Floats, low: Floats, high: Floats, gap: float)
 
 
 def _ramp(
-    law: ThinnedSum, t: Floats, weights: Floats, c: float, log_size: Callable[[float], float], gap: float
+    law: ThinnedScores, t: Floats, weights: Floats, c: float, log_size: Callable[[float], float], gap: float
 ) -> tuple[float, float]:
     logs = np.log(weights) + law.log_powers(c, t)
     total = _log_sum(logs)
@@ -185,7 +183,7 @@ def _ramp(
     return lower, scale * (smooth + error) * (1.0 + 8.0 * UNIT) + 1e-322
 
 
-def advantage(law: ThinnedSum, moves: Floats, counts: Floats, sizes: Floats, offset: float, gap: float) -> float:
+def advantage(law: ThinnedScores, moves: Floats, counts: Floats, sizes: Floats, offset: float, gap: float) -> float:
     """A lower end of the sum over y of counts_y P(offset + moves_y + S + Z > 0), for a normal Z of
     some deviation; ``sizes`` are what the counts were subtracted from.
     """
@@ -238,7 +236,7 @@ def advantage(law: ThinnedSum, moves: Floats, counts: Floats, sizes: Floats, off
 
 
 def _line(
-    law: ThinnedSum,
+    law: ThinnedScores,
     c: float,
     log_size: Callable[[float], float],
     gap: float,
@@ -286,7 +284,7 @@ def _geometric(log_first: float, reach: float) -> float:
     return math.exp(min(log_first - reach, 700.0)) / -math.expm1(-reach)
 
 
-def _along(law: ThinnedSum, line: _Line, t: Floats, shares: Floats) -> _Nodes:
+def _along(law: ThinnedScores, line: _Line, t: Floats, shares: Floats) -> _Nodes:
     """The transform relative to its value at c, wherever it is not below e^-NEGLIGIBLE."""
     theta = line.step * np.arange(float(line.nodes))
     tilted = law.tilted(line.c)

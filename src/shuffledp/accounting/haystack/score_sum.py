@@ -41,7 +41,7 @@ from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import MANY_POINTS_GAP
 from shuffledp.accounting.haystack.contour import (
     UNIT,
-    PositionSum,
+    PositionLaw,
     absences,
     chernoff,
     contour_ends,
@@ -49,13 +49,6 @@ from shuffledp.accounting.haystack.contour import (
     views,
 )
 from shuffledp.accounting.inversion import halve, whole
-
-__all__ = [
-    "Scores",
-    "mesh_bounds",
-    "pair_bounds",
-    "ramp_bounds",
-]
 
 STEPS = (0.01, 0.015, 0.02, 0.03, 0.045, 0.065, 0.09, 0.13, 0.2, 0.3, 0.5, 1.0)
 VANISHED = 1e-300  # products of probabilities too small for a float, for every position
@@ -383,7 +376,7 @@ def _relevant(n: int, scores: Scores, upper: float) -> tuple[float, float]:
 
     def negligible(place: int) -> bool:
         capped = scores.capped(n, ladder[[place]])
-        return bool(ladder[place] * chernoff(PositionSum(n, scores.hay, capped.value))[0] <= NEGLECTED * upper)
+        return bool(ladder[place] * chernoff(PositionLaw(n, scores.hay, capped.value))[0] <= NEGLECTED * upper)
 
     least, _ = halve(negligible, 0, last, middle=whole)  # the last cap whose capped sum does not matter
     return float(ladder[least]), float(ladder[last])
@@ -405,7 +398,7 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
         capped = part.capped(n, cap[rows])
         jump_low, jump_high = part.jumps(cap[rows])
         missed = _missed(n, scores.hay, capped.low, cap[rows] < top[rows])
-        ends = contour_ends(PositionSum(n, scores.hay, capped.value), capped.sizes, gap, care[rows], sharp[rows])
+        ends = contour_ends(PositionLaw(n, scores.hay, capped.value), capped.sizes, gap, care[rows], sharp[rows])
         low = (cap[rows] * ends.lower + jump_low * (1.0 - missed)) * (1.0 - 4.0 * UNIT) - capped.spilt
         high = (cap[rows] * ends.upper + jump_high + capped.spilt) * (1.0 + 4.0 * UNIT) + TINY
         lower[rows], upper[rows] = np.maximum(lower[rows], low), np.minimum(upper[rows], high)

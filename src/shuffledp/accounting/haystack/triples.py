@@ -37,8 +37,6 @@ from shuffledp._types import Floats
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.randomizers.location import ScaledNoise
 
-__all__ = ["Kinds", "SlotLaws", "kinds_of_users"]
-
 Triple: TypeAlias = tuple[float, float, float, float]
 Cell: TypeAlias = Callable[[float, float], tuple[Triple, float]]  # a place and a length -> the cell, and where it ends
 

@@ -53,8 +53,6 @@ from shuffledp.accounting.reductions import Curve
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
 from shuffledp.randomizers.randomizer import Atoms
 
-__all__ = ["BucketDummies", "DiscretePair", "fake_users", "uniform_fakes", "uniform_fakes_and_reports"]
-
 OUTSIDE = 1e-40  # the probability that a count lies outside the window
 MOST_COUNTS = 2_000_000
 ROUNDED = 1e-12  # relative, of probabilities that were added up; absolute, of what is left of 1
@@ -334,19 +332,3 @@ def uniform_fakes_and_reports(
     upper = MixedBlanket(needle(chance * (1.0 - HAY_ROUNDED)))
     held = MixedBlanket(needle(min(chance * (1.0 + HAY_ROUNDED), 1.0)))
     return upper, tuple(MixedDataset(held, holder=holder) for holder in range(min(k, 3)))
-
-
-def fake_users(fakes: int, flip: float) -> Haystack:
-    """A true one-hot vector among ``fakes`` vectors of zeros, all bits flipped with probability
-    ``flip``: four classes of vectors, by their bits at the target's two values.
-    """
-    fakes = check_count("fakes", fakes, least=1, remedy="Without fakes nothing is hidden.")
-    flip = check_probability("flip", flip, remedy="It is the probability that a bit is flipped.")
-    if flip > 0.5:
-        raise InvalidInput(f"flip must be at most 0.5, got {flip!r}. Above, a bit says the opposite: use 1 - flip.")
-    kept = 1.0 - flip
-    # The bits (at x0, at x1) are 10, 01, 11, 00.
-    hay = np.array([flip * kept, kept * flip, flip * flip, kept * kept])
-    first = np.array([kept * kept, flip * flip, kept * flip, flip * kept])
-    second = np.array([flip * flip, kept * kept, flip * kept, kept * flip])
-    return Haystack.of(Atoms(f"{fakes} fake users", hay, first, second), fakes + 1)

@@ -41,8 +41,6 @@ from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.messages.fakes import DiscretePair
 from shuffledp.accounting.reductions import Curve
 
-__all__ = ["LightReport", "TooManyViews"]
-
 OUTSIDE = 1e-38  # a count outside of all windows: Chernoff, 14 deviations and 66 away
 UNSEEN = 1e-46  # a view so rare that it is as good as outside
 MOST_VIEWS = 3_000_000

@@ -54,8 +54,6 @@ from shuffledp.sampling.draws import log_at_least
 from shuffledp.sampling.tables import CountTable
 from shuffledp.wording import statement
 
-__all__ = ["ComposedLevels", "Inexact", "reduce_levels", "reduce_messages"]
-
 
 @dataclass(frozen=True, eq=False)
 class ComposedLevels:

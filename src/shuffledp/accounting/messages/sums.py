@@ -73,20 +73,6 @@ from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.messages.fakes import DiscretePair
 from shuffledp.errors import InvalidInput
 
-__all__ = [
-    "OUTSIDE",
-    "CompleteNoise",
-    "Pairs",
-    "least_messages",
-    "mixing_distance",
-    "negative_binomial",
-    "partial_noise",
-    "poisson",
-    "poisson_reach",
-    "reach",
-    "signed_pair",
-]
-
 MOST_VALUES = 1 << 21
 OUTSIDE = 1e-30  # the probability of what is left out of a law, and counts as seen
 

@@ -36,9 +36,6 @@ from shuffledp.accounting.haystack.contour import turned
 from shuffledp.accounting.inversion import geometric, halve, meets, within
 from shuffledp.accounting.pld.grid import LossDistribution
 
-__all__ = ["Composition"]
-
-
 UNIT = 2.0**-52
 MOST_POINTS = 1 << 21
 SHARPEST = 16.0  # a tilt may favour the next grid point by at most e^16

@@ -32,18 +32,6 @@ from shuffledp.accounting.accuracy import FARTHEST_LOSS, RAREST_LOSS
 from shuffledp.accounting.curves import lower_hull, minorant
 from shuffledp.accounting.inversion import geometric, halve, within
 
-__all__ = [
-    "LossDistribution",
-    "Spread",
-    "chosen_knots",
-    "common_spacing",
-    "knot_indices",
-    "optimistic",
-    "own_multiple",
-    "pessimistic",
-    "pessimistic_orders",
-]
-
 CurveEnd = Callable[[Floats], Floats]
 CurveBand = Callable[[Floats], tuple[Floats, Floats]]
 SMALLEST = 1e-280

@@ -2,8 +2,6 @@
 
 from shuffledp.papers.paper import Paper, Statement
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     name="balle-2019",
     cited="Balle et al. 2019",

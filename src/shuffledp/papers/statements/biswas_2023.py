@@ -2,8 +2,6 @@
 
 from shuffledp.papers.paper import Paper, Statement, Verdict
 
-__all__ = ["PAPER"]
-
 EXACT, BOUND = "shuffledp.judge", "shuffledp.literature.biswas"
 UTILITY = "shuffledp.papers.biswas_utility"
 PLAIN: tuple[tuple[str, Verdict, str, str], ...] = (
@@ -210,7 +208,7 @@ PAPER = Paper(
         Statement(
             label="Figure 3",
             says="Box plots of the total variation distance for growing n.",
-            where="shuffledp.papers.boxes.box_plots",
+            where="shuffledp.papers.biswas_utility.box_plots",
             run="shuffledp papers reproduce biswas-fig3",
             printed="almost indistinguishable when the number of samples and the privacy level are low",
             ours="ratio to the Gaussian 1.01 to 1.36 at the guarantee of shuffling",

@@ -2,8 +2,6 @@
 
 from shuffledp.papers.paper import Paper, Statement
 
-__all__ = ["PAPER"]
-
 PAPER = Paper(
     name="feldman-2020",
     cited="Feldman, McMillan and Talwar 2020",

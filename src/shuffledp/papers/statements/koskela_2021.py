@@ -5,8 +5,6 @@ from typing import Any
 
 from shuffledp.papers.paper import FIRST, REVISION, Paper, Statement
 
-__all__ = ["PAPER"]
-
 PAIRS = "shuffledp.literature.koskela_pairs"
 FOURIER = "shuffledp.literature.fourier"
 EPSILON, DELTA = "shuffledp epsilon --bound koskela-2021-", "shuffledp delta --bound koskela-2021-"

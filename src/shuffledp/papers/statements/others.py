@@ -2,8 +2,6 @@
 
 from shuffledp.papers.paper import Paper
 
-__all__ = ["OTHERS"]
-
 
 def _arxiv(
     name: str, cited: str, authors: str, year: int, title: str, number: str, brought: str, bound: str = ""

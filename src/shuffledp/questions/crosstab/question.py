@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named, as_list
 from shuffledp.errors import InvalidInput
-from shuffledp.questions.histogram.question import check_labels, labels_of
+from shuffledp.questions.histogram.question import algorithm_1, check_labels, labels_of
 from shuffledp.questions.question import COUNTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, Limits, Texts, part
 from shuffledp.workload import Each, Margins, kept_columns
@@ -19,6 +19,7 @@ from shuffledp.workload import Each, Margins, kept_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shuffledp.design import Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
     from shuffledp.randomizers.randomizer import Opened
@@ -142,6 +143,9 @@ class CrosstabQuestion(Question):
     @property
     def listed(self) -> tuple[str, ...]:
         return self.rows
+
+    def algorithm(self, law: Law) -> str:
+        return algorithm_1(law)
 
     def scale(self, n: int) -> float:
         return n

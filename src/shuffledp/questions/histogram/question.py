@@ -10,17 +10,19 @@ from shuffledp.domain import ENCODINGS, NAMING, REMEDY, Labels, Named
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.question import COUNTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, part
+from shuffledp.wording import short
 from shuffledp.workload import Each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shuffledp.design import Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
     from shuffledp.randomizers.randomizer import Opened
     from shuffledp.sampling import Source
 
-__all__ = ["ESTIMATORS", "QUESTION", "HistogramQuestion", "check_labels", "labels_of"]
+__all__ = ["ESTIMATORS", "QUESTION", "HistogramQuestion", "algorithm_1", "check_labels", "labels_of"]
 
 ESTIMATORS = ("inversion", "simplex", "likelihood")
 
@@ -110,6 +112,9 @@ class HistogramQuestion(Question):
     def listed(self) -> Sequence[Label]:
         return range(self.categories) if isinstance(self.categories, int) else self.categories
 
+    def algorithm(self, law: Law) -> str:
+        return algorithm_1(law)
+
     def scale(self, n: int) -> float:
         return n
 
@@ -130,6 +135,14 @@ def check_labels(labels: Any, other: object, called: str) -> None:
 def labels_of(labels: Any, other: object) -> Labels:
     """A place for each of the labels, that of all others included."""
     return Labels(labels=labels, other=None if other is None else labels.index(other))
+
+
+def algorithm_1(law: Law) -> str:
+    """That of Balle et al. 2019, if it runs."""
+    if law.type != "krr":
+        return ""
+    gamma = short(int(law.integers[0]) / 2**64)
+    return f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = {law.k}, gamma = {gamma})"
 
 
 QUESTION = HistogramQuestion

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import Grid, check_bounds, check_numbers, on_grid
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.question import Planned, Question
 from shuffledp.schema import NEEDED, Number, part
+from shuffledp.wording import short
 from shuffledp.workload import Ranges, Weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shuffledp.design import Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
     from shuffledp.randomizers.randomizer import Opened
@@ -31,6 +33,8 @@ class MeanQuestion(Question):
     """
 
     unit = "mean"
+    estimated = "the mean"
+    divided: ClassVar[str] = ", divided by the number of reports"  # how a sum becomes an answer
     mechanisms = ("krr", "split")
     planned = Planned(title="Mean", error="standard error of the mean, worst data")
 
@@ -122,6 +126,13 @@ class MeanQuestion(Question):
     def ends(self, people: int) -> tuple[float, float]:
         """Between which numbers the answer of so many people lies."""
         return self.lower, self.upper
+
+    def algorithm(self, law: Law) -> str:
+        if law.type != "krr":
+            return ""
+        steps, gamma = law.values - 1, short(int(law.integers[0]) / 2**64)
+        known = f"Algorithms 2 and 3 of Balle et al. 2019 (numbers scaled to [0, 1], k = {steps}, gamma = {gamma})"
+        return known + self.divided
 
     def scale(self, n: int) -> float:
         return self.upper - self.lower

@@ -39,6 +39,7 @@ class QuantileQuestion(Question):
     """
 
     unit = "people"
+    estimated = "the count below a cut point"
     ordered = True
     mechanisms = (*NAMING, "one of", "tree")
     choices: ClassVar[tuple[str, ...]] = NAMING

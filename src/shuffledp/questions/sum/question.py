@@ -16,6 +16,8 @@ class SumQuestion(MeanQuestion):
     """The sum of a number from ``lower`` to ``upper``: a mean, times how many people there are."""
 
     unit = "sum"
+    estimated = "the sum"
+    divided = ""
     planned = Planned(title="Sum", error="standard error of the sum, worst data")
 
     type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]

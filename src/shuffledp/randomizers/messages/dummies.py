@@ -28,20 +28,6 @@ from shuffledp.randomizers.support import chunks, histogram
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 from shuffledp.sampling.tables import CountTable, geometric_table, poisson_table
 
-__all__ = [
-    "DUMMIES_KINDS",
-    "MOST_LEVELS",
-    "AddedDummies",
-    "DummiesKind",
-    "ShufflerDummies",
-    "TreeDummies",
-    "check_center",
-    "check_dummies_kind",
-    "check_factor",
-    "check_keep",
-    "check_rate",
-]
-
 DummiesKind = Literal["geometric", "poisson"]
 DUMMIES_KINDS: tuple[DummiesKind, ...] = ("geometric", "poisson")
 
@@ -265,8 +251,6 @@ register(
         make=ShufflerDummies,
         law="dummies",
         parameters=("k", "keep", "kind", "center", "left", "right", "rate", "epsilon0"),
-        sentence="the true value is sent, and the shuffler adds dummies: messages of its own that nobody can tell from "
-        "the others",
     )
 )
 
@@ -377,7 +361,5 @@ register(
         make=TreeDummies,
         law="tree",
         parameters=("k", "levels", "branches", "kind", "center", "left", "right", "rate", "epsilon0"),
-        sentence="the truth is sent, coarsely and finely, in several messages, and the shuffler adds dummies to every "
-        "level: messages of its own that nobody can tell from the others",
     )
 )

@@ -20,8 +20,6 @@ from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
 from shuffledp.sampling.tables import CountTable, poisson_table
 
-__all__ = ["FakesKind", "UserFakes"]
-
 FakesKind = Literal["bernoulli", "poisson"]
 MOST_SLOTS = 1 << 12  # more messages than that are nobody's to send
 
@@ -146,12 +144,4 @@ class UserFakes(FakedValues):
         return float(people * mean), float(people * variance)
 
 
-register(
-    Family(
-        make=UserFakes,
-        law="fakes",
-        parameters=("k", "slots", "chance", "epsilon0", "kind"),
-        sentence="the true value is sent, among fakes: values drawn at random from all, some of which every person "
-        "sends beside it",
-    )
-)
+register(Family(make=UserFakes, law="fakes", parameters=("k", "slots", "chance", "epsilon0", "kind")))

@@ -36,18 +36,6 @@ from shuffledp.randomizers.randomizer import (
 from shuffledp.randomizers.support import bits_for, chunks, histogram
 from shuffledp.sampling import Rng, Source, source_of
 
-__all__ = [
-    "LARGEST_DECAY",
-    "FakedValues",
-    "MessageLaw",
-    "check_decay",
-    "check_light",
-    "check_no_epsilon0",
-    "check_people",
-    "check_shares",
-    "words_of",
-]
-
 
 class MessageLaw(Randomizer, Reporting):
     """A law whose privacy is that of all people's messages together (``accounting.messages``); what
@@ -143,10 +131,6 @@ class MessageLaw(Randomizer, Reporting):
         message by message.
         """
         return messages
-
-    def most_messages(self, people: int) -> int:
-        """How many messages the shuffler hands on of so many people's, at most."""
-        return people * self.messages
 
     def tally(self, reports: ArrayLike) -> Ints:
         messages = self.check_reports(reports).ravel()

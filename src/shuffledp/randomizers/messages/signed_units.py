@@ -37,8 +37,6 @@ from shuffledp.sampling.tables import (
     ratio_of,
 )
 
-__all__ = ["BLANK", "MINUS", "PLUS", "SignedUnits"]
-
 BLANK, PLUS, MINUS = 0, 1, 2
 
 
@@ -184,12 +182,4 @@ def _added(law: SignedUnits) -> Added:
     return Added(np.array(cells, dtype=np.int64), weights, Table(weights))
 
 
-register(
-    Family(
-        make=SignedUnits,
-        law="signed",
-        parameters=("k", "epsilon0", "honest", "decay", "pairs", "messages"),
-        sentence="+1 and -1 messages: whoever holds the value sends +1, and everybody adds a few +1 and -1 at random, "
-        "and blanks, so that all send equally many messages",
-    )
-)
+register(Family(make=SignedUnits, law="signed", parameters=("k", "epsilon0", "honest", "decay", "pairs", "messages")))

@@ -28,8 +28,6 @@ from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.sampling import WORD, Source, Table, smallest_dtype, uniform
 from shuffledp.sampling.tables import filled, geometric_cut, geometric_none, geometric_share, ratio_of
 
-__all__ = ["LIMB", "SplitShares", "bits_to_hold"]
-
 MOST_BITS = 52  # a browser's numbers are exact so far
 MOST_REACH = 1 << 21  # a table of more entries takes too long to work out
 LIMB = 26  # bits; messages are added up in two parts, neither of which can exceed 64 bits
@@ -217,7 +215,5 @@ register(
         make=SplitShares,
         law="split",
         parameters=("k", "epsilon0", "honest", "decay", "share_bits", "messages", "reach"),
-        sentence="split and mix: the number, with a small share of the noise, is cut into random shares, each of which "
-        "says nothing; only the sum of everybody's does",
     )
 )

@@ -36,8 +36,6 @@ from shuffledp.randomizers.wrappers.wrapper import (
 )
 from shuffledp.sampling import Rng, smallest_dtype, source_of
 
-__all__ = ["AllOf"]
-
 
 @dataclass(frozen=True, slots=True)
 class AllOf(Wrapper):

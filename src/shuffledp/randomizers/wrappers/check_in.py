@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.krr import KRR
@@ -35,12 +35,6 @@ from shuffledp.randomizers.wrappers.wrapper import (
     small_tables,
 )
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
-
-__all__ = [
-    "CheckIn",
-    "VotingCheckIn",
-    "answering",
-]
 
 CHANCE = "It is the probability with which a user takes part; 1 asks everybody, and needs no check-in."
 
@@ -202,10 +196,20 @@ class VotingCheckIn(VotingRandomizer):
     def __repr__(self) -> str:
         return repr(self.check_in)
 
-    @property
-    def k(self) -> int:  # type: ignore[override]
-        """How many values there are."""
-        return self.inner.k
+    k = that_of("inner")
+    form = that_of("check_in")
+    _words = that_of("inner")
+    integers = that_of("check_in")
+    epsilon0 = that_of("check_in")
+    gamma = that_of("check_in")
+    worst_pair = that_of("check_in")
+    blankets = that_of("check_in")
+    datasets = that_of("check_in")
+    table = that_of("check_in")
+    assumptions = that_of("check_in")
+    gentler = that_of("check_in")
+    sizes = that_of("check_in")
+    describe = that_of("check_in")
 
     @property
     def hit(self) -> float:
@@ -224,18 +228,10 @@ class VotingCheckIn(VotingRandomizer):
         return self.check_in.realised.probability
 
     @property
-    def form(self) -> Form:
-        return self.check_in.form
-
-    @property
     def bits(self) -> int:
         """A blank is one more report, or one more bit."""
         outputs = self.form.outputs
         return 1 + self.inner.bits if outputs is None else bits_for(outputs)
-
-    @property
-    def _words(self) -> int:
-        return self.inner._words
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         reports = self.inner._draw(source, values)
@@ -289,47 +285,6 @@ class VotingCheckIn(VotingRandomizer):
     @property
     def settled(self) -> VotingCheckIn:
         return VotingCheckIn(self.check_in, self.inner.settled)
-
-    @property
-    def integers(self) -> tuple[int, ...]:
-        return self.check_in.integers
-
-    @property
-    def epsilon0(self) -> float:
-        return self.check_in.epsilon0
-
-    @property
-    def gamma(self) -> float:
-        return self.check_in.gamma
-
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        return self.check_in.worst_pair
-
-    def blankets(self, end: End) -> tuple[Atoms, ...]:
-        return self.check_in.blankets(end)
-
-    def datasets(self) -> tuple[Atoms, ...]:
-        return self.check_in.datasets()
-
-    @property
-    def table(self) -> Floats | None:
-        return self.check_in.table
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return self.check_in.assumptions
-
-    @property
-    def gentler(self) -> Hashable:
-        return self.check_in.gentler
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return self.check_in.sizes
-
-    def describe(self) -> dict[str, object]:
-        return self.check_in.describe()
 
 
 def answering(randomizer: VotingRandomizer) -> VotingRandomizer:

@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
-from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Opened, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Opened, Randomizer
 from shuffledp.randomizers.support import VotingRandomizer, bits_for, histogram
 from shuffledp.randomizers.wrappers.one_of import OneOf
 from shuffledp.randomizers.wrappers.wrapper import check_rows
 from shuffledp.sampling import Source
-
-__all__ = ["OneLevel"]
 
 FEWEST = 3  # nodes of a level: two for a pair of people, and one for all others
 
@@ -89,9 +87,12 @@ class OneLevel(VotingRandomizer):
             laws.append(law)
         return np.concatenate(laws, axis=1)
 
-    @property
-    def form(self) -> Form:
-        return self.one_of.form
+    form = that_of("one_of")
+    integers = that_of("one_of")
+    epsilon0 = that_of("one_of")
+    gamma = that_of("one_of")
+    assumptions = that_of("one_of")
+    describe = that_of("one_of")
 
     @property
     def bits(self) -> int:
@@ -157,21 +158,13 @@ class OneLevel(VotingRandomizer):
         return OneLevel(self.one_of.realised)
 
     @property
-    def integers(self) -> tuple[int, ...]:
-        return self.one_of.integers
-
-    @property
-    def epsilon0(self) -> float:
-        return self.one_of.epsilon0
-
-    @property
-    def gamma(self) -> float:
-        return self.one_of.gamma
-
-    @property
     def worst_pair(self) -> tuple[object, object]:
         """The first bin and the last, which no level has in one node."""
         return 0, self.k - 1
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.one_of.sizes
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
         """Two bins that no level has in one node; no pair leaks more (docs/theory.md,
@@ -185,14 +178,3 @@ class OneLevel(VotingRandomizer):
         """
         kinds = zip(*(level.datasets() for level in self.levels), strict=True)
         return tuple(self.one_of._mixed(kind, "lower") for kind in kinds)
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        return self.one_of.assumptions
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return self.one_of.sizes
-
-    def describe(self) -> dict[str, object]:
-        return self.one_of.describe()

@@ -37,8 +37,6 @@ from shuffledp.randomizers.wrappers.wrapper import (
 )
 from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
 
-__all__ = ["OneOf"]
-
 GRID = 1 << 53  # the weights that run are multiples of 1 / GRID, which floats hold exactly
 SUM_TOLERANCE = 1e-9
 SHARES = "A weight is the probability of a question; leave weights out to ask each of them equally often."

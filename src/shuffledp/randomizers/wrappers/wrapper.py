@@ -32,32 +32,6 @@ from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import Form, SupportRandomizer, VotingRandomizer
 from shuffledp.sampling import smallest_dtype
 
-__all__ = [
-    "LARGEST_SUM",
-    "MOST_OUTPUTS",
-    "Wrapper",
-    "check_finite_reports",
-    "check_part",
-    "check_parts",
-    "check_rows",
-    "chi_square",
-    "columns_of",
-    "counted",
-    "every_choice",
-    "form_of",
-    "inputs_of",
-    "joined",
-    "likely_choices",
-    "mixture",
-    "outputs_of",
-    "pairs_of",
-    "product_of",
-    "reports_of",
-    "small_tables",
-    "width_of",
-    "words_of",
-]
-
 Bools = NDArray[np.bool_]
 UNIT = 2.0**-52
 SAME_BITS = 42

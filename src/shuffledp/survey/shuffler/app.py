@@ -44,26 +44,6 @@ from shuffledp.survey.shuffler.writer import Writer
 from shuffledp.survey.stores.store import Stocked
 from shuffledp.survey.wire import MEDIA_TYPE, Refused, Uploads
 
-__all__ = [
-    "HEADERS",
-    "NOT_KEPT",
-    "RAW_HEADERS",
-    "Limits",
-    "Rates",
-    "Room",
-    "Shuffler",
-    "Token",
-    "WebFile",
-    "answer",
-    "kept",
-    "last_words",
-    "made_token",
-    "network_of",
-    "read_token",
-    "refusal",
-    "web_files",
-]
-
 TOKEN_BYTES = 32
 
 

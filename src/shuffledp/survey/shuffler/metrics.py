@@ -13,15 +13,9 @@ import os
 from collections import Counter
 from typing import Any
 
-from shuffledp.client import Encoder
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.mechanisms import mechanism_of
-
-__all__ = [
-    "Metrics",
-    "Steps",
-    "outlook",
-]
 
 LEAST_STEP, STEPS = 10, 20
 STORED, LEAST_REFUSAL = 201, 400  # the status of a new report, and the lowest that refuses something
@@ -110,7 +104,7 @@ def outlook(design: Design, reports: int) -> dict[str, Any]:
 
     if reports < 1:
         return {"epsilon": None, "delta": design.delta, "stderr": None}
-    law = Encoder.of(design).randomizer
+    law = Reporter.of(design).randomizer
     epsilon = shuffle(law, n=reports).compose(design.rounds).epsilon_at_most(delta=design.delta)
     return {
         "epsilon": epsilon if math.isfinite(epsilon) else None,

@@ -34,17 +34,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.survey.shuffler.app import Shuffler, last_words, network_of
 from shuffledp.survey.wire import Refused
 
-__all__ = [
-    "Listening",
-    "OneLine",
-    "Patience",
-    "PatientProtocol",
-    "PatientServer",
-    "configured",
-    "logged",
-    "serve",
-]
-
 LONGEST_HEAD = 1 << 15  # bytes of a request before its body
 MOST_PIPELINED = 16  # requests that wait on one connection for the answer to another
 FAREWELL = 0.5  # seconds
@@ -64,7 +53,7 @@ class Patience:
     of_one: int | None = None
 
 
-class PatientProtocol(HttpToolsProtocol):
+class PatientConnection(HttpToolsProtocol):
     """A connection that is given up when its client keeps it waiting."""
 
     def __init__(self, *arguments: Any, patience: Patience, **named: Any) -> None:
@@ -122,7 +111,7 @@ class PatientProtocol(HttpToolsProtocol):
             return True
         if self.patience.of_one is None or self.network is None:
             return False
-        networks = [each.network for each in self.connections if isinstance(each, PatientProtocol)]
+        networks = [each.network for each in self.connections if isinstance(each, PatientConnection)]
         return networks.count(self.network) > self.patience.of_one
 
     @property
@@ -173,7 +162,7 @@ class PatientServer(uvicorn.Server):
         if counter % TICKS == 0:
             now = asyncio.get_running_loop().time()
             for connection in list(self.server_state.connections):
-                if isinstance(connection, PatientProtocol):
+                if isinstance(connection, PatientConnection):
                     connection.look(now)
         return await super().on_tick(counter)
 
@@ -276,7 +265,7 @@ def configured(shuffler: Shuffler, listening: Listening) -> uvicorn.Config:
     return uvicorn.Config(
         shuffler,
         loop="uvloop",
-        http=partial(PatientProtocol, patience=listening.patience),  # type: ignore[arg-type]
+        http=partial(PatientConnection, patience=listening.patience),  # type: ignore[arg-type]
         ws="none",
         lifespan="off",
         interface="asgi3",

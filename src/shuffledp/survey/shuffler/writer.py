@@ -14,8 +14,6 @@ from typing import Any, TypeVar
 from shuffledp.survey.stores.store import Added, Store, Unavailable
 from shuffledp.survey.wire import Delivery, Refused
 
-__all__ = ["Writer"]
-
 Result = TypeVar("Result")
 MOST_AT_ONCE = 20_000  # records of one commit
 LOG = logging.getLogger(__name__)

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fingerprints", "Marks"]
-
 Marks = NDArray[np.uint64]
 CHUNK = 1 << 16  # envelopes that are hashed at a time
 FEW = 1 << 12

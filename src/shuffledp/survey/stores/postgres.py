@@ -41,17 +41,6 @@ from shuffledp.survey.wire import Delivery, Refused, Uploads
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = [
-    "SCHEMES",
-    "PostgresStore",
-    "cautions",
-    "check_driver",
-    "check_server",
-    "connect",
-    "reason",
-    "write_over_log",
-]
-
 SCHEMES = ("postgresql://", "postgres://")
 OLDEST = 130_000  # the first version of PostgreSQL that is still used somewhere
 LOST, SEEN = "reports that were acknowledged could be lost", "it would write down when reports came, or which"

@@ -33,8 +33,6 @@ from shuffledp.survey.stores.fingerprints import Fingerprints, Marks
 from shuffledp.survey.stores.store import Added, Admission, SealedDummies, Stocked, Store, Unavailable
 from shuffledp.survey.wire import Delivery, Refused, Uploads, joined
 
-__all__ = ["SQLiteStore"]
-
 APPLICATION, VERSION = 0x73686466, 1
 MAGIC, APPLICATION_AT = b"SQLite format 3\0", 68  # of the file's first hundred bytes
 PAGE = 4096

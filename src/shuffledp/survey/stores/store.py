@@ -27,21 +27,6 @@ from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.wire import Delivery, Refused
 
-__all__ = [
-    "Added",
-    "Admission",
-    "SealedDummies",
-    "Stocked",
-    "Store",
-    "Unavailable",
-    "already_closed",
-    "full",
-    "open_store",
-    "other_messages",
-    "unknown_code",
-    "used_code",
-]
-
 
 class Added(NamedTuple):
     """How many records of an upload are stored now, and how many of them were not before."""
@@ -221,7 +206,7 @@ class SealedDummies:
     @classmethod
     def of(cls, collection: Collection) -> Self | None:
         """If it has one."""
-        law = collection.encoder.randomizer
+        law = collection.reporter.randomizer
         return cls(collection, law) if isinstance(law, AddedDummies) else None
 
     @property
