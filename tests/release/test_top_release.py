@@ -10,6 +10,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
+from shuffledp.judge.answers import law_of as counted
 from shuffledp.judge.effort import Effort
 from shuffledp.ledger import Ledger
 from shuffledp.page import plain
@@ -20,7 +21,6 @@ from shuffledp.search.search import planned_search
 from shuffledp.verify import verify
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_search import check_second_law
-from shuffledp.verify.verification import counted
 from tests.verify.releases import as_page, rehashed
 
 LETTERS = list("abcdefgh")
@@ -88,7 +88,7 @@ def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[TopRele
     assert "those who reported" not in page
     facts = made.record.as_json()
     facts["comparison"] = [{"trust": "nobody", "mechanism": "magic", "epsilon0": None, "stderr": 1.0}]
-    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]))
+    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]), None)
     assert [check.outcome for check in found] == ["FAIL"]
 
 
