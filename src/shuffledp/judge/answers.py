@@ -22,7 +22,6 @@ from shuffledp.judge.rows import (
     bernstein,
     counted_groups,
     counted_mean,
-    counted_people,
     score,
 )
 from shuffledp.judge.shares import SHARED, CountedShares
@@ -32,7 +31,6 @@ __all__ = [
     "counted_bins",
     "counted_number",
     "counted_unions",
-    "counted_values",
     "law_of",
     "moved",
     "moved_bins",
@@ -59,19 +57,12 @@ def moved(law: CountedLaw) -> float | None:
     return float(2 / law.hit if law.signed else law.messages / (law.hit - law.miss))
 
 
-def counted_values(
-    votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw
-) -> Estimated:
-    """How many people hold the values in these places; shares are about one value."""
-    if isinstance(law, CountedShares):
-        return law.estimated(votes, reports, 0.0, 1.0)
-    return counted_people(votes, blocks, places, reports, law)
-
-
 def counted_number(
     votes: Sequence[int], reports: int, law: CountedLaw, bounds: tuple[float, float], times: int
 ) -> Estimated:
-    """So many times the mean of numbers between these bounds, which are points of a grid."""
+    """So many times the mean of numbers between these bounds, which are points of a grid. How many
+    hold a value is a sum of numbers 0 and 1.
+    """
     if not isinstance(law, CountedShares):
         return counted_mean(votes, law, bounds, times)
     lower, upper = map(Fraction, bounds)

@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
-from shuffledp.judge.rows import Estimated, counted_people
+from shuffledp.judge.rows import counted_people
 from shuffledp.record import Record
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
-from shuffledp.verify.handed import LOOSER, places_of, tails_of
+from shuffledp.verify.handed import COLUMNS, expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = ["check_table"]
-
-COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,32 +131,18 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
         checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
     checks.append(_check_digest(record.tally.digest, votes))
     counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
-    return [*checks, *_agreeing(columns, counted, record)]
+    how, of = "the votes that its estimates imply", record.estimates.of
+    pairs = zip(COLUMNS, expected(counted, record.estimates.level, of), strict=True)
+    agreeing = (
+        agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
+        for name, (right, within) in pairs
+    )
+    return [*checks, *agreeing]
 
 
 def _check_digest(digest: str | None, votes: Any) -> Check:
     how = "SHA-256 of the votes that estimates.csv implies"
     return equal("votes for all values", digest, digest_of_votes(votes.tolist()), how)
-
-
-def _agreeing(columns: dict[str, Array], found: Estimated, record: Record) -> list[Check]:
-    """Every column, against what the votes imply."""
-    each, together = tails_of(record.estimates.level, record.estimates.of)
-    close, loosely = found.within, found.within + found.rounding
-    (low, high), (all_low, all_high) = found.limits(each), found.limits(together)
-    expected = (
-        ("value", found.values, close),
-        ("stderr", found.errors, loosely),
-        ("lower", low, LOOSER * loosely),
-        ("upper", high, LOOSER * loosely),
-        ("all_lower", all_low, LOOSER * loosely),
-        ("all_upper", all_high, LOOSER * loosely),
-    )
-    how = "the votes that its estimates imply"
-    return [
-        agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
-        for name, right, within in expected
-    ]
 
 
 def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:

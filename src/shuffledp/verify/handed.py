@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, counted_values, law_of, moved
+from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, law_of, moved
 from shuffledp.judge.answers import moved_bins as swayed_bins
 from shuffledp.judge.effort import LISTED, MOST_STRAY_VOTES, Effort, TooLarge
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
-from shuffledp.judge.rows import FEW, Estimated, counts
+from shuffledp.judge.rows import FEW, Estimated, counted_people, counts
 from shuffledp.record import Record
 from shuffledp.verify import outcomes
 from shuffledp.verify.outcomes import Check, agree, equal, holds
 
-__all__ = ["LOOSER", "Judge", "Measure", "Part", "places_of", "tails_of"]
+__all__ = ["COLUMNS", "Judge", "Measure", "Part", "expected", "places_of"]
 
 LEVEL = 0.95
 LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
@@ -29,6 +29,14 @@ SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals 
 SAME = 1e-9  # relative
 INVERTED = "the test that defines it, inverted by halving"
 MOVED = "what one malicious person can move"
+COLUMNS = {
+    "value": ("estimates", "votes and integers, as fractions"),
+    "stderr": ("standard errors", "the variance of the votes, as fractions"),
+    "lower": ("limits, each: lower", INVERTED),
+    "upper": ("limits, each: upper", INVERTED),
+    "all_lower": ("limits, all together: lower", INVERTED),
+    "all_upper": ("limits, all together: upper", INVERTED),
+}
 
 Part = Callable[[], Sequence[Check]]
 
@@ -120,7 +128,7 @@ class Judge:
     def people(self, places: Sequence[int]) -> Estimated:
         """How many hold the values in these places, with votes in this order."""
         tally = self.record.tally
-        return counted_values(tally.votes, tally.blocks or (), places, tally.reports, self.law)
+        return counted_people(tally.votes, tally.blocks or (), places, tally.reports, self.law)
 
     def groups(self, groups: Sequence[Sequence[int]]) -> Estimated:
         """How many hold one of the values in the places of each group."""
@@ -158,30 +166,17 @@ class Judge:
         all hold ``together`` with so many.
         """
         claimed, of = self.record.estimates, len(labels) if of is None else of
-        variance = "the variance of the votes, as fractions"
+        columns = zip(COLUMNS.items(), expected(found, LEVEL, together or of), strict=True)
         return [
             equal("labels of the estimates", list(claimed.label), list(labels), "the design"),
             equal("how many were estimated", claimed.of, of, "the design"),
             equal("what is estimated", claimed.unit, unit, "the question"),
             equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
-            agree("estimates", claimed.value, found.values, "votes and integers, as fractions", within=found.within),
-            agree("standard errors", claimed.stderr, found.errors, variance, within=found.within + found.rounding),
-            *self._limits(found, together or of),
+            *(
+                agree(what, getattr(claimed, column), right, how, within=within)
+                for (column, (what, how)), (right, within) in columns
+            ),
             self._sway(sway, same),
-        ]
-
-    def _limits(self, found: Estimated, together: int) -> list[Check]:
-        """Both limits of each, and both that hold all at once."""
-        claimed, within = self.record.estimates, LOOSER * (found.within + found.rounding)
-        each, all_ = (found.limits(tail) for tail in tails_of(LEVEL, together))
-        return [
-            agree(f"limits, {what}", said, limit, INVERTED, within=within)
-            for what, said, limit in (
-                ("each: lower", claimed.lower, each[0]),
-                ("each: upper", claimed.upper, each[1]),
-                ("all together: lower", claimed.all_lower, all_[0]),
-                ("all together: upper", claimed.all_upper, all_[1]),
-            )
         ]
 
     def _sway(self, sway: Sequence[float | None], same: float) -> Check:
@@ -214,10 +209,13 @@ class Judge:
         return Oracle(law, people, rounds, effort=self.effort)
 
 
-def tails_of(level: float, of: int) -> tuple[float, float]:
-    """What each limit may miss by itself, and what it may miss if all are to hold at once."""
-    missed = 1.0 - level
-    return missed / 2.0, missed / (2.0 * of)
+def expected(found: Estimated, level: float, of: int) -> list[tuple[Array, Array]]:
+    """Every column, and how close a claim must come: limits of each, and those that hold all at
+    once.
+    """
+    missed, loosely = 1.0 - level, found.within + found.rounding
+    limits = [*found.limits(missed / 2.0), *found.limits(missed / (2.0 * of))]
+    return [(found.values, found.within), (found.errors, loosely), *((each, LOOSER * loosely) for each in limits)]
 
 
 def places_of(labels: Sequence[str], categories: int | Sequence[str | int]) -> list[int]:

@@ -19,7 +19,7 @@ from shuffledp.verify.outcomes import Check, Outcome, unchecked, vital
 __all__ = ["check_answer"]
 
 ANSWER = "the estimates"
-THEIRS = "code of this package judged the answer; shuffledp alone judged epsilon, delta and the tally"
+THEIRS = "code of {} judged it, which is not part of shuffledp, and neither epsilon, delta nor the tally"
 
 
 def check_answer(text: str, judge: Judge) -> list[Check]:
@@ -28,12 +28,12 @@ def check_answer(text: str, judge: Judge) -> list[Check]:
     if name in OURS:
         return _recheck(name, text, judge)
     try:
-        whose = origin_of(name)
+        whose = str(origin_of(name))
     except InvalidInput as error:
         return [vital(unchecked(ANSWER, name, f"no code that is installed here judges them: {error}"))]
     checks = _mistrusted(ANSWER, whose, lambda: _recheck(name, text, judge))
     judge.last = {part: partial(_mistrusted, part, whose, each) for part, each in judge.last.items()}
-    return [unchecked("who judged the answer", whose, THEIRS), *checks]
+    return [unchecked("who judged the answer", whose, THEIRS.format(whose)), *checks]
 
 
 def _recheck(name: str, text: str, judge: Judge) -> list[Check]:

@@ -1,4 +1,4 @@
-"""How many people hold one value."""
+"""How many people hold one value: a sum of numbers 0 and 1."""
 
 from __future__ import annotations
 
@@ -20,4 +20,5 @@ def recheck(record: dict[str, Any], judge: Any) -> list[Any]:
     judge.compared()
     if judge.wrong(checks):
         return checks
-    return [*checks, judge.complete(1), *judge.table([str(value)], judge.people([1]), [judge.moved])]
+    found = judge.number((0, 1), record["tally"]["reports"])
+    return [*checks, judge.complete(1), *judge.table([str(value)], found, [judge.moved])]
