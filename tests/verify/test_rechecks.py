@@ -4,10 +4,9 @@ epsilon, delta and the tally are concerned. Whatever that code does, no page pas
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,25 +14,9 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.verify import Verification, verify
+from tests.verify.other_package import HONEST, RECHECK, forget, write
 from tests.verify.releases import as_page, facts, rehashed
 
-QUESTION = """
-from typing import Annotated, Literal
-
-from shuffledp.questions.histogram.question import HistogramQuestion
-from shuffledp.schema import NEEDED, part
-
-
-@part
-class BallotQuestion(HistogramQuestion):
-    type: Annotated[Literal["ballot"], NEEDED] = "ballot"
-
-
-QUESTION = BallotQuestion
-"""
-RECHECK = "from shuffledp.questions.histogram.recheck import recheck as own\n\n\ndef recheck(record, judge):\n"
-HONEST = "    return own(record, judge)\n"
-SECTION = '{% macro kind() %}ballot{% endmacro %}\n{% macro extra() %}<p>{{ "<b>votes</b>" }}</p>{% endmacro %}\n'
 WHO = "of-ballots 1.2"
 
 Install = Callable[..., None]
@@ -41,29 +24,11 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Another distribution, with what it says as ``recheck``; without a word, it is not there."""
+    """Another distribution, with what it says as ``recheck``."""
     home = tmp_path / "site"
     home.mkdir()
     monkeypatch.syspath_prepend(home)
-
-    def forget() -> None:
-        for name in [each for each in sys.modules if each.partition(".")[0] == "of_ballots"]:
-            del sys.modules[name]
-        importlib.invalidate_caches()
-
-    def write(recheck: str, *, question: str = QUESTION, names: str = "ballot", version: str = "1.2") -> None:
-        package, said = home / "of_ballots", home / "of_ballots-1.dist-info"
-        for folder in (package, said):
-            folder.mkdir(exist_ok=True)
-        for name, text in {"question.py": question, "recheck.py": recheck, "section.html": SECTION}.items():
-            (package / name).write_text(text, encoding="utf-8")
-        (package / "__init__.py").touch()
-        (said / "METADATA").write_text(f"Metadata-Version: 2.1\nName: of-ballots\nVersion: {version}\n")
-        groups = "".join(f"{name} = of_ballots\n" for name in names.split())
-        (said / "entry_points.txt").write_text(f"[shuffledp.questions]\n{groups}")
-        forget()
-
-    yield write
+    yield partial(write, home)
     forget()
 
 
