@@ -1,20 +1,15 @@
 """A question that derives from another is released, drawn, shown and verified like it: whoever adds
-one writes the question, its protocol and its recheck, and edits no module that shows or judges.
+one writes the question and its recheck, and edits no module that shows or judges.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.protocols import Histogram
-from shuffledp.protocols.settling import PROTOCOLS
-from shuffledp.questions import kind_of
 from shuffledp.questions.question import by_kind
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import categories_of, complete
@@ -24,19 +19,9 @@ from shuffledp.verify import verify
 from tests.verify.other_package import forget, write
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BallotBox(Histogram):
-    """Votes, through a shuffler."""
-
-    @property
-    def question(self) -> Any:
-        return kind_of("ballot")(categories=tuple(map(str, self.categories)), other=None)
-
-
 def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     write(tmp_path)
-    monkeypatch.setitem(PROTOCOLS, ("ballot", None), BallotBox)
     votes = ["ann"] * 40 + ["bob"] * 20
     known = categories_of(["ann", "bob"], other=None, missing=None)
     given = complete(options_of(HistogramOptions), {"epsilon": 2.0, "delta": 1e-2})

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.domain import ENCODINGS, as_list, check_size
+from shuffledp.domain import as_list, check_size
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_finite, shown
 from shuffledp.questions import OURS, kind_of
 from shuffledp.questions.quantile.cuts import cut_points
@@ -165,7 +165,7 @@ class Promise:
             raise InvalidInput(Refusal(with_noise, ("it with ", epsilon), "Leave it out."))
 
     def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
-        """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
+        """The promise to ``n`` people, as a poll takes it; with ``gamma``, a report names one
         of ``size`` values, or one of the k + 1 points of a grid.
         """
         honest = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest
@@ -229,18 +229,12 @@ class Hiding:
         """Whether nothing but the usual noise hides the answers."""
         return self.mechanism == "krr"
 
-    @property
-    def family(self) -> str | None:
-        """The family of laws to choose from; None is the usual one of the question."""
-        return None if self.by_noise else self.mechanism
-
     def terms(self) -> dict[str, Any]:
-        """The choices, as a protocol takes them."""
-        if self.mechanism in ENCODINGS:
-            return {"mechanism": self.mechanism}
+        """The mechanism and its choices, as a poll takes them."""
         names = {"kept": "keep"}
         given = {name: getattr(self, name) for name in CHOICES.get(self.mechanism, ())}
-        return {names.get(name, name): value for name, value in given.items() if value is not None}
+        own = {names.get(name, name): value for name, value in given.items() if value is not None}
+        return own if self.by_noise else {"mechanism": self.mechanism, **own}
 
 
 BY_NOISE = Hiding()

@@ -1,4 +1,4 @@
-"""Questions that several protocols answer, some with the accuracy of a trusted curator: the asked
+"""Questions that several mechanisms answer, some with the accuracy of a trusted curator: the asked
 error and the allowed messages choose.
 """
 
@@ -7,21 +7,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
-from shuffledp.protocols.count import SignedCount, check_most_error, check_most_messages
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import answering
-from shuffledp.protocols.sums import reachable
+from shuffledp.mechanisms.signed_units import check_most_error, check_most_messages
+from shuffledp.poll import Poll
 from shuffledp.questions.count.question import CountQuestion
 from shuffledp.record import Asked
 from shuffledp.release.arguments import Categories, Promise, check_labels, check_words, listed
 from shuffledp.release.request import Request
 from shuffledp.sampling import Rng
 from shuffledp.tables import Column, OneValue, Places, Values, read
+from shuffledp.wording import rounded
 
-__all__ = ["CountRequest", "SumRequest", "count_categories"]
+__all__ = ["CountRequest", "SumRequest", "count_categories", "reachable"]
 
 REST = "anything else"
 
@@ -64,13 +62,13 @@ class SumRequest(Request):
                 *("without ", listed(reaching), ". Leave one or the other out."),
             )
 
-    def protocol(self, n: int, promise: Promise) -> Protocol:
+    def poll(self, n: int, promise: Promise) -> Poll:
         """The one with the fewest messages that reaches the error; without one, that errs least
         with as many messages.
         """
         messages, error = check_most_messages(self.messages), check_most_error(self.error)
         question, terms = self._question(), promise.terms(n)
-        one = answering(question, **terms)
+        one = Poll(question, **terms)
         if messages in (None, 1) and error is None:
             return one
         if error is not None and one.predicted_stderr() <= error:
@@ -78,14 +76,34 @@ class SumRequest(Request):
         fitting, refused = [one], tuple[Words, ...]()
         if messages is None or messages > 1:
             try:
-                fitting.append(answering(question, "split", **terms))
+                fitting.append(Poll(question, mechanism="split", **terms))
             except InvalidInput as why:
                 refused = (" ", *why.args)
         try:
-            chosen: Protocol = reachable(fitting, most_messages=messages, most_error=error)
+            return reachable(fitting, most_messages=messages, most_error=error)
         except InvalidInput as why:
             raise InvalidInput(*why.args, *refused) from None
-        return chosen
+
+
+def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float | None) -> Poll:
+    """Of polls for one question the one with the fewest messages that errs by at most
+    ``most_error``, or, where none is asked for, the one that errs least.
+    """
+    short = [each for each in polls if most_messages is None or each.messages <= most_messages]
+    if not short:
+        few = min(each.messages for each in polls)
+        raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
+    if most_error is None:
+        return min(short, key=lambda each: each.predicted_stderr())
+    sharp = [each for each in short if each.predicted_stderr() <= most_error]
+    if not sharp:
+        best = min(short, key=lambda each: each.predicted_stderr())
+        raise InvalidInput(
+            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
+            f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
+            f"a larger error or epsilon, more messages, or ask more people."
+        )
+    return min(sharp, key=lambda each: each.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,9 +166,8 @@ class CountRequest(Request):
     def _question(self) -> CountQuestion:
         return CountQuestion(value=self.value)
 
-    def protocol(self, n: int, promise: Promise) -> Protocol:
-        terms: dict[str, Any] = promise.terms(n)
-        return SignedCount(value=self.value, most_messages=self.messages, most_error=self.error, **terms)
+    def poll(self, n: int, promise: Promise) -> Poll:
+        return Poll(self._question(), most_messages=self.messages, most_error=self.error, **promise.terms(n))
 
 
 def count_categories(value: str, missing: str | None = None) -> Categories:

@@ -34,8 +34,8 @@ def certificate(design: Design, *, collected: bool = False, last: float | None =
     reports is shuffled together; where they were ``collected`` over the network, no table is
     spoken of. The curve ends at the ``last`` epsilon of which it speaks, if there is one.
     """
-    protocol = design.protocol
-    guarantee, delta = protocol.guarantee, design.delta
+    poll = design.poll
+    guarantee, delta = poll.guarantee, design.delta
     bound, promised = guarantee.epsilon(delta=delta), design.epsilon
     assumptions = (*guarantee.assumptions, statement("senders" if collected else "rows"), statement("counts"))
     return Certificate(
@@ -104,8 +104,8 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
     promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
     alone, curator = best_alone(design.resolved, **promise), best_curator(design.resolved, **promise)
-    protocol = design.protocol
-    own, error = _finite(protocol.epsilon0), protocol.predicted_stderr()
+    poll = design.poll
+    own, error = _finite(poll.epsilon0), poll.predicted_stderr()
     return (
         Alternative(trust="nobody", mechanism=alone.name, epsilon0=alone.epsilon0, stderr=alone.error),
         Alternative(trust="shuffler", mechanism=THIS, epsilon0=own, stderr=error),

@@ -48,9 +48,8 @@ def estimate_of(
         if reports == n
         else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
-    protocol = design.protocol
-    said = cautions(design, protocol.predicted_stderr(), design.resolved.scale(design.n))
-    estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
+    said = cautions(design, design.poll.predicted_stderr(), design.resolved.scale(design.n))
+    estimate = design.poll.analyse_counts(tally, secure=secure, notes=(*notes, *said))
     labels = released_by(design.question.type).labels(estimate, clipped=clipped)
     return replace(estimate, labels=labels)
 
@@ -76,8 +75,7 @@ def check_sayable(design: Design) -> None:
     if (law := design.mechanism) is not law.inside:
         raise InvalidInput(
             f"a release must be of a law that its page can state and `verify` can count again, got a {law.type}. "
-            f"Analyze the shuffled reports in Python: protocol = design.protocol; "
-            f"protocol.analyse(protocol.shuffle(reports))."
+            f"Analyze the shuffled reports in Python: poll = design.poll; poll.analyse(poll.shuffle(reports))."
         )
 
 
@@ -130,7 +128,8 @@ def made_now() -> Made:
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    return design.protocol.randomizer.opened(tally).people
+    people: int = design.poll.randomizer.opened(tally).people
+    return people
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
@@ -142,7 +141,7 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> Tally:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    reports, blocks, votes = design.protocol.randomizer.opened(tally)
+    reports, blocks, votes = design.poll.randomizer.opened(tally)
     if not design.resolved.counts:
         return Tally(reports=reports, votes=tuple(votes.tolist()))
     cut = LISTED <= len(kept) < len(votes)
@@ -173,6 +172,6 @@ def _estimates(
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
         together=design.resolved.counts and len(estimate.values) > SHORT,
-        sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
+        sway=tuple(each if each < math.inf else None for each in design.poll.sway(estimate)[kept].tolist()),
         **released_by(design.question.type).beside(design, tally, estimate, asked),
     )

@@ -12,8 +12,7 @@ from typing import Any
 from shuffledp.design import Design
 from shuffledp.domain import check_bounds
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import answering
+from shuffledp.poll import Poll
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Question
 from shuffledp.record import Asked, InSeries
@@ -128,11 +127,10 @@ class Request:
                 Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.question}", "Leave it out.")
             )
 
-    def protocol(self, n: int, promise: Promise) -> Protocol:
-        """The protocol that asks ``n`` people and keeps the promise."""
+    def poll(self, n: int, promise: Promise) -> Poll:
+        """The poll of ``n`` people that keeps the promise."""
         question = self._question()
-        terms = promise.terms(n, question.size)
-        return answering(question, self.hiding.family, **terms, **self.hiding.terms())
+        return Poll(question, **promise.terms(n, question.size), **self.hiding.terms())
 
     def _question(self) -> Question:
         """What is asked, without the table."""
@@ -145,14 +143,14 @@ class Request:
         return kind(**{name: own[name] for name in kind.field_names()})
 
     def design(self, n: int, promise: Promise) -> Design:
-        """The protocol, written down. Where the noise was given, it promises the epsilon that is
+        """The poll, written down. Where the noise was given, it promises the epsilon that is
         certified, rounded up.
         """
         self.check(promise)
-        protocol = self.protocol(n, promise)
-        if protocol.epsilon is not None:
-            return Design.of(protocol)
-        certified = protocol.guarantee.epsilon(delta=promise.delta).upper
+        poll = self.poll(n, promise)
+        if poll.epsilon is not None:
+            return Design.of(poll)
+        certified = poll.guarantee.epsilon(delta=promise.delta).upper
         if certified == 0.0:
             got = f"an epsilon of 0 at delta = {exactly(promise.delta)}"
             remedy = (
@@ -165,7 +163,7 @@ class Request:
                 ".",
             )
             raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
-        return Design.of(protocol, epsilon=float(rounded(certified, up=True)))
+        return Design.of(poll, epsilon=float(rounded(certified, up=True)))
 
     def asked(self) -> Asked:
         """The question in words, for the record."""

@@ -21,7 +21,7 @@ from typing import Any
 from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.ledger import Ledger, PaidSeries, Turn
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.record import InSeries, Record, read_record
 from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget

@@ -1,4 +1,5 @@
 """The mean of numbers.
 
-question  the question
+question           the question
+statistical_query  the mean of a function of records
 """

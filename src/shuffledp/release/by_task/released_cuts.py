@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.protocols.quantiles import Distribution
+from shuffledp.poll import Poll
 from shuffledp.record import Asked, AtQuantiles, InRanges
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
 
@@ -23,18 +23,20 @@ class ReleasedCuts(ReleasedAnswer):
 
     def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
         """The quantiles and the ranges that were asked for."""
-        protocol = design.protocol
-        assert isinstance(protocol, Distribution)
+        poll = design.poll
+        ranges = poll.derive(tally)["ranges"]
         return {
-            "quantiles": _quantiles(protocol, estimate) if protocol.question.at else None,
-            "ranges": _ranges(protocol, tally) if protocol.question.ranges else None,
+            "quantiles": _quantiles(poll, estimate) if design.resolved.at else None,
+            "ranges": _ranges(ranges) if ranges.labels else None,
         }
 
 
-def _quantiles(protocol: Distribution, estimate: Estimate) -> AtQuantiles:
-    at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, LEVEL), strict=True)
+def _quantiles(poll: Poll, estimate: Estimate) -> AtQuantiles:
+    question: Any = poll.question
+    at, value, lower, upper, *_ = zip(*question.quantiles(estimate, LEVEL), strict=True)
     one, some = (
-        zip(*protocol.swayed_quantiles(estimate, people), strict=True) for people in (1, -(-estimate.n // 100))
+        zip(*question.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
+        for people in (1, -(-estimate.n // 100))
     )
     (one_lower, one_upper), (some_lower, some_upper) = one, some
     return AtQuantiles(
@@ -49,8 +51,7 @@ def _quantiles(protocol: Distribution, estimate: Estimate) -> AtQuantiles:
     )
 
 
-def _ranges(protocol: Distribution, tally: NDArray[np.int64]) -> InRanges:
-    estimate = protocol.in_ranges(tally)
+def _ranges(estimate: Estimate) -> InRanges:
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))
     value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
     return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.protocols.sums import Mean, Sum
 from shuffledp.record import Asked, Ends
 from shuffledp.record.findings import CLIPPED_MEAN, CLIPPED_SUM
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
@@ -32,13 +31,12 @@ class ReleasedMean(ReleasedAnswer):
 
         The exact number of clipped values is as private as the values are, and nothing keeps it.
         """
-        protocol = design.protocol
-        if not asked.may_be_clipped or not isinstance(protocol, (Mean, Sum)):
+        at_ends = design.poll.derive(tally).get("ends") if asked.may_be_clipped else None
+        if at_ends is None:
             return {}
-        assert protocol.k is not None
-        at_ends = protocol.at_ends(tally)
         value, lower, upper = (tuple(column.tolist()) for column in (at_ends.values, *at_ends.simultaneous(LEVEL)))
-        step = (protocol.upper - protocol.lower) / protocol.k
+        lowest, highest = at_ends.labels
+        step = (highest - lowest) / (design.domain.size - 1)
         return {"ends": Ends(step=step, value=value, lower=lower, upper=upper)}
 
 

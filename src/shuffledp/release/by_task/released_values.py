@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.protocols.crosstab import Crossing
 from shuffledp.record import Asked, GroupShares
 from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
 
@@ -27,11 +26,9 @@ class ReleasedCells(ReleasedValues):
         """The shares within the groups, if they were asked for; of a group with too few people,
         none.
         """
-        protocol = design.protocol
         if asked.by is None:
             return {}
-        assert isinstance(protocol, Crossing)
-        known, *columns = protocol.shares(tally, by=asked.by, level=LEVEL)
+        known, *columns = design.poll.derive(tally, by=asked.by)["shares"](level=LEVEL)
         value, lower, upper, all_lower, all_upper = (
             tuple(share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True))
             for column in columns
