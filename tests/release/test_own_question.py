@@ -1,5 +1,5 @@
 """A question that derives from another is released, drawn, shown and verified like it: whoever adds
-one writes the question, and edits no module that shows or judges.
+one writes the question and its recheck, and edits no module that shows or judges.
 """
 
 from __future__ import annotations
@@ -10,43 +10,28 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.questions import OURS
 from shuffledp.questions.question import by_kind
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import categories_of, complete
 from shuffledp.release.options import HistogramOptions, options_of
 from shuffledp.release.request import Request
 from shuffledp.verify import verify
-
-OUTSIDE = """
-from typing import Annotated, Literal
-
-from shuffledp.questions.histogram.question import HistogramQuestion
-from shuffledp.schema import NEEDED, part
-
-
-@part
-class BallotQuestion(HistogramQuestion):
-    type: Annotated[Literal["ballot"], NEEDED] = "ballot"  # who is elected
-
-
-QUESTION = BallotQuestion
-"""
+from tests.verify.other_package import forget, write
 
 
 def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "of_ballots").mkdir()
-    (tmp_path / "of_ballots" / "question.py").write_text(OUTSIDE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(OURS, "ballot", "of_ballots")
+    write(tmp_path)
     votes = ["ann"] * 40 + ["bob"] * 20
     known = categories_of(["ann", "bob"], other=None, missing=None)
     given = complete(options_of(HistogramOptions), {"epsilon": 2.0, "delta": 1e-2})
     made = answered(lambda read, *_: Request(question="ballot", categories=known, **read), votes, None, given, None)
     page = html(made.record)
     assert "Ballot of a column" in page
+    assert "of-ballots 1.2" in page
     assert "Ballot of a column" in made.plot()._repr_svg_()
     found = verify(page)  # which reads it again first
+    forget()
     assert (found.verdict, found.failed) == ("pass", ())
 
 

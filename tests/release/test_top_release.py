@@ -88,7 +88,7 @@ def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[TopRele
     assert "those who reported" not in page
     facts = made.record.as_json()
     facts["comparison"] = [{"trust": "nobody", "mechanism": "magic", "epsilon0": None, "stderr": 1.0}]
-    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]))
+    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]), None)
     assert [check.outcome for check in found] == ["FAIL"]
 
 

@@ -14,11 +14,17 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.client import Reporter
 from shuffledp.design import Design
+from shuffledp.judge.effort import Effort
+from shuffledp.judge.reports import counted
 from shuffledp.page import html
 from shuffledp.record import HASHED, Asked, Record
 from shuffledp.release.facts import estimate_of, record_of
 from shuffledp.release.released import Release
 from shuffledp.storage.canonical import digest_of
+from shuffledp.verify import Check
+from shuffledp.verify.check_comparison import check_comparison
+from shuffledp.verify.handed import Judge
+from shuffledp.verify.rechecks import check_answer
 from shuffledp.wording import statement
 
 NAMES = (
@@ -88,6 +94,19 @@ def rehashed(made: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
+    """What the recheck of its question says of these facts, and what it leaves to be done."""
+    record = Record.from_json(made)
+    judge = Judge(record, counted(made["design"]["mechanism"]), Effort())
+    return check_answer(json.dumps(made), judge), judge
+
+
+def compared(made: dict[str, Any]) -> list[Check]:
+    """What is said of other kinds of trust."""
+    _, judge = judged(made)
+    return check_comparison(judge.record, judge.law, judge.measure)
+
+
 def as_page(made: dict[str, Any]) -> str:
     """The page that shows these facts."""
     return html(Record.from_json(made))
@@ -95,7 +114,11 @@ def as_page(made: dict[str, Any]) -> str:
 
 def told(name: str) -> dict[str, Any]:
     """A release of which all is told that can be."""
-    made = facts(name)
+    return told_of(facts(name))
+
+
+def told_of(made: dict[str, Any]) -> dict[str, Any]:
+    """The same of these facts."""
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
     week = {
         "name": "cities",

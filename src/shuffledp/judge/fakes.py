@@ -87,6 +87,10 @@ class CountedFakes(CountedMessages):
         return 2 if self.from_shuffler or self.own["kind"] == "bernoulli" else 1
 
     @property
+    def faked(self) -> bool:
+        return True
+
+    @property
     def from_shuffler(self) -> bool:
         """Whether the shuffler adds them."""
         return self.family != "fakes"
@@ -209,7 +213,6 @@ class CountedFakes(CountedMessages):
         return _many(0, mine, people)
 
     def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
-        """Mean and variance of the fakes of ``size`` values, as fractions."""
         share = Fraction(size, self.k)
         _, first, weights = self._parts
         if not weights:
@@ -223,9 +226,8 @@ class CountedFakes(CountedMessages):
         return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
 
     def most_votes(self, people: int) -> int:
-        """That one value can have."""
         if self.family == "fakes":
-            return people * self.messages
+            return super().most_votes(people)
         first, chances = self.table
         return people * self.messages + first + len(chances) - 1
 

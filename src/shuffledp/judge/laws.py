@@ -36,7 +36,6 @@ __all__ = [
     "CountedLaw",
     "CountedLevels",
     "CountedMessages",
-    "counted_law",
     "least_noise",
     "not_run",
     "read_integers",
@@ -124,6 +123,16 @@ class CountedLaw:
         return self.family in {"oue", "rappor"}
 
     @property
+    def signed(self) -> bool:
+        """Whether a vote is for a value or against it, among those of its block."""
+        return self.family == "hadamard"
+
+    @property
+    def faked(self) -> bool:
+        """Whether fakes are among the votes, which have no normal law."""
+        return False
+
+    @property
     def places(self) -> int:
         """How many different votes there are."""
         return self.k
@@ -134,19 +143,27 @@ class CountedLaw:
         return 1
 
     @property
+    def theorems(self) -> tuple[tuple[str, ...], ...]:
+        """Any of which may be behind the upper end: where the blanket is as good as any, there is
+        no swap.
+        """
+        return (("scan",),) if self.binary else (("blanket", "swap"), ("blanket",))
+
+    @property
     def shuffler(self) -> str:
         """What is asked of the shuffler, by the name of the premise."""
         return "shuffler"
 
     @property
+    def premises(self) -> list[str]:
+        """What is asked of everybody, by the names of the sentences."""
+        also = ["sealed"] * (self.alone is None) + ["ideal hash"] * (self.family == "hash")
+        return [self.shuffler, "fresh randomness", *also]
+
+    @property
     def cuts(self) -> bool:
         """Whether the law is that of a longer table, and what was cut off is counted in delta."""
         return False
-
-    @property
-    def lone(self) -> CountedLaw:
-        """The kind of randomizer that hides its sender without a shuffler."""
-        return self
 
     @property
     def alone(self) -> float | None:
@@ -157,6 +174,14 @@ class CountedLaw:
     def support(self) -> int | None:
         """How many values every report votes for; None if that differs from report to report."""
         return {"krr": 1, "subset": self.size}.get(self.family)
+
+    def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
+        """Mean and variance of the fakes of ``size`` values, as fractions."""
+        return Fraction(0), Fraction(0)
+
+    def most_votes(self, people: int) -> int:
+        """That one value can have."""
+        return people * self.messages
 
     @cached_property
     def share(self) -> Fraction:
@@ -461,7 +486,7 @@ class CountedLevels(CountedLaw):
 
     @property
     def support(self) -> int | None:
-        return None
+        return 1
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
@@ -524,11 +549,6 @@ class CountedLevels(CountedLaw):
         return self._distinct(found)
 
 
-def counted_law(law: Mapping[str, Any]) -> CountedLaw:
-    """The law that a design says, whichever it is."""
-    return CountedLevels.of(law) if law.get("type") == LEVELS else CountedLaw.of(law)
-
-
 @dataclass(frozen=True)
 class CountedMessages(CountedLaw):
     """A law of several messages; ``own`` are its parameters beside k and epsilon0, which is
@@ -569,8 +589,3 @@ class CountedMessages(CountedLaw):
     @property
     def support(self) -> int | None:
         return None
-
-    @property
-    def lone(self) -> CountedLaw:
-        """Randomized response with as many values: what a report without a shuffler would be."""
-        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)

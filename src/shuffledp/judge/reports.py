@@ -12,23 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.judge.fakes import FAKED, CountedFakes
-from shuffledp.judge.laws import CountedLaw, counted_law
+from shuffledp.judge.laws import LEVELS, CountedLaw, CountedLevels
 from shuffledp.judge.rows import TREE, CountedTree
 from shuffledp.judge.shares import SHARED, CountedShares
 
 __all__ = ["counted", "documented", "supports"]
 
 Words = NDArray[np.uint64]
+READ: dict[str, type[CountedLaw]] = {
+    **dict.fromkeys(SHARED, CountedShares),
+    **dict.fromkeys(FAKED, CountedFakes),
+    TREE: CountedTree,
+    LEVELS: CountedLevels,
+}
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 
 
 def counted(law: Mapping[str, Any]) -> CountedLaw:
     """The law that a design says, of whichever family."""
-    if law.get("type") in SHARED:
-        return CountedShares.of(law)
-    if law.get("type") == TREE:
-        return CountedTree.of(law)
-    return CountedFakes.of(law) if law.get("type") in FAKED else counted_law(law)
+    return READ.get(str(law.get("type")), CountedLaw).of(law)
 
 
 def documented(law: Mapping[str, Any]) -> Any:

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp import wording
+from shuffledp.errors import InvalidInput
 from shuffledp.page import facts, numerals, sentences
 from shuffledp.page.drawings import Drawings
 from shuffledp.page.svg import Chart, Markup, printable
+from shuffledp.questions import OURS, folder_of, origin_of
 from shuffledp.record import Estimates, Record, data_block, read_record
 from shuffledp.schema import unusual
 
@@ -63,6 +65,7 @@ class ResultPage:
             "found": record.estimates,
             "ledger": record.ledger,
             "draw": self.draw,
+            "origin": origin_of(record.question.type),
         }
         self.section = self._parts(f"questions/{record.question.type}/section.html", "values.html")
 
@@ -111,6 +114,13 @@ def html(record: Record) -> str:
         return ResultPage(record).html()
     except TemplateError as error:  # as only a record that shuffledp did not write lets it happen
         raise unusual("page", error.message) from None
+    except Exception as error:
+        if isinstance(error, InvalidInput) or (name := record.design.question.type) in OURS:
+            raise
+        raise InvalidInput(
+            f"the page of the question {name!r:.60} must be written by the package that it comes from, got "
+            f"{type(error).__name__} from it. Update that package."
+        ) from error
 
 
 def caption_of(found: Estimates) -> str:
@@ -154,6 +164,7 @@ def environment() -> Environment:
         Environment,
         FileSystemBytecodeCache,
         FileSystemLoader,
+        FunctionLoader,
         PrefixLoader,
         StrictUndefined,
     )
@@ -173,12 +184,21 @@ def environment() -> Environment:
         finalize=_shown,
         lstrip_blocks=True,
         bytecode_cache=Compiled(str(HERE / "__pycache__"), "escaped-%s.jinja"),
-        loader=ChoiceLoader([others, FileSystemLoader(HERE)]),
+        loader=ChoiceLoader([others, FileSystemLoader(HERE), FunctionLoader(_section)]),
     )
     for module in (facts, numerals, sentences):
         found.globals |= {name: getattr(module, name) for name in module.__all__}
     found.globals |= {name: getattr(wording, name) for name in ("in_percent", "reserved", "right")}
     return found
+
+
+def _section(template: str) -> str | None:
+    """The section of a question that another distribution adds, from its folder, if it has one."""
+    name = re.fullmatch("questions/(.+)/section.html", template)
+    if name is None or name[1] in OURS:
+        return None
+    section = files(folder_of(name[1])).joinpath("section.html")
+    return section.read_text(encoding="utf-8") if section.is_file() else None
 
 
 def _shown(value: object) -> object:

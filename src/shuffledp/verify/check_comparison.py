@@ -5,23 +5,23 @@ that shuffledp knows would cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import bdtrc, log_ndtr
 
+from shuffledp.judge.answers import bin_weights
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
-from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
+from shuffledp.judge.rows import CountedTree
 from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Alternative, Record
-from shuffledp.verify.answers import Measure, told_by
-from shuffledp.verify.counted import below_error
-from shuffledp.verify.outcomes import Check, agree, equal, holds
+from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = ["check_comparison"]
 
@@ -47,18 +47,18 @@ class _Promise:
     rounds: int
     epsilon: float
     delta: float
-    measure: Measure
     k: int
+    width: float | None
+    bins: int | None
+    among: int
 
     @classmethod
-    def of(cls, record: Record, law: CountedLaw) -> _Promise:
+    def of(cls, record: Record, measure: Mapping[str, Any]) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
         design, certified = record.design, record.certificate.epsilon.upper
         epsilon = certified if design.epsilon is None else design.epsilon
-        told = told_by(record)
-        measure = told.measure(record)
-        k = 2 if measure.single or measure.width is not None else told.size(record, law)
-        return cls(design.n, design.rounds, epsilon, design.delta, measure, k)
+        k = design.domain.size if measure["width"] is None else 2
+        return cls(design.n, design.rounds, epsilon, design.delta, k, **measure)
 
     @property
     def rounding(self) -> float:
@@ -68,7 +68,7 @@ class _Promise:
     @property
     def share(self) -> float | None:
         """How far one person can move a mean or a sum; None where people are counted."""
-        return None if self.measure.width is None else self.measure.width / self.measure.among
+        return None if self.width is None else self.width / self.among
 
     def curators(self) -> dict[str, float]:
         """The errors of what a trusted curator is known to do, by name."""
@@ -82,10 +82,10 @@ class _Promise:
         if self.k > 2:  # noise less its mean: its own part, and those of the others
             left = math.hypot((self.k - 1) / self.k, math.sqrt(self.k - 1) / self.k)
             released = {", counts made to add up": (2, left)}
-        if self.measure.bins is not None:
-            released = _of_bins(self.measure.bins)
+        if self.bins is not None:
+            released = _of_bins(self.bins)
             # the square root of adding up: its longest column, and its longest row that is needed
-            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.measure.bins)]
+            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.bins)]
             longest = math.sqrt(2 * sum(squares)) * math.sqrt(sum(squares[:-1]))
             errors[f"{GAUSSIAN} on square-root sums"] = sigma * longest
         for on, (moved, spread) in released.items():
@@ -97,9 +97,9 @@ class _Promise:
 
     def error(self, law: CountedLaw) -> float:
         """The error to expect of shuffled or lone reports."""
-        width, among = self.measure.width, self.measure.among
-        if self.measure.bins is not None:
-            return _subset_below(law, self.n) if law.family == "subset" else below_error(law, self.n)
+        width, among = self.width, self.among
+        if self.bins is not None:
+            return _subset_below(law, self.n) if law.size else _below_error(law, self.n)
         if isinstance(law, CountedShares):
             return law.error(self.n, 1.0 if width is None else width / ((law.k - 1) * among))
         if width is None:
@@ -107,14 +107,17 @@ class _Promise:
         return _mean_error(law, self.n, width) * (self.n / among)
 
 
-def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
+def check_comparison(record: Record, law: CountedLaw, measure: Mapping[str, Any] | None) -> list[Check]:
     """Three rows: nobody, a shuffler, a curator; of a search, none."""
     rows, due = record.comparison, TRUSTED if record.counted.search is None else []
     named = equal("who is trusted", [row.trust for row in rows], due, "the order of the rows")
     if named.outcome == "FAIL" or not due:
         return [named]
+    if measure is None:
+        why = "its question does not say how an error is measured"
+        return [named, vital(unchecked("the comparison", "", why))]
     alone, shuffled, curator = rows
-    promise = _Promise.of(record, law)
+    promise = _Promise.of(record, measure)
     errors, error = promise.curators(), promise.error(law)
     best, within = min(errors, key=lambda name: errors[name]), SAME * error + promise.rounding
     sound = errors.get(curator.mechanism, math.inf) <= errors[best] * (1.0 + SAME)
@@ -220,11 +223,9 @@ def _sigma(epsilon: float, delta: float) -> float:
 def _count_error(law: CountedLaw, n: int) -> float:
     """Root mean square over the values, with the n users spread evenly."""
     held, hit, miss = Fraction(n, law.k), law.hit, law.miss
-    if isinstance(law, CountedFakes):
+    if not law.signed:
         fakes = law.moments(n)[1]
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes) / (hit - miss) ** 2)
-    if law.family != "hadamard":
-        return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
     count, columns = law.blocks
     full, rest = divmod(law.k, columns - 1)  # blocks: a block's own reports vote more often than the others
 
@@ -317,7 +318,7 @@ def _lone(promise: _Promise, claimed: str, epsilon0: float) -> Iterator[tuple[st
         alone = "randomized response" if k == 2 else "k-ary randomized response"
         name = alone if size == 1 else f"subset selection, sets of {size}"
         yield name, lone(lambda e, size=size: _noisy("subset", k, size, e))  # type: ignore[misc]
-    nodes = [promise.measure.bins or 0]
+    nodes = [promise.bins or 0]
     while len(nodes) < 4 and -(-nodes[0] // 4) >= 4:
         nodes.insert(0, -(-nodes[0] // 4))
         yield f"randomized response in {len(nodes)} levels", lone(lambda e, nodes=tuple(nodes): _in_levels(nodes, e))  # type: ignore[misc]
@@ -357,6 +358,22 @@ def _in_levels(nodes: tuple[int, ...], epsilon0: float) -> CountedLevels:
     levels, weights = tuple(_noisy("krr", each, 0, epsilon0) for each in nodes), (1.0 / len(nodes),) * len(nodes)
     law = CountedLevels(LEVELS, nodes[-1], (1,), 0, epsilon0, levels, weights)
     return CountedLevels(LEVELS, nodes[-1], law.least_integers, 0, epsilon0, levels, weights)
+
+
+def _below_error(law: CountedLaw, n: int) -> float:
+    """The largest error of the count below any cut point, with the n people spread evenly."""
+    if isinstance(law, CountedLevels):
+        weights, laws, inside = bin_weights([(0, end) for end in range(1, law.k)], law)
+        each = weights**2 @ laws.T - inside
+        return math.sqrt(float((each.mean(axis=1) * n).max()))
+    if isinstance(law, CountedTree):
+        return float(law.in_groups([0] * law.places, [(0, end) for end in range(1, law.k)], n).errors.max())
+    worst = Fraction(0)
+    for size in range(1, law.k // 2 + 1):
+        hit, miss, held = law.hit + (size - 1) * law.miss, size * law.miss, Fraction(n * size, law.k)
+        votes = held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + law.moments(n, size)[1]
+        worst = max(worst, votes / (law.hit - law.miss) ** 2)
+    return math.sqrt(worst)
 
 
 def _subset_below(law: CountedLaw, n: int) -> float:
