@@ -15,7 +15,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.judge import hockey_stick
 from shuffledp.ledger import Entry
 from shuffledp.ledger.total import RarelySeen, composed
-from shuffledp.search.search import planned_search
+from shuffledp.search.planning import planned_search
 
 
 def stick(one: Floats, two: Floats, epsilon: float) -> float:

@@ -15,7 +15,6 @@ from shuffledp.cli.waiting import patiently
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.questions import OURS
 from shuffledp.release.options import QUESTIONS, Budgeted, WeekOptions, options_of
-from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
@@ -118,7 +117,7 @@ def _design_search(question: Any, promise: "Promise", n: int, out: Path, *, as_j
     with patiently("calibrating"):
         search = question.search(n, promise)
         told = expected(search)
-    replace_file(out, lambda place: place.write_text(canonical(search.as_json()) + "\n", encoding="utf-8"))
+    replace_file(out, lambda place: place.write_text(search.file_text(), encoding="utf-8"))
     if as_json:
         return show.as_json({"search": search.as_json(), "digest": search.digest, "out": str(out)} | told)
     show_expected(f"top words: {n:,} people, at least {search.honest:,} of them honest", search, told)

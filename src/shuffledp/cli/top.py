@@ -12,9 +12,9 @@ from shuffledp.cli.waiting import patiently, progress
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.release.released import Release
     from shuffledp.release.top_question import TopRequest
-    from shuffledp.release.top_release import TopRelease
-    from shuffledp.search.search import TopSearch
+    from shuffledp.search.search import Search
 
 __all__ = ["FoundTable", "expected", "show_expected"]
 
@@ -28,7 +28,7 @@ class FoundTable(NamedTuple):
 
     question: "TopRequest"
     people: int
-    publish: "Callable[[TopSearch], TopRelease]"
+    publish: "Callable[[Search], Release]"
 
 
 def _search(asking: Asking) -> None:
@@ -47,7 +47,7 @@ def _search(asking: Asking) -> None:
             return _plan(asking, table.question, search)
         with heard(as_json=keeping.as_json):
             made = table.publish(search)
-        more = fitting(asking.budget, search.first_design())
+        more = fitting(asking.budget, search.first_design)
     show_release(made, as_json=keeping.as_json, more=more)
     return None
 
@@ -84,7 +84,7 @@ def _in_spark(asking: Asking, engine: Engine, question: "TopRequest") -> Iterato
             surveyed = column.survey(question.reader())
         settled = replace(question, column=column.name)
 
-        def publish(search: "TopSearch") -> "TopRelease":
+        def publish(search: "Search") -> "Release":
             with patiently("drawing, committing and counting, level by level"), working(asking, engine) as work:
                 return release_search_column(
                     column,
@@ -111,7 +111,7 @@ def _in_file(asking: Asking, question: "TopRequest") -> Iterator[FoundTable]:
         settled = replace(question, column=column.name)
         values = settled.values(column, tick=watched(column.rows, column.progress))
 
-    def publish(search: "TopSearch") -> "TopRelease":
+    def publish(search: "Search") -> "Release":
         with progress("asking, level by level", then="certifying and writing") as watched:
             return release_search(
                 search,
@@ -127,11 +127,11 @@ def _in_file(asking: Asking, question: "TopRequest") -> Iterator[FoundTable]:
         yield FoundTable(settled, values.count, publish)
 
 
-def _plan(asking: Asking, question: "TopRequest", search: "TopSearch") -> None:
+def _plan(asking: Asking, question: "TopRequest", search: "Search") -> None:
     """What would be asked of whom, and what could be found."""
     with patiently("certifying"):
         told = expected(search)
-        receipt = None if asking.budget is None else asking.budget.afford(search.first_design(), question.what)
+        receipt = None if asking.budget is None else asking.budget.afford(search.first_design, question.what)
     if asking.keeping.as_json:
         facts = {"dry_run": True, "asked": question.asked().as_json(), "search": search.as_json()}
         show.as_json(facts | told | ({} if receipt is None else {"ledger": receipt}))
@@ -143,11 +143,12 @@ def _plan(asking: Asking, question: "TopRequest", search: "TopSearch") -> None:
     show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
 
 
-def expected(search: "TopSearch") -> dict[str, Any]:
+def expected(search: "Search") -> dict[str, Any]:
     """What is certified of a search, who would be asked, and what could be found."""
-    from shuffledp.search.search import MISS, rarest_found
+    from shuffledp.search.planning import count_error, rarest_found
+    from shuffledp.search.search import MISS
 
-    design, rarest, levels = search.first_design(), rarest_found(search), len(search.spans)
+    design, rarest, levels = search.first_design, rarest_found(search), len(search.spans)
     assert rarest is not None  # else no search is planned
     return {
         "epsilon": design.protocol.guarantee.epsilon_at_most(delta=search.level_delta),
@@ -156,18 +157,18 @@ def expected(search: "TopSearch") -> dict[str, Any]:
         "people_who_count": search.group(levels, counting=True).honest,
         "found_from": rarest,
         "miss": MISS,
-        "error_of_a_count": search.count_error(rarest),
+        "error_of_a_count": count_error(search, rarest),
         "bits": design.protocol.bits,
     }
 
 
-def show_expected(title: str, search: "TopSearch", told: dict[str, Any]) -> None:
+def show_expected(title: str, search: "Search", told: dict[str, Any]) -> None:
     """The same for people."""
     show.answer(
         title,
         [
             ("epsilon", rounded(told["epsilon"], up=True), f"at most, at delta = {show.exactly(search.delta)}"),
-            show.alone(search.law, search.first_design().shown_alone),
+            show.alone(search.law, search.first_design.shown_alone),
             ("levels", f"{told['levels']}", f"of {told['people_of_a_level']:,} people or more, and one more to count"),
             (
                 "found",

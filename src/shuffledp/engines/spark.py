@@ -52,10 +52,9 @@ from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
 from shuffledp.release.stored_question import question_about
-from shuffledp.release.top_release import TopRelease, finished_search, paying
+from shuffledp.release.top_release import finished_search, paying
 from shuffledp.release.write import check_folder
-from shuffledp.search.progress import found_words, progress_of
-from shuffledp.search.search import TopSearch
+from shuffledp.search.search import Search
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.tables.readers import Missing, one_name
 from shuffledp.tables.values import Numbers, Places, Reader
@@ -268,7 +267,7 @@ HASHED = 8  # hexadecimal digits of the hash that decide a level: 32 bits, as a 
 
 def release_search_column(
     column: SparkColumn,
-    search: TopSearch,
+    search: Search,
     surveyed: Surveyed,
     asked: Asked,
     *,
@@ -276,14 +275,14 @@ def release_search_column(
     folder: Path | None = None,
     budget: Budget | None = None,
     force: bool = False,
-) -> TopRelease:
+) -> Release:
     """Ask all levels of a search, and publish what was found. A work folder of the same search is
     gone on with: levels that were committed are counted, and nothing is drawn again.
     """
     check_ids(column)
     if folder is not None:
         check_folder(folder, replace=force)
-    design, paid = search.first_design(), paying(budget, search)
+    design, paid = search.first_design, paying(budget, search)
     if paid is not None:
         paid.afford(design, asked.what or asked.question)
     place, claim = claimed_folder(column, design, work)
@@ -296,20 +295,19 @@ def release_search_column(
             f"this one."
         )
     key, tallies, notes = place.claim().batch, list[NDArray[np.int64]](), tuple[str, ...]()
-    while (progress := progress_of(search, tallies)).next is not None:
+    while isinstance(step := search.next(tallies), Design):
         number = len(tallies)
-        group = at_level(column.ids or "", key, search, number, onwards=progress.next.counting)
+        group = at_level(column.ids or "", key, search, number, onwards=step.resolved.counting)
         mine = replace(column, frame=column.frame.where(group))
-        counted = _counted(mine, progress.design(), f"{place.path}/level-{number + 1}")
+        counted = _counted(mine, step, f"{place.path}/level-{number + 1}")
         tallies.append(counted.votes)
         notes = operated(counted)
-    found = found_words(progress)
     spent = None
     if paid is not None:
         spent = paid.spend(design, asked.what or asked.question, batches=(key,), held_back=True)
     with charged(spent):
         return finished_search(
-            found,
+            step,
             replace(asked, engine="Spark"),
             folder,
             missing=surveyed.missing,
@@ -331,8 +329,8 @@ def check_ids(column: SparkColumn) -> None:
         )
 
 
-def at_level(ids: str, key: str, search: TopSearch, level: int, *, onwards: bool) -> Column:
-    """Whose level it is: the first 32 bits of a keyed hash of the id, as ``TopSearch.levels_of``
+def at_level(ids: str, key: str, search: Search, level: int, *, onwards: bool) -> Column:
+    """Whose level it is: the first 32 bits of a keyed hash of the id, as ``Search.levels_of``
     reads them; ``onwards``, all who were at none before it.
     """
     from pyspark.sql import functions

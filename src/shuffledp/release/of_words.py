@@ -10,8 +10,9 @@ from shuffledp.domain import as_list
 from shuffledp.release.answered import opened
 from shuffledp.release.arguments import budget_of, column_name, path_text, promise_of, reading
 from shuffledp.release.options import TopOptions, keywords
+from shuffledp.release.released import Release
 from shuffledp.release.top_question import TopRequest, read_tokens
-from shuffledp.release.top_release import TopRelease, release_search
+from shuffledp.release.top_release import release_search
 from shuffledp.sampling import Rng
 
 __all__ = ["top"]
@@ -30,14 +31,14 @@ def _top(read: dict[str, Any], column: object, given: dict[str, Any]) -> TopRequ
 
 
 @keywords(TopOptions, _top)
-def top(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[TopOptions]) -> TopRelease:
+def top(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[TopOptions]) -> Release:
     """The ``k`` most frequent words that people hold, when nobody has listed them.
 
     Beginnings that many people share are followed, symbol by symbol, up to ``longest`` of them;
     each step is asked of other people, who drew it at random, so that the promise to everybody is
     that of one step. Symbols are bytes, or ``tokens``: a list, or a file with one per line. With
     probability 1 - ``error`` no word is listed, and no beginning followed, that fewer than
-    ``least_holders`` people hold. ``found`` of what is returned says what may have been missed.
+    ``least_holders`` people hold. The ``notes`` of what is returned say what may have been missed.
     Everything else is as for ``histogram``.
 
     >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(2000)]

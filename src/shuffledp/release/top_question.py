@@ -14,7 +14,8 @@ from shuffledp.record import Asked
 from shuffledp.release.arguments import Promise, check_words, name_of
 from shuffledp.sampling import Rng
 from shuffledp.search.alphabet import Alphabet, check_tokens
-from shuffledp.search.search import TopSearch, check_asked, planned_search
+from shuffledp.search.planning import planned_search
+from shuffledp.search.search import Search, check_terms
 from shuffledp.tables import AS_WRITTEN, Cleaning, Column, Keep, Spelled, Values, open_column, read
 from shuffledp.tables.formats import Table
 
@@ -45,7 +46,8 @@ class TopRequest:
         """The same, if it can be asked at all: before a table is read."""
         check_words(Argument("title"), self.title)
         followed = self.k if self.candidates is None else self.candidates
-        known = check_asked(k=self.k, longest=self.longest, tokens=self.tokens, candidates=followed, error=self.error)
+        own = {name: getattr(self, name) for name in ("k", "longest", "tokens", "least_holders", "error")}
+        known = check_terms(**own, candidates=followed)
         return replace(self, **known | ({"candidates": 2 * known["k"]} if self.candidates is None else {}))
 
     def open(self) -> Column:
@@ -68,7 +70,7 @@ class TopRequest:
         """Read the column once, and keep the beginnings of its words."""
         return read(column, self.reader(), keep=self.keep, rng=rng, tick=tick)
 
-    def search(self, people: int, promise: Promise) -> TopSearch:
+    def search(self, people: int, promise: Promise) -> Search:
         """The search among so many people that keeps the promise."""
         if promise.rounds != 1:
             raise InvalidInput(

@@ -59,6 +59,11 @@ class LevelQuestion(Question):
     def size(self) -> int:
         return self.room
 
+    @property
+    def counting(self) -> bool:
+        """Whether words are counted, by all who were asked at no level before."""
+        return bool(self.words)
+
     def scale(self, n: int) -> float:
         return n
 

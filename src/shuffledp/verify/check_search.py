@@ -27,7 +27,8 @@ from shuffledp.judge.lattice import UNIT
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
 from shuffledp.judge.rows import Estimated, counts
-from shuffledp.record import Certificate, Record, Searched, SearchLevel
+from shuffledp.record import Certificate, Record
+from shuffledp.search.terms import Searched, SearchLevel
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = [
