@@ -45,9 +45,8 @@ class TopRequest:
     def checked(self) -> Self:
         """The same, if it can be asked at all: before a table is read."""
         check_words(Argument("title"), self.title)
-        followed = self.k if self.candidates is None else self.candidates
-        own = {name: getattr(self, name) for name in ("k", "longest", "tokens", "least_holders", "error")}
-        known = check_terms(**own, candidates=followed)
+        given = {name: getattr(self, name) for name in ("k", "longest", "tokens", "least_holders", "error")}
+        known = check_terms(given | {"candidates": self.k if self.candidates is None else self.candidates})
         return replace(self, **known | ({"candidates": 2 * known["k"]} if self.candidates is None else {}))
 
     def open(self) -> Column:

@@ -71,15 +71,16 @@ def planned_search(
     >>> search.spans, search.law.values
     ((4,), 122)
     """
+    many, honest = check_users(people, people if honest is None else honest)
+    given = {"k": k, "longest": longest, "tokens": tokens, "least_holders": least_holders, "error": error}
+    given["candidates"] = 2 * k if candidates is None else candidates
     terms: dict[str, Any] = {
+        "people": many,
+        "honest": honest,
         "epsilon": check_positive("epsilon", check_epsilon(epsilon), remedy="A search with 0 finds nothing."),
         "delta": check_delta(delta),
+        **check_terms(given, many),
     }
-    many, honest = check_users(people, people if honest is None else honest)
-    followed = 2 * k if candidates is None else candidates
-    asked: dict[str, Any] = {"k": k, "longest": longest, "tokens": tokens, "candidates": followed}
-    terms |= {"people": many, "honest": honest}
-    terms |= check_terms(**asked, least_holders=least_holders, error=error, people=many)
     best = _best(terms)
     if best is None:
         enough = _enough(terms)

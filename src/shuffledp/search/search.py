@@ -23,7 +23,7 @@ And the helpers must not be chosen by level: if all that a level may lack help, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
@@ -119,8 +119,7 @@ class Search(Terms):
         check_positive("epsilon", check_epsilon(self.epsilon), remedy=REMEDY)
         check_delta(self.delta)
         check_users(self.people, self.honest)
-        names = ("people", "k", "longest", "tokens", "candidates", "least_holders", "error")
-        check_terms(**{name: getattr(self, name) for name in names})
+        check_terms(vars(self), self.people)
         if sum(self.spans) != self.longest:
             raise InvalidInput(f"spans must add up to longest, got {self.spans!r}. {REMEDY}")
         if not 1 <= self.share <= OUT_OF // (len(self.spans) + 1):
@@ -329,50 +328,26 @@ def gentler(search: Search) -> bool:
     return bool(hidden and np.all(below.upper[:-1] <= above.lower[1:]))
 
 
-def check_terms(
-    *,
-    k: object,
-    longest: object,
-    tokens: Iterable[object] | None,
-    candidates: object,
-    least_holders: object,
-    error: object,
-    people: int | None = None,
-) -> dict[str, Any]:
+WHOLE = {  # of the terms: the most, what is usual, and what to do beyond
+    "k": (MOST_WORDS, "It is how many words to list; 50 is usual.", "No more words are followed; ask for fewer."),
+    "longest": (
+        LONGEST,
+        "It is how many symbols words have; 16 is usual.",
+        "Every symbol is asked of other people; ask for fewer.",
+    ),
+    "candidates": (2 * MOST_WORDS, "So many prefixes go on; at least as many as words.", "Ask for fewer."),
+    "least_holders": (math.inf, "A listed word is held by so many; 50 is usual.", None),
+}
+
+
+def check_terms(given: Mapping[str, Any], people: int | None = None) -> dict[str, Any]:
     """What was asked for, if it can be; ``people`` is None before a table was read."""
-    words = check_count(
-        "k",
-        k,
-        least=1,
-        most=MOST_WORDS,
-        remedy="It is how many words to list; 50 is usual.",
-        beyond="No more words are followed; ask for fewer.",
-    )
-    symbols = check_count(
-        "longest",
-        longest,
-        least=1,
-        most=LONGEST,
-        remedy="It is how many symbols words have; 16 is usual.",
-        beyond="Every symbol is asked of other people; ask for fewer.",
-    )
-    followed = check_count(
-        "candidates",
-        candidates,
-        least=words,
-        most=2 * MOST_WORDS,
-        remedy="So many beginnings go on; at least as many as words.",
-        beyond="Ask for fewer.",
-    )
-    wrong = check_probability(
-        "error", error, remedy="It is the chance that anything is listed that few people hold; 0.001 is usual."
-    )
-    known = {"k": words, "longest": symbols, "tokens": None if tokens is None else check_tokens(tokens)}
-    known |= {"candidates": followed, "least_holders": least_holders, "error": wrong}
-    if people is None:
-        return known
-    usual = "A listed word is held by so many; 50 is usual."
-    holders = check_count("least_holders", least_holders, least=1, remedy=usual)
-    if holders > people:
+    known: dict[str, Any] = {}
+    for name, (most, usual, beyond) in WHOLE.items():
+        least = known["k"] if name == "candidates" else 1
+        known[name] = check_count(name, given[name], least=least, most=most, remedy=usual, beyond=beyond)
+    if people is not None and (holders := known["least_holders"]) > people:
         raise InvalidInput(f"least_holders must be at most the {people} people, got {holders}. Ask for fewer.")
-    return known | {"least_holders": holders}
+    error = "It is the chance that anything is listed that few people hold; 0.001 is usual."
+    known["error"] = check_probability("error", given["error"], remedy=error)
+    return known | {"tokens": None if given["tokens"] is None else check_tokens(given["tokens"])}

@@ -55,10 +55,11 @@ class SearchLevel(Part):
 
 @part
 class Searched(Terms):
-    """A search that is over. Words of ``found_from`` holders or more are missed with probability
-    ``miss`` at most, and so is one that nobody holds but ``faked_from`` malicious people vote for.
-    Those who count draw by ``counting_law``, or, if there is none, by the law of the design, as all
-    others.
+    """A search for frequent words that is over: what was agreed on, and its levels. ``delta`` is
+    that of the whole search; its levels promise a little less. Words of ``found_from`` holders or
+    more are missed with probability ``miss`` at most, and so is one that nobody holds but
+    ``faked_from`` malicious people vote for. Those who count draw by ``counting_law``, or, if there
+    is none, by the law of the design, as all others.
     """
 
     found_from: Count | None
