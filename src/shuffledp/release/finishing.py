@@ -89,13 +89,20 @@ def finished(
     )
     final = last or (lambda: None)
     begin = spent.begin if spent is not None and held_back else (lambda: None)
-    if folder is None:
-        final()
+    return placed(Release(record, estimate, folder), spent, force=force, last=lambda: (final(), begin()))
+
+
+def placed(made: Release, spent: Spent | None, *, force: bool, last: Callable[[], object]) -> Release:
+    """Write a release into its folder, if it has one, and note in the ledger that it stands;
+    ``last`` is called just before it can be seen.
+    """
+    if made.folder is None:
+        last()
     else:
-        write_release(folder, record, estimate, replace=force, last=lambda: (final(), begin()))
+        write_release(made.folder, made.record, made.estimate, replace=force, last=last)
     if spent is not None:
-        publish(spent, digest_of(record.as_json()), folder)
-    return Release(record, estimate, folder)
+        publish(spent, digest_of(made.record.as_json()), made.folder)
+    return made
 
 
 def publish(spent: Spent, digest: str, folder: Path | None) -> None:

@@ -19,13 +19,12 @@ from shuffledp.record import Tally as TallyPart
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
 from shuffledp.release.facts import LEVEL, made_now
-from shuffledp.release.finishing import charged, publish, standing
+from shuffledp.release.finishing import charged, placed, standing
 from shuffledp.release.released import Release
-from shuffledp.release.write import check_folder, write_release
+from shuffledp.release.write import check_folder
 from shuffledp.sampling import Rng, source_of
 from shuffledp.search.found import Found
 from shuffledp.search.search import Search
-from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart
 from shuffledp.tables import Tally, Values, tally
 from shuffledp.wording import statement
@@ -159,15 +158,8 @@ def finished_search(
         notes=(*(each.rstrip(".") for each in found.missed()), *notes),
         ledger=None if spent is None else spent.entry(),
     ).sealed()
-    listed = replace(found.listed, secure=secure)
     begin = spent.begin if spent is not None and held_back else (lambda: None)
-    if folder is None:
-        begin()
-    else:
-        write_release(folder, record, listed, replace=force, last=begin)
-    if spent is not None:
-        publish(spent, digest_of(record.as_json()), folder)
-    return Release(record, listed, folder)
+    return placed(Release(record, replace(found.listed, secure=secure), folder), spent, force=force, last=begin)
 
 
 def _certified(search: Search, *, collected: bool) -> Certificate:
