@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
 from shuffledp.record import Asked
-from shuffledp.release.arguments import Promise, check_words, name_of
+from shuffledp.release.arguments import Promise
 from shuffledp.sampling import Rng
 from shuffledp.search.alphabet import Alphabet, check_tokens
 from shuffledp.search.search import TopSearch, check_asked, planned_search
@@ -24,6 +24,10 @@ __all__ = ["TopRequest", "read_tokens"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRequest:
     """Which words of a column are most frequent; ``k`` of them at most."""
+
+    kind: ClassVar[str] = "text"
+    gaps: ClassVar[None] = None
+    clip: ClassVar[bool] = False
 
     source: str | Table
     column: str | None = None
@@ -47,6 +51,15 @@ class TopRequest:
         followed = self.k if self.candidates is None else self.candidates
         known = check_asked(k=self.k, longest=self.longest, tokens=self.tokens, candidates=followed, error=self.error)
         return replace(self, **known | ({"candidates": 2 * known["k"]} if self.candidates is None else {}))
+
+    def named(self, column: str | None) -> Self:
+        """The same, of a column with that name."""
+        return replace(self, column=column)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column that is asked about, if it was named."""
+        return () if self.column is None else (self.column,)
 
     def open(self) -> Column:
         """The column that is asked about."""
