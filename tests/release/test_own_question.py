@@ -1,5 +1,5 @@
 """A question that derives from another is released, drawn, shown and verified like it: whoever adds
-one writes the question and its protocol, and edits no module that shows or judges.
+one writes the question, its options and its protocol, and edits no module that shows or judges.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.protocols import Histogram
 from shuffledp.protocols.settling import PROTOCOLS
-from shuffledp.questions import OURS, kind_of
+from shuffledp.questions import OURS, kind_of, options_module
 from shuffledp.questions.question import by_kind
 from shuffledp.release.answered import answered
-from shuffledp.release.arguments import categories_of, complete
-from shuffledp.release.options import HistogramOptions, options_of
-from shuffledp.release.request import Request
+from shuffledp.release.arguments import complete
+from shuffledp.release.options import options_of
 from shuffledp.verify import verify
 
 OUTSIDE = """
@@ -36,6 +35,18 @@ class BallotQuestion(HistogramQuestion):
 
 QUESTION = BallotQuestion
 """
+OPTIONS = """
+from dataclasses import replace
+
+from of_ballots.question import QUESTION
+from shuffledp.questions.histogram import options
+from shuffledp.questions.histogram.options import OPTIONS
+
+
+def request(rows, column, given):
+    asked = options.request(rows, column, given)
+    return replace(asked, question=QUESTION(categories=asked.question.categories))
+"""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,13 +61,14 @@ class BallotBox(Histogram):
 def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "of_ballots").mkdir()
     (tmp_path / "of_ballots" / "question.py").write_text(OUTSIDE, encoding="utf-8")
+    (tmp_path / "of_ballots" / "options.py").write_text(OPTIONS, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(OURS, "ballot", "of_ballots")
     monkeypatch.setitem(PROTOCOLS, ("ballot", None), BallotBox)
     votes = ["ann"] * 40 + ["bob"] * 20
-    known = categories_of(["ann", "bob"], other=None, missing=None)
-    given = complete(options_of(HistogramOptions), {"epsilon": 2.0, "delta": 1e-2})
-    made = answered(lambda read, *_: Request(question="ballot", categories=known, **read), votes, None, given, None)
+    known = options_of(options_module("ballot").OPTIONS)
+    given = complete(known, {"categories": ["ann", "bob"], "epsilon": 2.0, "delta": 1e-2})
+    made = answered("ballot", votes, None, given, None)
     page = html(made.record)
     assert "Ballot of a column" in page
     assert "Ballot of a column" in made.plot()._repr_svg_()

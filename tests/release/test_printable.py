@@ -9,13 +9,16 @@ import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
-from shuffledp.release.options import QUESTIONS, options_of
+from shuffledp.questions import options_of_all
+from shuffledp.release.options import options_of
 from tests.cli.people import run
 
 EVIL = "a\x1b[2J\x07\r\n\u202eb"  # clear the screen, ring, go back, begin a line, write from right to left
 ASKED: dict[str, Any] = {"categories": ["x", "y"], "epsilon": 1.0, "delta": 1e-6}
 PEOPLE = {"city": ["x", "y"] * 30, "who": [*range(60)]}
-TEXTS = [each.name for each in options_of(QUESTIONS["histogram"]).values() if each.kind in ("text", "texts", "words")]
+TEXTS = [
+    each.name for each in options_of(options_of_all()["histogram"]).values() if each.kind in ("text", "texts", "words")
+]
 FILES = ["ledger"]
 WITH: dict[str, dict[str, Any]] = {
     "keep": {"ids": "who"},

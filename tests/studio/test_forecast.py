@@ -8,10 +8,10 @@ import pytest
 
 from shuffledp.mechanisms.best_local import best_alone
 from shuffledp.protocols.settling import answering
+from shuffledp.questions.hiding import Hiding
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
-from shuffledp.release.arguments import Hiding
 from shuffledp.studio import answer
 from shuffledp.studio.answer import forecast_local, forecast_shuffled
 

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
@@ -39,8 +38,7 @@ def answer(asking: Asking) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
     from shuffledp.release.write import check_folder
 
-    question, keeping = asking.question, asking.keeping
-    question.check(asking.promise)
+    keeping = asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
     with found(asking) as table:
@@ -70,10 +68,9 @@ def _in_file(asking: Asking) -> Iterator[Found]:
 
     keeping = asking.keeping
     with patiently("opening the table"):
-        settled = asking.question.settled()
+        column = asking.question.open()
+    settled = asking.question.named(column.name)
     with progress("reading") as watched:
-        column = settled.open()
-        settled = replace(settled, column=column.name)
         values = settled.values(column, tick=watched(column.rows, column.progress))
 
     def publish(design: "Design") -> "Release":
@@ -173,7 +170,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
     )
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
-        show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
+        show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
     if said := sparse(design, design.protocol.predicted_stderr()):
         show.warnings(said)
     if receipt is not None:

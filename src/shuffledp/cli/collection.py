@@ -204,7 +204,7 @@ def next_(given: dict[str, Any]) -> None:
     """Open the level of a search that was collected last, and announce the next one; after the last
     level, publish the words that were found in the folder --out.
     """
-    from shuffledp.release.arguments import check_words
+    from shuffledp.errors import check_words
     from shuffledp.release.released import Release
     from shuffledp.survey.search import SearchFolder, next_level
 

@@ -13,8 +13,8 @@ from shuffledp.cli.questions import asked
 from shuffledp.cli.top import expected, show_expected
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.questions import OURS
-from shuffledp.release.options import QUESTIONS, Budgeted, WeekOptions, options_of
+from shuffledp.questions import OURS, options_of_all
+from shuffledp.release.options import Budgeted, WeekOptions, options_of
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+QUESTIONS = options_of_all()
 LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"missing"}  # said where there is a table
 
 
@@ -109,7 +110,7 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
             flag = Argument.of(name).typed
             raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
     question, promise, _ = asked(task, given, "-")
-    return question if task == "top" else question.settled(), promise
+    return question, promise
 
 
 def _design_search(question: Any, promise: "Promise", n: int, out: Path, *, as_json: bool) -> None:

@@ -94,7 +94,7 @@ def open_(
     out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
     file may be opened again, another one of the same collection is refused.
     """
-    from shuffledp.release.arguments import check_words
+    from shuffledp.errors import check_words
     from shuffledp.release.write import check_folder
     from shuffledp.survey.opener import Study, publish_study
 

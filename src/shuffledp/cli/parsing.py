@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from shuffledp.errors import InvalidInput
-from shuffledp.release.options import QUESTIONS, Option, options_of
+from shuffledp.questions import OURS, options_module
+from shuffledp.release.options import Option, options_of
 
 __all__ = ["App"]
 
@@ -48,8 +49,8 @@ class _Command(_Examples, TyperCommand):
 
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
-        asked = QUESTIONS.get(str(values.get("task") if "task" in parameters else ctx.info_name))
-        known = {} if asked is None else options_of(asked)
+        asked = str(values.get("task") if "task" in parameters else ctx.info_name)
+        known = options_of(options_module(asked).OPTIONS) if asked in OURS else {}
         needed = _needed(parameters, values, known)
         missing = [
             name

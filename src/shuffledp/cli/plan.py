@@ -24,7 +24,8 @@ from shuffledp.cli.options import (
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.questions import OURS
-from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, options_of
+from shuffledp.release.options import Epsilon, Promised, Rounds, options_of
+from shuffledp.search.options import Searched
 from shuffledp.wording import in_percent
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from shuffledp.cli import options
 from shuffledp.cli.listing import LISTED, RUN, app, examples
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.release.options import QUESTIONS, Epsilon, Noise, Promised, WeekOptions, options_of
+from shuffledp.questions import options_module
+from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -43,7 +44,7 @@ FIRST = {**options_of(Epsilon), **options_of(Noise), **options_of(Promised)}  # 
 
 def asking_options(name: str) -> list[Option]:
     """All that the command of a question takes."""
-    own = QUESTIONS[name]
+    own = options_module(name).OPTIONS
     listed = options_of(own).get("categories", Declared(""))
     several, domain = listed.kind == "texts", [options.DOMAIN] if "domain" in (listed.instead or ()) else []
     return [
@@ -63,15 +64,17 @@ def asked(name: str, typed: Mapping[str, Any], source: str) -> "tuple[Any, Promi
     """The question of that name, of a table or, with "-", of one that is still to come; what is
     promised, and whose budget it takes.
     """
-    from shuffledp.release.arguments import described
+    from shuffledp.release.answered import described
+    from shuffledp.release.arguments import complete
 
-    given = as_declared(options_of(QUESTIONS[name]), typed)
+    known = options_of(options_module(name).OPTIONS)
+    given = as_declared(known, typed)
     if typed.get("domain") is not None:
         if "categories" in given:
             both = (Argument("categories"), " and ", Argument("domain"))
             raise InvalidInput(Refusal("the categories must be given in one way", both, "Leave one out."))
         given["categories"] = typed["domain"]
-    return described(name, source, typed.get("column"), given)
+    return described(name, source, typed.get("column"), complete(known, given))
 
 
 def read_as(source: str, typed: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
 
 __all__ = ["FoundTable", "expected", "show_expected"]
 
-READ = ("source", "column", "format", "title", "cleaning", "encoding", "ids", "keep", "one_row_per_person")
-
 
 class FoundTable(NamedTuple):
     """A table that was read, wherever it lies: the question as it stands then, how many people have
@@ -73,12 +71,8 @@ def _in_spark(asking: Asking, engine: Engine, question: "TopRequest") -> Iterato
     """Tables that a session of Spark reads."""
     from shuffledp.cli.spark import reading_column, working
     from shuffledp.engines.spark import check_ids, release_search_column
-    from shuffledp.release.arguments import Categories
-    from shuffledp.release.request import Request
 
-    own = {name: getattr(question, name) for name in READ}
-    words = Request(question="top", **own, categories=Categories((), "words"))
-    with reading_column(asking, engine, words) as column:
+    with reading_column(asking, engine, question) as column:
         check_ids(column)
         with patiently("reading the table"):
             surveyed = column.survey(question.reader())

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.design import Design
-from shuffledp.domain import as_list
+from shuffledp.domain import Missing, as_list
 from shuffledp.engines.batch import UNSURE, design_of
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import (
@@ -42,22 +42,19 @@ from shuffledp.engines.spark_commit import (
     release_column,
 )
 from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
-from shuffledp.errors import Argument, InvalidInput, Refusal, shown
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, shown
 from shuffledp.record import Asked
-from shuffledp.release.arguments import check_labels, check_words, given_categories
 from shuffledp.release.budget import Budget
-from shuffledp.release.crossed import crossed_reader
+from shuffledp.release.categories import Categories, categories_of, parts_of
 from shuffledp.release.finishing import charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
-from shuffledp.release.stored_question import question_about
 from shuffledp.release.top_release import finished_search, paying
 from shuffledp.release.write import check_folder
 from shuffledp.search.search import Search
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
-from shuffledp.tables.readers import Missing, one_name
-from shuffledp.tables.values import Numbers, Places, Reader
+from shuffledp.tables.values import JoinedPlaces, Numbers, Places
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -173,9 +170,21 @@ def survey(
     """
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
-    if not isinstance(column, str) and categories is not None:
-        return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
-    return asked.survey(_reader(categories, other, lower, upper, asked))
+    if categories is None:
+        if lower is None or upper is None:
+            raise InvalidInput(
+                "categories, or lower and upper, must be given, got neither. Say which values are possible."
+            )
+        return asked.survey(Numbers(lower, upper, clip=clip, cleaning=cleaning))
+    if isinstance(column, str):
+        listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
+        return asked.survey(_places(categories_of(listed, other=other, missing=missing), cleaning))
+    parts = parts_of(column, categories, other=other, missing=missing)
+    return asked.survey(JoinedPlaces(tuple(_places(part, cleaning) for part in parts)))
+
+
+def _places(known: Categories, cleaning: Cleaning) -> Places:
+    return Places(known.checked(), other=known.other, missing=known.missing, cleaning=cleaning)
 
 
 def release(
@@ -231,34 +240,18 @@ def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> Spark
     return SparkColumn.of(check_frame(frame), named, **rules)
 
 
-def _reader(
-    categories: Iterable[str] | None, other: Any, lower: float | None, upper: float | None, asked: SparkColumn
-) -> Reader:
-    if categories is None:
-        if lower is None or upper is None:
-            raise InvalidInput(
-                "categories, or lower and upper, must be given, got neither. Say which values are possible."
-            )
-        return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
-    listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
-    rest, gap = one_name("other", other), one_name("missing", asked.missing)
-    known = given_categories([str(each) for each in listed], other=rest, missing=gap)
-    labels = check_labels(known.of(known.labels or ()))
-    return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
-
-
 def _question(design: Design, asked: SparkColumn, title: str | None) -> Request:
     """What is asked, for the record."""
-    return question_about(
-        design,
-        origin="a list",
-        missing=asked.missing,
-        clip=asked.clip,
+    return Request(
+        question=design.resolved,
         source="a table in Spark",
         column=asked.name,
+        title=title,
         cleaning=asked.cleaning,
         ids=asked.ids,
-        title=title,
+        missing=asked.missing,
+        clip=asked.clip,
+        origins=("a list",),
     )
 
 

@@ -9,22 +9,23 @@ quantile   how numbers are distributed
 mean       the mean of a number
 sum        its sum
 
-A folder has ``question.py`` with ``QUESTION``, a class. Other distributions add a question by an
-entry point of the group ``shuffledp.questions`` that names such a folder. Our names come first and
-cannot be replaced; a name that two distributions claim is refused.
+A folder has ``question.py`` with ``QUESTION``, a class, and ``options.py`` with what the command
+and Python take: ``OPTIONS``, and the ``request`` that they make. Other distributions add a question
+by an entry point of the group ``shuffledp.questions`` that names such a folder. Our names come
+first and cannot be replaced; a name that two distributions claim is refused.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
     from shuffledp.questions.question import Question
 
-__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names"]
+__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names", "options_module", "options_of_all"]
 
 GROUP = "shuffledp.questions"
 OURS = {
@@ -65,3 +66,13 @@ def kind_of(name: object) -> type[Question]:
     """The class of the question of that name."""
     kind: type[Question] = import_module(f"{folder_of(name)}.question").QUESTION
     return kind
+
+
+def options_module(name: object) -> Any:
+    """What the question of that name takes: its ``OPTIONS``, and the ``request`` that they make."""
+    return import_module(f"{folder_of(name)}.options")
+
+
+def options_of_all() -> dict[str, type]:
+    """The options of each of our questions."""
+    return {name: options_module(name).OPTIONS for name in OURS}

@@ -31,6 +31,8 @@ class Question(Part):
 
     unit: ClassVar[str]
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
+    ordered: ClassVar[bool] = False  # whether its rows have an order that says something
+    clipped: ClassVar[str | None] = None  # what is estimated where values were moved to the ends of the range
     mechanisms: ClassVar[tuple[str, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
 
@@ -67,6 +69,15 @@ class Question(Part):
         """How large an answer of ``n`` people can be at most, or how far apart two can be: an error
         above it says nothing.
         """
+
+    def told(
+        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """What the record tells beside the estimates, by name: other readings of the same reports,
+        column by column. ``clips`` says that values may have been clipped, ``by`` within which
+        groups shares are asked.
+        """
+        return {}
 
 
 @dataclass(frozen=True, slots=True)

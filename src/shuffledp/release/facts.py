@@ -24,13 +24,14 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.record import Asked, Collected, Counted, Estimates, LedgerEntry, Made, Record, Tally
+from shuffledp.record.findings import FINDINGS
 from shuffledp.record.question_kinds import TOP
-from shuffledp.release.by_task import LEVEL, released_by
 from shuffledp.release.certificate import certificate, comparison
 from shuffledp.storage.canonical import digest_of_votes
 
 __all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
 
+LEVEL = 0.95
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
 
@@ -51,8 +52,8 @@ def estimate_of(
     protocol = design.protocol
     said = cautions(design, protocol.predicted_stderr(), design.resolved.scale(design.n))
     estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
-    labels = released_by(design.question.type).labels(estimate, clipped=clipped)
-    return replace(estimate, labels=labels)
+    moved = design.resolved.clipped
+    return replace(estimate, labels=(moved,)) if clipped and moved is not None else estimate
 
 
 def check_reports(design: Design, reports: int) -> int:
@@ -159,8 +160,10 @@ def _estimates(
 ) -> Estimates:
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
+    question, protocol = design.resolved, design.protocol
+    told = question.told(protocol, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=LEVEL)
     return Estimates(
-        unit=design.resolved.unit,
+        unit=question.unit,
         level=LEVEL,
         of=len(estimate.values),
         label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
@@ -172,7 +175,7 @@ def _estimates(
         all_upper=all_upper,
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
-        together=design.resolved.counts and len(estimate.values) > SHORT,
-        sway=tuple(each if each < math.inf else None for each in design.protocol.sway(estimate)[kept].tolist()),
-        **released_by(design.question.type).beside(design, tally, estimate, asked),
+        together=question.counts and len(estimate.values) > SHORT,
+        sway=tuple(each if each < math.inf else None for each in protocol.sway(estimate)[kept].tolist()),
+        **{name: FINDINGS[name](**columns) for name, columns in told.items()},  # type: ignore[arg-type]
     )

@@ -13,11 +13,10 @@ from typing import Any
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.svg_file import SvgFigure, release_svg
 from shuffledp.record import Certificate, LedgerEntry, Record
-from shuffledp.release.by_task import LEVEL, released_by
+from shuffledp.release.facts import LEVEL
 from shuffledp.release.notebook import release_html
-from shuffledp.release.rows import EstimateTable
+from shuffledp.release.rows import EstimateTable, ShareRow, share_rows
 from shuffledp.release.sentences import certified, charged, headline, quantile_sentences, warned
-from shuffledp.release.share_rows import ShareRow, share_rows
 from shuffledp.release.write import write_release
 from shuffledp.storage.files import check_new_folder
 from shuffledp.wording import exactly, rounded
@@ -43,7 +42,7 @@ class Release:
     @cached_property
     def estimates(self) -> EstimateTable:
         """The answer, with error bars: a table that every library can take."""
-        return EstimateTable.of(self.estimate, level=LEVEL, ordered=released_by(self.record.question.type).ordered)
+        return EstimateTable.of(self.estimate, level=LEVEL, ordered=self.record.question.ordered)
 
     @property
     def shares(self) -> tuple[ShareRow, ...]:

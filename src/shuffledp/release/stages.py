@@ -11,10 +11,9 @@ from typing import Any
 
 from shuffledp.client import Encoder, read_design
 from shuffledp.design import Design
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
 from shuffledp.protocols.settling import certify
 from shuffledp.record import Asked, Collected
-from shuffledp.release.arguments import check_words, name_of
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.facts import check_reports, check_sayable
 from shuffledp.release.finishing import charged, finished, standing

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
 from shuffledp.record import Asked
-from shuffledp.release.arguments import Promise, check_words, name_of
+from shuffledp.release.arguments import Promise
 from shuffledp.sampling import Rng
 from shuffledp.search.alphabet import Alphabet, check_tokens
 from shuffledp.search.planning import planned_search
@@ -25,6 +25,10 @@ __all__ = ["TopRequest", "read_tokens"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopRequest:
     """Which words of a column are most frequent; ``k`` of them at most."""
+
+    kind: ClassVar[str] = "text"
+    gaps: ClassVar[None] = None
+    clip: ClassVar[bool] = False
 
     source: str | Table
     column: str | None = None
@@ -48,6 +52,15 @@ class TopRequest:
         given = {name: getattr(self, name) for name in ("k", "longest", "tokens", "least_holders", "error")}
         known = check_terms(given | {"candidates": self.k if self.candidates is None else self.candidates})
         return replace(self, **known | ({"candidates": 2 * known["k"]} if self.candidates is None else {}))
+
+    def named(self, column: str | None) -> Self:
+        """The same, of a column with that name."""
+        return replace(self, column=column)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column that is asked about, if it was named."""
+        return () if self.column is None else (self.column,)
 
     def open(self) -> Column:
         """The column that is asked about."""

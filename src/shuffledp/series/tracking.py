@@ -99,12 +99,12 @@ class Series:
         with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
-                **reading(data, given) | {"column": column_for(one.series.design, _names(column))},
-                title=one.series.title,
+                **reading(data, given)
+                | {"column": column_for(one.series.design, _names(column)), "title": one.series.title},
                 missing=given["missing"],
                 clip=given["clip"],
             )
-            with opened(question.settled(), rng) as (settled, values):
+            with opened(question, rng) as (settled, values):
                 one.check_people(values.count)
                 made = release(settled, values, one.series.design, one.folder, budget=one.budget, rng=rng)
         write_pages(self._state())

@@ -34,11 +34,11 @@ from shuffledp.protocols.planning import error_of
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import answering
 from shuffledp.protocols.sums import Sum
+from shuffledp.questions.hiding import BY_NOISE, Hiding
 from shuffledp.questions.question import Question
 from shuffledp.randomizers import SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
-from shuffledp.release.arguments import BY_NOISE, Hiding
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
 

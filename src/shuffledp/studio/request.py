@@ -21,13 +21,16 @@ from shuffledp.errors import (
     check_positive,
     check_rounds,
     check_users,
+    check_words,
     shown,
 )
 from shuffledp.protocols.histogram import ENCODERS
+from shuffledp.questions.hiding import Hiding
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
-from shuffledp.release.arguments import Categories, Hiding, Promise, check_words, given_categories
+from shuffledp.release.arguments import Promise
+from shuffledp.release.categories import Categories, given_categories
 from shuffledp.release.request import Request
 from shuffledp.wording import exactly, quote
 
@@ -132,7 +135,7 @@ class PlanRequest:
                 f"out to plan with a number of categories."
             )
         if self.names.strip():
-            return {"names": self.names.strip(), "size": len(self._labels().labels or ())}
+            return {"names": self.names.strip(), "size": len(self._labels().labels)}
         size = check_count("categories", self.size, least=2, remedy="With a single one there is nothing to hide.")
         return {"size": check_size("categories", size)}
 
@@ -143,8 +146,8 @@ class PlanRequest:
             check_words("a category", name or None)
             if not name.isprintable():
                 raise InvalidInput(f"a category must be printable to be written down, got {shown(name)}. Rename it.")
-        known = given_categories([name for name in listed if name], other=None, missing=None)
-        if len(known.labels or ()) < 2:
+        known = given_categories([name for name in listed if name])
+        if len(known.labels) < 2:
             raise InvalidInput("categories must number at least two, got one name. Separate them with commas.")
         return known
 
@@ -178,12 +181,11 @@ class PlanRequest:
                 "a design must promise an epsilon, got epsilon0 alone. Promise the epsilon that is certified for it."
             )
         promise = Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
-        known: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
+        question = self.question
         if self.task != "mean":
-            numbered = Categories(tuple(map(str, range(self.size))), "")
-            known = {"categories": self._labels() if self.names else numbered}
-        asked = Request(source="-", question=self.task, hiding=self.hiding, **known)
-        return asked.settled().design(self.n, promise)
+            labels = self._labels().labels if self.names else tuple(map(str, range(self.size)))
+            question = HistogramQuestion(categories=labels)
+        return Request(source="-", question=question, hiding=self.hiding).design(self.n, promise)
 
     def commands(self) -> dict[Literal["design", "plan", "epsilon"], str]:
         """What to type for the same."""
@@ -199,7 +201,7 @@ class PlanRequest:
                 "design": f"shuffledp design mean {bounds} {promise} --out design.json",
                 "plan": f"shuffledp plan mean {promise}",
             }
-        listed = quote(",".join(self._labels().labels or ())) if self.names else ""
+        listed = quote(",".join(self._labels().labels)) if self.names else ""
         values = f"--categories {listed}" if listed else f"--domain {self.size}"
         hidden = _unless("krr", "mechanism", self.mechanism)
         return {

@@ -24,13 +24,12 @@ from typing import Self
 
 from shuffledp.design import Design
 from shuffledp.engines.batch import Sums
-from shuffledp.errors import Argument, InvalidInput
+from shuffledp.errors import Argument, InvalidInput, check_words
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.record import Asked, Collected, InSeries
-from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
 from shuffledp.release.facts import check_sayable
 from shuffledp.release.released import Release

@@ -24,7 +24,7 @@ from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
 from shuffledp.tables.people import KEEPING, Chosen, Keep, Persons
 from shuffledp.tables.permutation import shuffle_files
-from shuffledp.tables.readers import Missing, one_name, per_column, reader_of
+from shuffledp.tables.readers import reader_of
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.tables.spelled import LevelWords, Spelled
 from shuffledp.tables.spool import batch_rows
@@ -43,7 +43,6 @@ __all__ = [
     "JoinedPlaces",
     "Keep",
     "LevelWords",
-    "Missing",
     "Numbers",
     "OneValue",
     "Persons",
@@ -56,10 +55,8 @@ __all__ = [
     "batch_rows",
     "choose_rows",
     "holds_counts",
-    "one_name",
     "open_column",
     "open_reports",
-    "per_column",
     "prepared",
     "read",
     "read_counted",

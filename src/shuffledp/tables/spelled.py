@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from shuffledp.domain import Prefixes
 from shuffledp.search.alphabet import Alphabet
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
-from shuffledp.tables.values import coded_texts
+from shuffledp.tables.values import Reader, coded_texts
 
 __all__ = ["LevelWords", "Spelled"]
 
 
 @dataclass(frozen=True)
-class Spelled:
+class Spelled(Reader):
     """The first ``longest`` symbols of each word, and whether it goes on (``Alphabet.rows``).
 
     >>> Spelled(Alphabet(("a", "b")), 2).prepare(pa.array(["ab", None, "c"]), "column 'x'")[
@@ -55,7 +55,7 @@ class Spelled:
 
 
 @dataclass(frozen=True)
-class LevelWords:
+class LevelWords(Reader):
     """The value of each word at one level of a search."""
 
     domain: Prefixes

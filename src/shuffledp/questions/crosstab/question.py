@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named
 from shuffledp.errors import InvalidInput
@@ -87,6 +87,25 @@ class CrosstabQuestion(Question):
 
     def scale(self, n: int) -> float:
         return n
+
+    def told(
+        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """The shares within the groups, if they were asked for; of a group with too few people,
+        none.
+        """
+        if by is None:
+            return {}
+        known, *columns = protocol.shares(tally, by=by, level=level)
+        names = ("value", "lower", "upper", "all_lower", "all_upper")
+        return {
+            "shares": {
+                name: tuple(
+                    share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True)
+                )
+                for name, column in zip(names, columns, strict=True)
+            }
+        }
 
 
 def row_labels(categories: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import NAMING, REMEDY, Bins, is_bound
 from shuffledp.errors import InvalidInput, Refusal
@@ -30,6 +30,7 @@ class QuantileQuestion(Question):
     """
 
     unit = "people"
+    ordered = True
     mechanisms = (*NAMING, "one of", "tree")
     choices: ClassVar[tuple[str, ...]] = NAMING
 
@@ -88,6 +89,26 @@ class QuantileQuestion(Question):
 
     def scale(self, n: int) -> float:
         return n
+
+    def told(
+        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """The quantiles and the ranges that were asked for, and how far malicious people could have
+        moved the quantiles: one, or 1 %.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        if self.at:
+            at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, level), strict=True)
+            found["quantiles"] = {"at": at, "value": value, "lower": lower, "upper": upper}
+            for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
+                ends = zip(*protocol.swayed_quantiles(estimate, people), strict=True)
+                found["quantiles"] |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
+        if self.ranges:
+            counts = protocol.in_ranges(tally)
+            columns = (counts.values, counts.stderr, *counts.interval(level))
+            names = ("value", "stderr", "lower", "upper")
+            found["ranges"] = {name: tuple(each.tolist()) for name, each in zip(names, columns, strict=True)}
+        return found
 
 
 def _is_share(value: object) -> bool:

@@ -15,6 +15,7 @@ class SumQuestion(MeanQuestion):
     """The sum of a number from ``lower`` to ``upper``: a mean, times how many people there are."""
 
     unit = "sum"
+    clipped = "sum of the clipped values"
 
     type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]
 
