@@ -322,6 +322,11 @@ class Design(Part):
         """The file that clients, shuffler and analyst share, letter by letter."""
         return json.dumps(self.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    @property
+    def charge(self) -> tuple[Design, None]:
+        """What a ledger records of a release: this design, and nothing besides."""
+        return self, None
+
     @cached_property
     def digest(self) -> str:
         """What tells designs apart."""

@@ -90,6 +90,7 @@ class Domain(Part):
     bounds: ClassVar[Any] = None  # between which numbers a value lies; None where it is a text
     column_names: ClassVar[Any] = None  # of the columns that a value has, where there are several
     names: ClassVar[Any] = ()  # of its places, where these have names
+    rest: ClassVar[Any] = None  # the name of the place of all other values, where there is one
 
     @property
     @abstractmethod

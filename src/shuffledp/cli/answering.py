@@ -45,7 +45,7 @@ def answer(asking: Asking) -> None:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
-            return _plan(asking, table.question, design, table.missing, table.remarks)
+            return (asking.own.dry_run or _plan)(asking, table.question, design, table.missing, table.remarks)
         with heard(as_json=keeping.as_json):
             made = table.publish(design)
         more = fitting(asking.budget, design)
@@ -58,14 +58,12 @@ def found(asking: Asking) -> AbstractContextManager[Found]:
         return _in_file(asking)
     from shuffledp.cli.spark import in_spark
 
-    return in_spark(asking, asking.engine)
+    return (asking.own.in_spark or in_spark)(asking, asking.engine)  # type: ignore[no-any-return]
 
 
 @contextmanager
 def _in_file(asking: Asking) -> Iterator[Found]:
     """A table that this process reads."""
-    from shuffledp.release.stages import release
-
     keeping = asking.keeping
     with patiently("opening the table"):
         column = asking.question.open()
@@ -75,8 +73,7 @@ def _in_file(asking: Asking) -> Iterator[Found]:
 
     def publish(design: "Design") -> "Release":
         with progress("randomizing", then="certifying and writing") as watched:
-            return release(
-                settled,
+            return settled.release(  # type: ignore[no-any-return]
                 values,
                 design,
                 keeping.folder(),

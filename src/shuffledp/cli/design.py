@@ -9,8 +9,7 @@ import typer
 from shuffledp.cli import options, show
 from shuffledp.cli.listing import RUN, app, examples
 from shuffledp.cli.options import QUESTION, declared_for, is_typed, sharing, whole
-from shuffledp.cli.questions import asked
-from shuffledp.cli.top import expected, show_expected
+from shuffledp.cli.questions import asked, own_of
 from shuffledp.cli.waiting import patiently
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.questions import OURS, options_of_all
@@ -19,6 +18,7 @@ from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
+    from shuffledp.design import Design
     from shuffledp.release.arguments import Promise
 
 __all__: list[str] = []
@@ -54,14 +54,17 @@ def design(
             f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
     question, promise = _asked(task, given)
-    if task == "top":
-        return _design_search(question, promise, n, out, as_json=given["as_json"])
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
+    return (own_of(task).designed or _designed)(made, out, as_json=given["as_json"])
+
+
+def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
+    """What was settled, and what follows."""
     protocol = made.protocol
-    bound = protocol.guarantee.epsilon(delta=promise.delta)
-    if given["as_json"]:
+    bound = protocol.guarantee.epsilon(delta=made.delta)
+    if as_json:
         return show.as_json(
             {
                 "design": made.as_json(),
@@ -73,9 +76,9 @@ def design(
             }
         )
     show.answer(
-        f"{task}: {n:,} people, at least {made.honest:,} of them honest",
+        f"{made.question.type}: {made.n:,} people, at least {made.honest:,} of them honest",
         [
-            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
+            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(made.delta)}"),
             show.alone(made.mechanism, made.shown_alone),
             ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{protocol.bits}", "in a report"),
@@ -111,16 +114,3 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
             raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
     question, promise, _ = asked(task, given, "-")
     return question, promise
-
-
-def _design_search(question: Any, promise: "Promise", n: int, out: Path, *, as_json: bool) -> None:
-    """The file of a search for frequent words among so many people."""
-    with patiently("calibrating"):
-        search = question.search(n, promise)
-        told = expected(search)
-    replace_file(out, lambda place: place.write_text(search.file_text(), encoding="utf-8"))
-    if as_json:
-        return show.as_json({"search": search.as_json(), "digest": search.digest, "out": str(out)} | told)
-    show_expected(f"top words: {n:,} people, at least {search.honest:,} of them honest", search, told)
-    show.sentences([f"\nWritten to {out}."])
-    return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")

@@ -5,10 +5,10 @@ defended answer. What they take is declared in ``release.options``.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.cli import options
-from shuffledp.cli.listing import LISTED, RUN, app, examples
+from shuffledp.cli.listing import LISTED, RUN, app, examples, load
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.questions import options_module
@@ -29,10 +29,12 @@ __all__ = [
     "Engine",
     "Found",
     "Keeping",
+    "Own",
     "asked",
     "asking_options",
     "check_engine",
     "opened",
+    "own_of",
     "question_command",
     "read_as",
     "source_of",
@@ -181,6 +183,27 @@ def source_of(tables: Iterable[str]) -> str:
     return first if not others else f"{first} and {len(others)} more"
 
 
+class Own(NamedTuple):
+    """How commands show a question that is not shown as all others are: its dry run, its design and
+    its plan; and how it is asked of tables in Spark.
+    """
+
+    dry_run: Any = None
+    designed: Any = None
+    planned: Any = None
+    in_spark: Any = None
+
+
+USUAL = Own()
+OWN: dict[str, Own] = {}
+
+
+def own_of(name: str) -> Own:
+    """What its command says of itself."""
+    load(name)
+    return OWN.get(name, USUAL)
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """A question, and what a command needs to answer it."""
@@ -191,13 +214,14 @@ class Asking:
     keeping: Keeping
     dry_run: bool
     engine: Engine | None = None
+    own: Own = USUAL
 
     @classmethod
     def of(cls, name: str, typed: Mapping[str, Any]) -> Self:
         """What the options of a command describe."""
         engine = Engine.of(typed)
         described = asked(name, typed, source_of(typed["source"]))
-        return cls(*described, Keeping.of(typed), typed["dry_run"], engine)
+        return cls(*described, Keeping.of(typed), typed["dry_run"], engine, own_of(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +241,15 @@ PROMISED = "--epsilon 1 --delta 1e-6"
 ENDS = "--lower 0 --upper 120"
 
 
-def question_command(name: str, *lines: str, carried_out: Any = None) -> None:
+def question_command(name: str, *lines: str, own: Own | None = None) -> None:
     """Register the command of a question, with its examples."""
+    if own is not None:
+        OWN[name] = own
 
     def run(typed: Any) -> None:
         from shuffledp.cli.answering import answer
 
-        (carried_out or answer)(Asking.of(name, typed))
+        answer(Asking.of(name, typed))
 
     summary = next(each.summary for each in LISTED if each.name == name)
     shown = examples(*(f"{name} {line}" for line in lines))

@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
 
-__all__ = ["in_spark", "reading_column", "working"]
+__all__ = ["in_spark"]
 
 # As other readers of CSV, and ours, read it: a quote is doubled, and may enclose lines; what fits
 # neither the rules nor the first line is refused.
@@ -28,8 +29,10 @@ ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 
 
 @contextmanager
-def in_spark(asking: Asking, engine: Engine) -> Iterator[Found]:
-    """Tables that a session of Spark reads, for as long as the question is asked."""
+def in_spark(asking: Asking, engine: Engine, release: Any = None) -> Iterator[Found]:
+    """Tables that a session of Spark reads, for as long as the question is asked; ``release`` is
+    what draws, commits and counts, where that is not one design.
+    """
     from shuffledp.engines.spark_commit import release_column
 
     with reading_column(asking, engine, asking.question) as column:
@@ -42,15 +45,9 @@ def in_spark(asking: Asking, engine: Engine) -> Iterator[Found]:
 
         def publish(design: "Design") -> "Release":
             with patiently("drawing, committing and counting"), working(asking, engine) as work:
-                return release_column(
-                    column,
-                    design,
-                    asked.asked(),
-                    work=work,
-                    folder=asking.keeping.folder(),
-                    budget=asking.budget,
-                    force=asking.keeping.force,
-                )
+                how: Any = {"work": work, "folder": asking.keeping.folder(), "force": asking.keeping.force}
+                carried_out = release_column if release is None else partial(release, surveyed=people)
+                return carried_out(column, design, asked.asked(), budget=asking.budget, **how)
 
         yield Found(asked, people.people, people.missing if asked.leaves_out else None, publish)
 

@@ -50,7 +50,7 @@ from shuffledp.release.finishing import charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
-from shuffledp.release.top_release import finished_search, paying
+from shuffledp.release.top_release import finished_search
 from shuffledp.release.write import check_folder
 from shuffledp.search.search import Search
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
@@ -261,9 +261,9 @@ HASHED = 8  # hexadecimal digits of the hash that decide a level: 32 bits, as a 
 def release_search_column(
     column: SparkColumn,
     search: Search,
-    surveyed: Surveyed,
     asked: Asked,
     *,
+    surveyed: Surveyed,
     work: str,
     folder: Path | None = None,
     budget: Budget | None = None,
@@ -272,13 +272,12 @@ def release_search_column(
     """Ask all levels of a search, and publish what was found. A work folder of the same search is
     gone on with: levels that were committed are counted, and nothing is drawn again.
     """
-    check_ids(column)
+    check_ids(column.ids)
     if folder is not None:
         check_folder(folder, replace=force)
-    design, paid = search.first_design, paying(budget, search)
-    if paid is not None:
-        paid.afford(design, asked.what or asked.question)
-    place, claim = claimed_folder(column, design, work)
+    if budget is not None:
+        budget.afford(search, asked.what or asked.question)
+    place, claim = claimed_folder(column, search.first_design, work)
     if not place.exists:
         place.check_new()
         place.begin(claim)
@@ -296,8 +295,8 @@ def release_search_column(
         tallies.append(counted.votes)
         notes = operated(counted)
     spent = None
-    if paid is not None:
-        spent = paid.spend(design, asked.what or asked.question, batches=(key,), held_back=True)
+    if budget is not None:
+        spent = budget.spend(search, asked.what or asked.question, batches=(key,), held_back=True)
     with charged(spent):
         return finished_search(
             step,
@@ -312,9 +311,9 @@ def release_search_column(
         )
 
 
-def check_ids(column: SparkColumn) -> None:
+def check_ids(ids: str | None) -> None:
     """Refuse rows of which nobody can say again at which level they were."""
-    if column.ids is None:
+    if ids is None:
         raise InvalidInput(
             Argument("id"),
             " must be given for top words on Spark, got none: a person's level is drawn by it, so that nobody "

@@ -33,6 +33,7 @@ class Question(Part):
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
     ordered: ClassVar[bool] = False  # whether its rows have an order that says something
     clipped: ClassVar[str | None] = None  # what is estimated where values were moved to the ends of the range
+    alone: ClassVar[bool] = True  # whether its answer is a release by itself
     mechanisms: ClassVar[tuple[str, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
 

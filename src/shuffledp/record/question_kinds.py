@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shuffledp.questions.question import QuestionKind
 
-__all__ = ["COUNTS", "CROSSTABS", "DISTRIBUTIONS", "LISTS", "MEANS", "TOP", "asking"]
+__all__ = ["COUNTS", "CROSSTABS", "DISTRIBUTIONS", "LISTS", "MEANS", "SEARCHES", "asking"]
 
 
 def asking(field: str) -> QuestionKind:
@@ -15,6 +15,6 @@ def asking(field: str) -> QuestionKind:
 COUNTS = QuestionKind(lambda question: question.counts)  # those that count people, value by value
 MEANS = asking("lower")  # those of one number
 CROSSTABS = asking("columns")  # those of several columns
-TOP = asking("longest")  # the search for frequent words, which counts people too
-LISTS = QuestionKind(lambda question: question.counts or "longest" in question.field_names())  # both
+SEARCHES = QuestionKind(lambda question: not question.alone)  # those of one level of a search
+LISTS = QuestionKind(lambda question: question.counts or not question.alone)  # those that list what they count
 DISTRIBUTIONS = asking("cuts")  # those that count people below cut points

@@ -1,5 +1,5 @@
-"""From a table to a defended answer: tables, mechanisms, ledger and page joined. Nothing here knows a
-question: what is particular to one is in its folder.
+"""From a table to a defended answer: tables, mechanisms, ledger and page joined. Nothing here knows
+a question: what is particular to one is in its folder.
 
 options        what an option is, and those that questions share, for command and Python
 arguments      what was given of them, read: rows, promise, budget
@@ -14,7 +14,6 @@ rows           the estimates as a table, and shares within groups
 sentences      what terminal and notebook say of a release
 notebook       a release in a notebook
 released       a release, for whoever asked
-top_question   a question about the frequent words of a column
 top_release    a search for them, carried out and recorded
 finishing      a tally becomes a release that stands
 stages         all of it in one process, or stage by stage: encode, shuffle, analyse

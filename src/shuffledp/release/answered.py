@@ -14,7 +14,6 @@ from shuffledp.questions import options_module
 from shuffledp.release.arguments import Promise, budget_of, promise_of, reading
 from shuffledp.release.budget import Budget
 from shuffledp.release.released import Release
-from shuffledp.release.stages import release
 from shuffledp.sampling import Rng
 from shuffledp.tables import Values
 from shuffledp.tables.memory import VALUES
@@ -49,4 +48,4 @@ def answered(name: str, data: object, column: object, given: Mapping[str, Any], 
     request, promise, budget = described(name, data, column, given)
     with opened(request, rng) as (settled, values):
         design = settled.design(values.count, promise)
-        return release(settled, values, design, budget=budget, rng=rng)
+        return settled.release(values, design, budget=budget, rng=rng)

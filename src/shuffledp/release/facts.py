@@ -25,7 +25,6 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.record import Asked, Collected, Counted, Estimates, LedgerEntry, Made, Record, Tally
 from shuffledp.record.findings import FINDINGS
-from shuffledp.record.question_kinds import TOP
 from shuffledp.release.certificate import certificate, comparison
 from shuffledp.storage.canonical import digest_of_votes
 
@@ -70,7 +69,7 @@ def check_sayable(design: Design) -> None:
     """Refuse a design whose law has no place in a record: nobody could verify its page; and one
     level of a search, which says nothing by itself.
     """
-    if design.question.type in TOP:
+    if not design.resolved.alone:
         raise InvalidInput(
             "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
         )

@@ -17,6 +17,7 @@ from shuffledp.questions.question import Question
 from shuffledp.record import Asked, InSeries
 from shuffledp.record.asked_about import CLIPPED_TO_BOUNDS
 from shuffledp.release.arguments import Promise
+from shuffledp.release.released import Release
 from shuffledp.sampling import Rng
 from shuffledp.tables import AS_WRITTEN, Cleaning, Column, ColumnName, Keep, Values, open_column, read, reader_of
 from shuffledp.tables.columns import joined_name
@@ -151,6 +152,12 @@ class Request:
             remedy = ("Lower ", Argument("gamma"), ",", *raising)
             raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
         return Design.of(protocol, epsilon=float(rounded(certified, up=True)))
+
+    def release(self, values: Values, design: Design, folder: Path | None = None, **how: Any) -> Release:
+        """Ask it of people who hold these values, and write what comes out into the folder."""
+        from shuffledp.release.stages import release
+
+        return release(self, values, design, folder, **how)
 
     def asked(self) -> Asked:
         """The question in words, for the record."""

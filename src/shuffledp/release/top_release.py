@@ -5,8 +5,8 @@ the people who drew it; and the record that such a search leaves, wherever it ra
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +14,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.design import Design
+from shuffledp.errors import InvalidInput
 from shuffledp.record import Asked, Certificate, Collected, Counted, Estimates, Record
 from shuffledp.record import Tally as TallyPart
+from shuffledp.release.arguments import Promise
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
 from shuffledp.release.facts import LEVEL, made_now
 from shuffledp.release.finishing import charged, placed, standing
 from shuffledp.release.released import Release
+from shuffledp.release.request import Request
 from shuffledp.release.write import check_folder
 from shuffledp.sampling import Rng, source_of
+from shuffledp.search.alphabet import Alphabet
 from shuffledp.search.found import Found
+from shuffledp.search.planning import planned_search
 from shuffledp.search.search import Search
 from shuffledp.storage.files import check_apart
-from shuffledp.tables import Tally, Values, tally
+from shuffledp.tables import Spelled, Tally, Values, tally
 from shuffledp.wording import statement
 
-__all__ = ["drawn_levels", "finished_search", "paying", "release_search"]
+__all__ = ["SearchRequest", "drawn_levels", "finished_search", "release_search"]
 
 Tick = Callable[[int], object] | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest(Request):
+    """Which words of a column are most frequent: how many, and how far they are followed, say the
+    ``terms``.
+    """
+
+    terms: Mapping[str, Any]
+
+    def reader(self) -> Spelled:
+        return Spelled(Alphabet(self.terms["tokens"]), self.terms["longest"], self.cleaning)
+
+    def design(self, n: int, promise: Promise) -> Search:  # type: ignore[override]
+        """The search among so many people that keeps the promise."""
+        if promise.rounds != 1:
+            raise InvalidInput(
+                f"rounds must be 1 for top words, got {promise.rounds}. Each person is asked once; search again later, "
+                f"as another release."
+            )
+        promised = promise.terms(n)
+        own = {name: promised[name] for name in ("honest", "epsilon", "delta")}
+        return planned_search(people=promised["n"], **own, **self.terms)
+
+    @property
+    def what(self) -> str:
+        return f"top words{super(SearchRequest, self).what.removeprefix(str(self.question))}"
+
+    def asked(self) -> Asked:
+        return replace(super(SearchRequest, self).asked(), categories=None, outside=None)
+
+    def release(self, values: Values, design: Any, folder: Path | None = None, **how: Any) -> Release:
+        return release_search(self, values, design, folder, **how)
+
+
 def release_search(
-    search: Search,
+    question: Request,
     values: Values,
-    asked: Asked,
+    search: Search,
     folder: Path | None = None,
     *,
     budget: Budget | None = None,
@@ -53,8 +91,7 @@ def release_search(
         check_folder(folder, replace=force)
         check_apart(folder, *(() if budget is None else (budget.path,)))
         notes = standing(folder, charging=budget is not None)
-    paid = paying(budget, search)
-    spent = None if paid is None else paid.spend(search.first_design, asked.what or "top words")
+    spent = None if budget is None else budget.spend(search, question.what)
     with charged(spent):
         levels, tallies, secure = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]](), True
         while isinstance(step := search.next(tallies), Design):
@@ -63,7 +100,7 @@ def release_search(
             secure = secure and counted.secure
         return finished_search(
             step,
-            asked,
+            question.asked(),
             folder,
             missing=values.missing,
             repeated=values.repeated,
@@ -72,13 +109,6 @@ def release_search(
             notes=notes,
             secure=secure,
         )
-
-
-def paying(budget: Budget | None, search: Search) -> Budget | None:
-    """The budget for a search: charged for its first level, and for what others may show beside
-    it.
-    """
-    return None if budget is None else replace(budget, besides=search.besides)
 
 
 def drawn_levels(search: Search, people: int, *, rng: Rng = None) -> NDArray[np.uint8]:

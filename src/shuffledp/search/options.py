@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.domain import as_list
-from shuffledp.errors import check_path
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_path
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, PathLike, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
-    from shuffledp.release.top_question import TopRequest
+    from shuffledp.release.top_release import SearchRequest
     from shuffledp.sampling import Rng
 
 __all__ = ["OPTIONS", "Searched", "TopOptions", "request", "top"]
@@ -47,21 +47,46 @@ class TopOptions(
 
 
 OPTIONS = TopOptions
-SEARCHED = ("k", "longest", "least_holders", "error", "candidates")
 
 
-def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "TopRequest":
+def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "SearchRequest":
     """The search in a column that the options describe."""
     from shuffledp.release.arguments import column_name
-    from shuffledp.release.top_question import TopRequest, read_tokens
+    from shuffledp.release.top_release import SearchRequest
+    from shuffledp.search.question import LevelQuestion
+    from shuffledp.search.search import check_terms
 
     tokens: Any = given["tokens"]
     if isinstance(tokens, (str, os.PathLike)):
-        tokens = read_tokens(Path(check_path("tokens", tokens)))
+        tokens = _tokens_in(Path(check_path("tokens", tokens)))
     elif tokens is not None:
         tokens = tuple(as_list("tokens", tokens, remedy='Pass a list such as ["a", "b"], or the name of a file.'))
-    own = {name: given[name] for name in SEARCHED if name in given}
-    return TopRequest(**rows, column=column_name("column", column), tokens=tokens, **own).checked()
+    followed = given["k"] if given["candidates"] is None else given["candidates"]
+    terms = check_terms(given | {"tokens": tokens, "candidates": followed})
+    if given["candidates"] is None:
+        terms["candidates"] = 2 * terms["k"]
+    nothing: Any = {"words": (), "prefixes": ("",), "span": 0, "room": 2}
+    asked = LevelQuestion(tokens=terms["tokens"], longest=terms["longest"], **nothing)
+    named = column_name("column", column)
+    return SearchRequest(question=asked, column=named, origins=("none",), terms=terms, **rows)
+
+
+def _tokens_in(path: Path) -> tuple[str, ...]:
+    """The tokens in a file, one per line; spaces are tokens like others."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{str(path)!r} must be a text file in UTF-8, got other bytes. Save it as UTF-8, one token per line."
+        ) from None
+    except OSError as error:
+        rule, got = (
+            (Argument("tokens"), " must name a file with one token per line"),
+            f"{str(path)!r}: {error.strerror}",
+        )
+        remedy = "Check the name, or leave it out: words are then made of bytes."
+        raise InvalidInput(Refusal(rule, got, remedy)) from None
+    return tuple(line.removesuffix("\r") for line in lines if line.removesuffix("\r"))
 
 
 @keywords(TopOptions)
@@ -80,10 +105,6 @@ def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: 
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
     """
-    from shuffledp.release.answered import described, opened
-    from shuffledp.release.top_release import release_search
+    from shuffledp.release.answered import answered
 
-    question, promise, budget = described("top", data, column, given)
-    with opened(question, rng) as (settled, values):
-        search = settled.search(values.count, promise)
-        return release_search(search, values, settled.asked(), budget=budget, rng=rng)
+    return answered("top", data, column, given, rng)

@@ -27,6 +27,7 @@ class LevelQuestion(Question):
     """
 
     unit = "people"
+    alone = False
     mechanisms = ("krr",)
 
     type: Annotated[Literal["top"], NEEDED] = "top"

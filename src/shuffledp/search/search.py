@@ -181,6 +181,11 @@ class Search(Terms):
         """
         return shuffle(AnyLDP(epsilon0=NEARLY_NONE, delta0=self._besides * self.delta), n=1) if self._besides else None
 
+    @property
+    def charge(self) -> tuple[Design, Shuffled | None]:
+        """What a ledger records of the whole search: its first level, and what is shown besides."""
+        return self.first_design, self.besides
+
     def group(self, asked: int, *, counting: bool = False) -> Group:
         """The people of the next level when ``asked`` levels were asked; those who count are all
         that are left.

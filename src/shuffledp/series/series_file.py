@@ -23,7 +23,6 @@ from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
 from shuffledp.ledger import Turn, check_name
 from shuffledp.ledger.entry import check_digest
-from shuffledp.record.question_kinds import TOP
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
 __all__ = [
@@ -152,7 +151,7 @@ class SeriesFile:
 
 def check_weekly(design: Design) -> Design:
     """Refuse a question of which one round is no release."""
-    if design.question.type in TOP:
+    if not design.resolved.alone:
         raise InvalidInput(NO_SEARCH)
     return design
 

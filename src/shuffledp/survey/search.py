@@ -28,7 +28,7 @@ from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.finishing import charged
 from shuffledp.release.released import Release
-from shuffledp.release.top_release import drawn_levels, finished_search, paying
+from shuffledp.release.top_release import drawn_levels, finished_search
 from shuffledp.release.write import check_folder
 from shuffledp.search.search import Search
 from shuffledp.storage.canonical import canonical, strict_json
@@ -96,18 +96,15 @@ def new_search(
     remedy = "A level is drawn for each of them, and written down: search among fewer."
     check_count("people", search.people, least=1, most=MOST_DRAWN, remedy=remedy)
     levels = drawn_levels(search, search.people)
-    paid = paying(budget, search)
 
     def fill(place: Path) -> None:
         _write(place / SEARCH, search.as_json())
         _write_lines(place / PEOPLE, levels.tolist(), private=True)
         _announce(SearchFolder(place, search), search.first_design, 0, levels, shuffler, question)
-        if paid is not None:
-            spent = paid.spend(
-                search.first_design, "top words over the network", batches=(search.digest[:BATCH_DIGITS],)
-            )
+        if budget is not None:
+            spent = budget.spend(search, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
             with charged(spent):
-                _write(place / CHARGED, {"ledger": str(paid.path.absolute()), "receipt": asdict(spent.receipt)})
+                _write(place / CHARGED, {"ledger": str(budget.path.absolute()), "receipt": asdict(spent.receipt)})
 
     new_folder(out, fill)
     return read_collection(SearchFolder(out, search).level(1) / COLLECTION)
