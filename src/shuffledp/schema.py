@@ -67,11 +67,21 @@ DEEPEST = 32  # lists and objects in each other, where a part may hold any value
 
 
 class File(NamedTuple):
-    """What is read, how a refusal ends, and the type of the question that it is about."""
+    """What is read, how a refusal ends, and the type of the question that it is about: None for one
+    of another distribution, whose records may have whatever those of ours have.
+    """
 
     title: str
     remedy: str
-    question: str = ""
+    question: str | None = ""
+
+    def has(self, mark: Mark) -> bool:
+        """Whether such a field may be there."""
+        return mark.questions is None or self.question is None or self.question in mark.questions
+
+    def needs(self, mark: Mark) -> bool:
+        """Whether it must be."""
+        return mark.needed and (mark.questions is None or self.question is not None)
 
 
 RELEASE = File("the record of a release", REMEDY)
@@ -197,17 +207,13 @@ class Part:
         """The part that ``value`` is in JSON; ``where`` is its place in the file, with a dot."""
         if not isinstance(value, dict):
             raise unusual(where, value, file)
-        rules = {
-            name: rule
-            for name, rule in rules_of(cls).items()
-            if rule.mark.questions is None or file.question in rule.mark.questions
-        }
+        rules = {name: rule for name, rule in rules_of(cls).items() if file.has(rule.mark)}
         strange = value.keys() - rules
         if cls.others is not None:
             for name in sorted(strange):
                 _reader(cls.others)(value[name], file, f"{where}{name}.")
         refused = set() if cls.others is not None else strange
-        if wrong := refused | {name for name, rule in rules.items() if rule.mark.needed and name not in value}:
+        if wrong := refused | {name for name, rule in rules.items() if file.needs(rule.mark) and name not in value}:
             named = (where + min(map(str, wrong)))[:80]
             raise InvalidInput(f"{file.title} must have its usual form, got a difference in {named!r}. {file.remedy}")
         found = {

@@ -1,5 +1,5 @@
 """A question that derives from another is released, drawn, shown and verified like it: whoever adds
-one writes the question, its options and its protocol, and edits no module that shows or judges.
+one writes the question, its options, its protocol and its recheck, and edits no module that shows or judges.
 """
 
 from __future__ import annotations
@@ -14,39 +14,13 @@ from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.protocols import Histogram
 from shuffledp.protocols.settling import PROTOCOLS
-from shuffledp.questions import OURS, kind_of, options_module
+from shuffledp.questions import kind_of, options_module
 from shuffledp.questions.question import by_kind
 from shuffledp.release.answered import answered
 from shuffledp.release.arguments import complete
 from shuffledp.release.options import options_of
 from shuffledp.verify import verify
-
-OUTSIDE = """
-from typing import Annotated, Literal
-
-from shuffledp.questions.histogram.question import HistogramQuestion
-from shuffledp.schema import NEEDED, part
-
-
-@part
-class BallotQuestion(HistogramQuestion):
-    type: Annotated[Literal["ballot"], NEEDED] = "ballot"  # who is elected
-
-
-QUESTION = BallotQuestion
-"""
-OPTIONS = """
-from dataclasses import replace
-
-from of_ballots.question import QUESTION
-from shuffledp.questions.histogram import options
-from shuffledp.questions.histogram.options import OPTIONS
-
-
-def request(rows, column, given):
-    asked = options.request(rows, column, given)
-    return replace(asked, question=QUESTION(categories=asked.question.categories))
-"""
+from tests.verify.other_package import forget, write
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,11 +33,8 @@ class BallotBox(Histogram):
 
 
 def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "of_ballots").mkdir()
-    (tmp_path / "of_ballots" / "question.py").write_text(OUTSIDE, encoding="utf-8")
-    (tmp_path / "of_ballots" / "options.py").write_text(OPTIONS, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(OURS, "ballot", "of_ballots")
+    write(tmp_path)
     monkeypatch.setitem(PROTOCOLS, ("ballot", None), BallotBox)
     votes = ["ann"] * 40 + ["bob"] * 20
     known = options_of(options_module("ballot").OPTIONS)
@@ -71,8 +42,10 @@ def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.
     made = answered("ballot", votes, None, given, None)
     page = html(made.record)
     assert "Ballot of a column" in page
+    assert "of-ballots 1.2" in page
     assert "Ballot of a column" in made.plot()._repr_svg_()
     found = verify(page)  # which reads it again first
+    forget()
     assert (found.verdict, found.failed) == ("pass", ())
 
 

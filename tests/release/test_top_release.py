@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
+from shuffledp.judge.answers import law_of as counted
 from shuffledp.judge.effort import Effort
 from shuffledp.ledger import Ledger
 from shuffledp.page import plain
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.record import Record, read_record
+from shuffledp.record import Record
 from shuffledp.release.released import Release
 from shuffledp.release.top_release import drawn_levels
 from shuffledp.search.planning import planned_search
-from shuffledp.verify import verify
+from shuffledp.search.recheck import _Again
+from shuffledp.verify import Check, verify
 from shuffledp.verify.check_comparison import check_comparison
-from shuffledp.verify.check_search import check_second_law
-from shuffledp.verify.verification import counted
+from shuffledp.verify.handed import Judge
 from tests.verify.releases import as_page, rehashed
 
 LETTERS = list("abcdefgh")
@@ -88,7 +90,7 @@ def test_nothing_is_said_of_a_level_as_if_it_were_the_search(kept: tuple[Release
     assert "those who reported" not in page
     facts = made.record.as_json()
     facts["comparison"] = [{"trust": "nobody", "mechanism": "magic", "epsilon0": None, "stderr": 1.0}]
-    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]))
+    found = check_comparison(Record.from_json(facts), counted(facts["design"]["mechanism"]), None)
     assert [check.outcome for check in found] == ["FAIL"]
 
 
@@ -168,14 +170,21 @@ def test_a_forged_search_is_found_out(name: str, kept: tuple[Release, Path], mon
     assert any(what in check.what for check in found.failed), found.failed
 
 
+def second_law(facts: dict[str, Any]) -> list[Check]:
+    """What is said of the law of those who count, also where something else is wrong already."""
+    record = Record.from_json(facts)
+    judge = Judge(record, counted(facts["design"]["mechanism"]), Effort())
+    return list(_Again(facts, facts["counted"]["search"], judge).second_law())
+
+
 def test_those_who_count_are_certified_too(kept: tuple[Release, Path]) -> None:
     """The oracle sums it again; of a law that shows more it says so."""
     facts = json.loads(json.dumps(kept[0].facts))
-    checks = list(check_second_law(kept[0].record, Effort()))
+    checks = second_law(facts)
     assert {check.outcome for check in checks} == {"pass"}
     assert [check.what for check in checks if check.vital] == ["delta of those who count"]
     facts["counted"]["search"]["counting_law"] = law_of(sdp.KRR(k=17, epsilon0=6.0))
-    louder = check_second_law(read_record(as_page(rehashed(facts))), Effort())
+    louder = second_law(rehashed(facts))
     assert [check.what for check in louder if check.outcome == "FAIL"] == ["delta of those who count"]
 
 

@@ -14,11 +14,17 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.client import Encoder
 from shuffledp.design import Design
+from shuffledp.judge.answers import law_of
+from shuffledp.judge.effort import Effort
 from shuffledp.page import html
 from shuffledp.record import HASHED, Asked, Record
 from shuffledp.release.facts import estimate_of, record_of
 from shuffledp.release.released import Release
 from shuffledp.storage.canonical import digest_of
+from shuffledp.verify import Check
+from shuffledp.verify.check_comparison import check_comparison
+from shuffledp.verify.handed import Judge
+from shuffledp.verify.rechecks import check_answer
 from shuffledp.wording import statement
 
 NAMES = (
@@ -86,6 +92,19 @@ def rehashed(made: dict[str, Any]) -> dict[str, Any]:
     """The same with hashes that fit, as a careful forger would make them."""
     made["hashes"] = {name: digest_of(made[name]) for name in HASHED}
     return made
+
+
+def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
+    """What the recheck of its question says of these facts, and what it leaves to be done."""
+    record = Record.from_json(made)
+    judge = Judge(record, law_of(made["design"]["mechanism"]), Effort())
+    return check_answer(json.dumps(made), judge), judge
+
+
+def compared(made: dict[str, Any]) -> list[Check]:
+    """What is said of other kinds of trust."""
+    _, judge = judged(made)
+    return check_comparison(judge.record, judge.law, judge.measure)
 
 
 def as_page(made: dict[str, Any]) -> str:

@@ -87,6 +87,10 @@ class CountedFakes(CountedMessages):
         return 2 if self.from_shuffler or self.own["kind"] == "bernoulli" else 1
 
     @property
+    def faked(self) -> bool:
+        return True
+
+    @property
     def from_shuffler(self) -> bool:
         """Whether the shuffler adds them."""
         return self.family != "fakes"

@@ -36,7 +36,6 @@ __all__ = [
     "CountedLaw",
     "CountedLevels",
     "CountedMessages",
-    "counted_law",
     "not_run",
     "read_integers",
 ]
@@ -121,6 +120,21 @@ class CountedLaw:
         return self.family in {"oue", "rappor"}
 
     @property
+    def hashed(self) -> bool:
+        """Whether a report is a hash value."""
+        return self.family == "hash"
+
+    @property
+    def signed(self) -> bool:
+        """Whether a vote is for a value or against it, among those of its block."""
+        return self.family == "hadamard"
+
+    @property
+    def faked(self) -> bool:
+        """Whether fakes are among the votes, which have no normal law."""
+        return False
+
+    @property
     def places(self) -> int:
         """How many different votes there are."""
         return self.k
@@ -129,6 +143,13 @@ class CountedLaw:
     def messages(self) -> int:
         """How many messages a person sends."""
         return 1
+
+    @property
+    def theorems(self) -> tuple[tuple[str, ...], ...]:
+        """Any of which may be behind the upper end: where the blanket is as good as any, there is
+        no swap.
+        """
+        return (("scan",),) if self.binary else (("blanket", "swap"), ("blanket",))
 
     @property
     def shuffler(self) -> str:
@@ -508,11 +529,6 @@ class CountedLevels(CountedLaw):
                     mass[ratios] += share * part
             found.append(dict(mass))
         return self._distinct(found)
-
-
-def counted_law(law: Mapping[str, Any]) -> CountedLaw:
-    """The law that a design says, whichever it is."""
-    return CountedLevels.of(law) if law.get("type") == LEVELS else CountedLaw.of(law)
 
 
 @dataclass(frozen=True)

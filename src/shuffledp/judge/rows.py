@@ -28,7 +28,6 @@ __all__ = [
     "Estimated",
     "among",
     "bernstein",
-    "counted_at_ends",
     "counted_groups",
     "counted_mean",
     "counted_people",
@@ -194,7 +193,7 @@ def counted_people(
     """
     if isinstance(law, CountedFakes):
         return Estimated(*_among_fakes(votes, 1, reports, law), math.sqrt(UNIT * reports))
-    signed = law.family == "hadamard"
+    signed = law.signed
     rows = law.blocks[1] - 1 if signed else 1
     kinds = [(vote, place // rows if signed else 0) for vote, place in zip(votes, places, strict=True)]
     order = {kind: at for at, kind in enumerate(dict.fromkeys(kinds))}
@@ -238,13 +237,6 @@ def _among_fakes(votes: Sequence[int], size: int, people: int, law: CountedFakes
         return np.minimum(low, found)[again], np.maximum(high, found)[again]
 
     return found[again], errors[again], limits
-
-
-def counted_at_ends(votes: Sequence[int], law: CountedLaw) -> Estimated:
-    """How many people's numbers were rounded to either end of the range of a mean."""
-    reports = sum(votes)
-    found = counts([votes[0], votes[-1]], reports, law.hit, law.miss)
-    return Estimated(*found, math.sqrt(UNIT * reports))
 
 
 def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, float], times: int = 1) -> Estimated:

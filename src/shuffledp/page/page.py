@@ -20,6 +20,7 @@ from shuffledp import wording
 from shuffledp.page import facts, numerals, sentences
 from shuffledp.page.drawings import Drawings
 from shuffledp.page.svg import Chart, Markup, printable
+from shuffledp.questions import OURS, folder_of, origin_of
 from shuffledp.record import Estimates, Record, data_block, read_record
 from shuffledp.schema import unusual
 
@@ -64,6 +65,7 @@ class Shown:
             "found": record.estimates,
             "ledger": record.ledger,
             "draw": self.draw,
+            "origin": origin_of(record.question.type),
         }
         self.section = self._parts(f"questions/{record.question.type}/section.html", "values.html")
 
@@ -155,6 +157,7 @@ def environment() -> Environment:
         Environment,
         FileSystemBytecodeCache,
         FileSystemLoader,
+        FunctionLoader,
         PrefixLoader,
         StrictUndefined,
     )
@@ -174,7 +177,7 @@ def environment() -> Environment:
         finalize=_shown,
         lstrip_blocks=True,
         bytecode_cache=Compiled(str(HERE / "__pycache__"), "escaped-%s.jinja"),
-        loader=ChoiceLoader([others, FileSystemLoader(HERE)]),
+        loader=ChoiceLoader([others, FileSystemLoader(HERE), FunctionLoader(_section)]),
     )
     for module in (facts, numerals, sentences):
         found.globals |= {name: getattr(module, name) for name in module.__all__}
@@ -182,6 +185,15 @@ def environment() -> Environment:
         name: getattr(wording, name) for name in ("algorithm", "in_percent", "one_answer", "reserved", "right")
     }
     return found
+
+
+def _section(template: str) -> str | None:
+    """The section of a question that another distribution adds, from its folder, if it has one."""
+    name = re.fullmatch("questions/(.+)/section.html", template)
+    if name is None or name[1] in OURS:
+        return None
+    section = files(folder_of(name[1])).joinpath("section.html")
+    return section.read_text(encoding="utf-8") if section.is_file() else None
 
 
 def _shown(value: object) -> object:

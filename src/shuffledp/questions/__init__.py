@@ -9,10 +9,12 @@ quantile   how numbers are distributed
 mean       the mean of a number
 sum        its sum
 
-A folder has ``question.py`` with ``QUESTION``, a class, and ``options.py`` with what the command
-and Python take: ``OPTIONS``, and the ``request`` that they make. Other distributions add a question
-by an entry point of the group ``shuffledp.questions`` that names such a folder. Our names come
-first and cannot be replaced; a name that two distributions claim is refused.
+A folder has ``question.py`` with ``QUESTION``, a class, ``options.py`` with what the command and
+Python take (``OPTIONS``, and the ``request`` that they make), ``recheck.py``, which judges an
+answer (``shuffledp.verify``), and ``section.html`` if its page says something of its own. Other
+distributions add a question by an entry point of the group ``shuffledp.questions`` that names such
+a folder. Our names come first and cannot be replaced; a name that two distributions claim is
+refused.
 """
 
 from __future__ import annotations
@@ -23,9 +25,11 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from shuffledp.questions.question import Question
 
-__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names", "options_module", "options_of_all"]
+__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names", "options_module", "options_of_all", "origin_of"]
 
 GROUP = "shuffledp.questions"
 OURS = {
@@ -43,13 +47,24 @@ def names() -> list[str]:
 
 def folder_of(name: object) -> str:
     """The package that holds the question of that name."""
-    if isinstance(name, str) and name in OURS:
-        return OURS[name]
+    return OURS[name] if isinstance(name, str) and name in OURS else _entry(name).value
+
+
+def origin_of(name: str) -> str | None:
+    """Which distribution a question that is not ours comes from, and its version."""
+    if name in OURS:
+        return None
+    found = _entry(name)
+    return found.value if found.dist is None else f"{found.dist.name} {found.dist.version}"
+
+
+def _entry(name: object) -> EntryPoint:
+    """What another distribution says of that name."""
     from importlib.metadata import entry_points
 
-    found = {each.value for each in entry_points(group=GROUP, name=str(name))}
+    found = {each.value: each for each in entry_points(group=GROUP, name=str(name))}
     if len(found) == 1:
-        return found.pop()
+        return next(iter(found.values()))
     if found:
         raise InvalidInput(
             f"a question's name must be its own, got {name!r:.60} from {' and '.join(sorted(found))}. Uninstall one of "
@@ -64,7 +79,16 @@ def folder_of(name: object) -> str:
 
 def kind_of(name: object) -> type[Question]:
     """The class of the question of that name."""
-    kind: type[Question] = import_module(f"{folder_of(name)}.question").QUESTION
+    folder = folder_of(name)
+    try:
+        kind: type[Question] = import_module(f"{folder}.question").QUESTION
+    except Exception as error:
+        if name in OURS:
+            raise
+        raise InvalidInput(
+            f"the question {name!r:.60} must load, got {type(error).__name__} from {folder}. Update the package that "
+            f"it comes from."
+        ) from error
     return kind
 
 

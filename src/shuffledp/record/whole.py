@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
+from shuffledp.questions import OURS
 from shuffledp.questions.question import read
 from shuffledp.record.asked_about import Asked, Made
 from shuffledp.record.counted_people import Counted, Tally
@@ -82,15 +83,19 @@ class Record(Part):
 
     @classmethod
     def from_json(cls, facts: object) -> Self:
-        """Read ``as_json``; any other form than the one that shuffledp writes is refused."""
+        """Read ``as_json``; any other form than the one that shuffledp writes is refused. The code
+        of another distribution's question is not asked.
+        """
         _check_outline(facts)
         assert isinstance(facts, dict)
         asked = facts["design"].get("question") if isinstance(facts["design"], dict) else None
         named = asked.get("type") if isinstance(asked, dict) else None
         if not isinstance(named, str):
             raise unusual("design.question.type", named)
-        made = cls.read(facts, RELEASE._replace(question=named))
-        _ = made.question  # it has the form of a question that this version knows
+        ours = named in OURS
+        made = cls.read(facts, RELEASE._replace(question=named if ours else None))
+        if ours:
+            _ = made.question  # it has the form of a question that this version knows
         return made
 
     @cached_property

@@ -13,15 +13,16 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import bdtrc, log_ndtr
 
+from shuffledp.judge.answers import bin_weights
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
+from shuffledp.judge.rows import CountedTree
 from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Alternative, Record
-from shuffledp.verify.answers import Measure, told_by
-from shuffledp.verify.counted import below_error
-from shuffledp.verify.outcomes import Check, agree, equal, holds
+from shuffledp.verify.handed import Measure
+from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = ["check_comparison"]
 
@@ -51,13 +52,11 @@ class _Promise:
     k: int
 
     @classmethod
-    def of(cls, record: Record, law: CountedLaw) -> _Promise:
+    def of(cls, record: Record, measure: Measure) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
         design, certified = record.design, record.certificate.epsilon.upper
         epsilon = certified if design.epsilon is None else design.epsilon
-        told = told_by(record)
-        measure = told.measure(record)
-        k = 2 if measure.single or measure.width is not None else told.size(record, law)
+        k = 2 if measure.width is not None else design.domain.size
         return cls(design.n, design.rounds, epsilon, design.delta, measure, k)
 
     @property
@@ -99,7 +98,7 @@ class _Promise:
         """The error to expect of shuffled or lone reports."""
         width, among = self.measure.width, self.measure.among
         if self.measure.bins is not None:
-            return _subset_below(law, self.n) if law.family == "subset" else below_error(law, self.n)
+            return _subset_below(law, self.n) if law.size else _below_error(law, self.n)
         if isinstance(law, CountedShares):
             return law.error(self.n, 1.0 if width is None else width / ((law.k - 1) * among))
         if width is None:
@@ -107,14 +106,17 @@ class _Promise:
         return _mean_error(law, self.n, width) * (self.n / among)
 
 
-def check_comparison(record: Record, law: CountedLaw) -> list[Check]:
+def check_comparison(record: Record, law: CountedLaw, measure: Measure | None) -> list[Check]:
     """Three rows: nobody, a shuffler, a curator; of a search, none."""
     rows, due = record.comparison, TRUSTED if record.counted.search is None else []
     named = equal("who is trusted", [row.trust for row in rows], due, "the order of the rows")
     if named.outcome == "FAIL" or not due:
         return [named]
+    if measure is None:
+        why = "its question does not say how an error is measured"
+        return [named, vital(unchecked("the comparison", "", why))]
     alone, shuffled, curator = rows
-    promise = _Promise.of(record, law)
+    promise = _Promise.of(record, measure)
     errors, error = promise.curators(), promise.error(law)
     best, within = min(errors, key=lambda name: errors[name]), SAME * error + promise.rounding
     sound = errors.get(curator.mechanism, math.inf) <= errors[best] * (1.0 + SAME)
@@ -223,7 +225,7 @@ def _count_error(law: CountedLaw, n: int) -> float:
     if isinstance(law, CountedFakes):
         fakes = law.moments(n)[1]
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes) / (hit - miss) ** 2)
-    if law.family != "hadamard":
+    if not law.signed:
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
     count, columns = law.blocks
     full, rest = divmod(law.k, columns - 1)  # blocks: a block's own reports vote more often than the others
@@ -357,6 +359,23 @@ def _in_levels(nodes: tuple[int, ...], epsilon0: float) -> CountedLevels:
     levels, weights = tuple(_noisy("krr", each, 0, epsilon0) for each in nodes), (1.0 / len(nodes),) * len(nodes)
     law = CountedLevels(LEVELS, nodes[-1], (1,), 0, epsilon0, levels, weights)
     return CountedLevels(LEVELS, nodes[-1], law.least_integers, 0, epsilon0, levels, weights)
+
+
+def _below_error(law: CountedLaw, n: int) -> float:
+    """The largest error of the count below any cut point, with the n people spread evenly."""
+    if isinstance(law, CountedLevels):
+        weights, laws, inside = bin_weights([(0, end) for end in range(1, law.k)], law)
+        each = weights**2 @ laws.T - inside
+        return math.sqrt(float((each.mean(axis=1) * n).max()))
+    if isinstance(law, CountedTree):
+        return float(law.in_groups([0] * law.places, [(0, end) for end in range(1, law.k)], n).errors.max())
+    worst = Fraction(0)
+    for size in range(1, law.k // 2 + 1):
+        hit, miss, held = law.hit + (size - 1) * law.miss, size * law.miss, Fraction(n * size, law.k)
+        fakes = law.moments(n, size)[1] if isinstance(law, CountedFakes) else Fraction(0)
+        votes = held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes
+        worst = max(worst, votes / (law.hit - law.miss) ** 2)
+    return math.sqrt(worst)
 
 
 def _subset_below(law: CountedLaw, n: int) -> float:

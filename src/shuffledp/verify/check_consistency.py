@@ -1,7 +1,7 @@
 """What the parts of a record say about each other: counts, promises, hashes.
 
-The design: read as a client would, and its integers computed again by rules of our
-own.
+The design: read as a client would, and its integers computed again by rules of our own. Whether
+its question resolves to its domain is for the recheck of that question.
 """
 
 from __future__ import annotations
@@ -12,18 +12,13 @@ from decimal import Decimal
 
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.effort import LISTED
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.laws import CountedLaw, CountedLevels, CountedMessages
 from shuffledp.judge.shares import CountedShares
 from shuffledp.record import HASHED, Record
-from shuffledp.record.question_kinds import LISTS
-from shuffledp.verify.answers import told_by
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked
 
 __all__ = ["check_consistency", "check_design"]
-
-SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
 
 
 def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
@@ -34,7 +29,6 @@ def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
         *_series(record),
         *_promise(record, law),
         *_hashes(record),
-        *_bound(record),
         *_beyond(record),
     ]
 
@@ -57,15 +51,15 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     if isinstance(law, CountedLevels):
         checks.append(equal("nodes of all levels", len(tally.votes), law.places, "the design"))
         checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
-    elif record.question.type not in LISTS:
-        checks.append(equal("points of the grid", len(tally.votes), law.places, "the design"))
-    if law.family == "hadamard":
+    elif tally.digest is None and record.counted.search is None:
+        checks.append(equal("places that have votes", len(tally.votes), law.places, "the design"))
+    if law.signed:
         blocks = tally.blocks or ()
         claimed, found = (len(blocks), sum(blocks)), (law.blocks[0], reports)
         checks.append(equal("reports in all blocks", claimed, found, "every report lies in one block"))
     elif tally.blocks:
         checks.append(equal("reports in all blocks", len(tally.blocks), 0, "this randomizer has none"))
-    fewest = -reports if law.family == "hadamard" else 0
+    fewest = -reports if law.signed else 0
     most, how = reports, "every report votes at most once"
     if isinstance(law, CountedFakes):
         most, how = law.most_votes(reports), "every message votes at most once"
@@ -169,38 +163,6 @@ def _hashes(record: Record) -> list[Check]:
     ]
 
 
-def _bound(record: Record) -> list[Check]:
-    """What a page does not leave to its writer: intervals that hold all at once, all
-    votes bound, people at the ends of a range, what theorem and assumptions are called.
-    """
-    quantiles = record.estimates.quantiles
-    said = {
-        "digest": record.tally.digest is not None,
-        "ends": record.estimates.ends is not None,
-        "together": record.estimates.together,
-        "ids": bool(record.certificate.theorem_ids or record.certificate.assumption_ids),
-        "quantiles": quantiles is not None,
-        "moved quantiles": quantiles is not None and None not in quantiles.swayed,
-        "ranges": record.estimates.ranges is not None,
-        "sway": record.estimates.sway is not None,
-    }
-    size, counts = len(record.question.listed), record.question.type in LISTS
-    found = {
-        "digest": counts and size > LISTED,
-        "ends": record.asked.may_be_clipped
-        and not (record.question.unit == "people" or record.design.mechanism.type == "split"),
-        "together": counts and size > SHORT,
-        "ids": True,
-        "quantiles": bool(getattr(record.question, "at", ())),
-        "moved quantiles": bool(getattr(record.question, "at", ())),
-        "ranges": bool(getattr(record.question, "ranges", ())),
-        "sway": True,
-    }
-    mine, theirs = (", ".join(name for name, there in each.items() if there) or "none" for each in (said, found))
-    how = "how many values there are, and whether some were clipped"
-    return [holds("what a page cannot leave out", mine, theirs, how, said == found)]
-
-
 def _beyond(record: Record) -> list[Check]:
     """What no page can prove about itself."""
     counted = record.counted
@@ -235,21 +197,13 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 
 
 def _check_law(record: Record, law: CountedLaw) -> list[Check]:
-    told = told_by(record)
-    families = told.families()
-    family = law.family if law.family in families else families[0]
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
+    said = "none: it is the truth" if law.alone is None else law.epsilon0
+    loud = law.implied <= Decimal(law.epsilon0)
     return [
-        equal("the randomizer", law.family, family, "the question"),
-        equal("values that a report can name", law.k, told.size(record, law), "the design"),
-        holds(
-            "epsilon0 of one report",
-            "none: it is the truth" if law.alone is None else law.epsilon0,
-            f"{law.implied:.20}",
-            digits,
-            law.implied <= Decimal(law.epsilon0),
-        ),
+        equal("values that a report can name", law.k, record.design.domain.size, "the domain"),
+        holds("epsilon0 of one report", said, f"{law.implied:.20}", digits, loud),
         equal("integers of the randomizer", _listed(law.integers), _listed(law.least_integers), least),
         *_check_levels(law),
     ]
@@ -280,6 +234,6 @@ def _broken(design: Design, law: CountedLaw) -> Iterator[str]:
     if law.alone is not None and not LEAST_EPSILON0 <= Decimal(law.epsilon0) <= MOST_EPSILON0:
         yield f"epsilon0 = {law.epsilon0:g}"
     try:
-        _ = Design.from_json(design.as_json()).resolved
+        Design.from_json(design.as_json())
     except InvalidInput as error:
         yield str(error)

@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from importlib.metadata import version
 
 from shuffledp.page import html, plain
+from shuffledp.questions import OURS, origin_of
 from shuffledp.record import Record
 from shuffledp.record.whole import CLOSE, OPEN
 from shuffledp.verify.outcomes import Check, holds, unchecked, vital
@@ -47,13 +48,23 @@ def check_page(text: str, record: Record) -> list[Check]:
     """First of all: does the page show what its own record says?"""
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return [unchecked(PAGE, "none", "this is the JSON; page.html shows it")]
-    shown, written = plain(text), plain(html(record))
+    shown, name = plain(text), record.design.question.type
+    try:
+        written, whose = plain(html(record)), origin_of(name)
+    except (Exception, SystemExit) as error:
+        if name in OURS:
+            raise
+        why = f"its question, {name!r:.60}, is not ours, and cannot be shown here: {type(error).__name__}"
+        return [*_suspicious(text, record), vital(unchecked(PAGE, "of another package", why))]
     if shown == written:
         return [holds(PAGE, "what its record says", "the same", "written again from its record and compared", True)]
-    # Only now the version, which a forger chooses: no name of a version makes a page pass.
-    if record.made.shuffledp == (here := version("shuffledp")):
+    # Only now the versions, which a forger chooses: no name of a version makes a page pass.
+    here, same = version("shuffledp"), whose is None or entities.escape(whose) in shown
+    if record.made.shuffledp == here and same:
         return [_difference(shown, written)]
     why = f"shuffledp {record.made.shuffledp} wrote it, says its record, and this is shuffledp {here}"
+    if not same:
+        why = f"it does not name {whose}, whose question it shows"
     return [*_suspicious(text, record), vital(unchecked(PAGE, "of another version", why))]
 
 

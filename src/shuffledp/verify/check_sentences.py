@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.laws import CountedLaw
-from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Record
 from shuffledp.verify.outcomes import Check, holds, unchecked
 from shuffledp.wording import SENTENCES
@@ -53,13 +51,9 @@ def _method(names: Sequence[str], record: Record) -> str:
 
 
 def _theorems(record: Record, law: CountedLaw) -> Sequence[list[str]]:
-    """What may be behind the upper end: where the blanket is as good as any, there is no swap."""
+    """What may be behind the upper end."""
     composed = [] if record.design.rounds == 1 else ["composed"]
-    if isinstance(law, (CountedFakes, CountedShares)):
-        return [[*theorems, *composed] for theorems in law.theorems]
-    if law.binary:
-        return [["scan", *composed]]
-    return [["blanket", "swap", *composed], ["blanket", *composed]]
+    return [[*theorems, *composed] for theorems in law.theorems]
 
 
 def _check_ids(record: Record, law: CountedLaw) -> Check:
@@ -93,7 +87,7 @@ def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
     names = ["replace one", law.shuffler, "fresh randomness"]
     if law.alone is None:
         names.append("sealed")
-    if law.family == "hash":
+    if law.hashed:
         names.append("ideal hash")
     if record.design.rounds > 1:
         names.append("fresh rounds")

@@ -17,17 +17,14 @@ from numpy.typing import NDArray
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
-from shuffledp.judge.rows import Estimated, counted_people
+from shuffledp.judge.rows import counted_people
 from shuffledp.record import Record
-from shuffledp.record.question_kinds import LISTS
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
-from shuffledp.verify.answers import LOOSER, places_of, tails_of, told_by
+from shuffledp.verify.handed import COLUMNS, expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = ["check_table"]
-
-COLUMNS = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,14 +50,14 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
         beside = _read(table)
     except (ValueError, csv.Error) as error:
         return [holds("estimates.csv", "a table of estimates", str(error)[:60], "read as shuffledp writes it", False)]
-    of = len(record.question.listed) if record.question.type in LISTS else claimed.of
-    expected = tuple(map(str, record.question.listed)) if cut and len(beside.labels) == of else claimed.label
+    domain: Any = record.design.domain
+    expected = domain.names if cut and len(beside.labels) == claimed.of == domain.size else claimed.label
     labels = _check_labels(beside.labels, expected)
     if labels.outcome == "FAIL":
         return [labels]
     places = np.arange(len(beside.labels))
     if cut:
-        places = np.array(places_of(claimed.label, record), dtype=np.intp)
+        places = np.array(places_of(claimed.label, domain.labels), dtype=np.intp)
         if len(places) != len(claimed.label):
             named = f"{len(claimed.label)} labels"
             found = f"{len(places)} of them in the design"
@@ -134,7 +131,13 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
         checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
     checks.append(_check_digest(record.tally.digest, votes))
     counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
-    return [*checks, *_agreeing(columns, counted, record)]
+    how, of = "the votes that its estimates imply", record.estimates.of
+    pairs = zip(COLUMNS, expected(counted, record.estimates.level, of), strict=True)
+    agreeing = (
+        agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
+        for name, (right, within) in pairs
+    )
+    return [*checks, *agreeing]
 
 
 def _check_digest(digest: str | None, votes: Any) -> Check:
@@ -142,29 +145,9 @@ def _check_digest(digest: str | None, votes: Any) -> Check:
     return equal("votes for all values", digest, digest_of_votes(votes.tolist()), how)
 
 
-def _agreeing(columns: dict[str, Array], found: Estimated, record: Record) -> list[Check]:
-    """Every column, against what the votes imply."""
-    each, together = tails_of(record, told_by(record).of(record))
-    close, loosely = found.within, found.within + found.rounding
-    (low, high), (all_low, all_high) = found.limits(each), found.limits(together)
-    expected = (
-        ("value", found.values, close),
-        ("stderr", found.errors, loosely),
-        ("lower", low, LOOSER * loosely),
-        ("upper", high, LOOSER * loosely),
-        ("all_lower", all_low, LOOSER * loosely),
-        ("all_upper", all_high, LOOSER * loosely),
-    )
-    how = "the votes that its estimates imply"
-    return [
-        agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
-        for name, right, within in expected
-    ]
-
-
 def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:
     """The whole numbers of votes that estimates were made of."""
-    if law.family == "hadamard":
+    if law.signed:
         return np.rint(values * float(law.hit)).astype(np.int64)
     fakes = law.moments(reports)[0] if isinstance(law, CountedFakes) else Fraction(0)
     return np.rint(values * float(law.hit - law.miss) + float(reports * law.miss + fakes)).astype(np.int64)

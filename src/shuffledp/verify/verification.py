@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from shuffledp.judge.answers import law_of
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
-from shuffledp.judge.fakes import FAKED, CountedFakes
-from shuffledp.judge.laws import CountedLaw, counted_law
 from shuffledp.judge.oracle import Oracle, Tick
-from shuffledp.judge.rows import TREE, CountedTree
-from shuffledp.judge.shares import SHARED, CountedShares
-from shuffledp.record import Record, read_record
-from shuffledp.verify.answers import told_by
-from shuffledp.verify.check_certificate import check_certificate
+from shuffledp.record import read_record
+from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_consistency import check_consistency, check_design
 from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.verify.check_page import PAGE, check_page
-from shuffledp.verify.check_search import check_second_law, of_first_level
 from shuffledp.verify.check_sentences import check_sentences
 from shuffledp.verify.check_table import check_table
+from shuffledp.verify.handed import Judge, Part
 from shuffledp.verify.outcomes import Check, unchecked, vital
+from shuffledp.verify.rechecks import check_answer
 from shuffledp.wording import SENTENCES
 
 __all__ = ["Verification", "verify"]
 
-Part = Callable[[], list[Check]]
 BROKEN = (
     LookupError,
     TypeError,
@@ -88,62 +82,45 @@ def verify(
     estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
     """
-    effort = Effort(seconds)
-    record = read_record(text)
-    design, law = record.design, counted(record.design.mechanism.as_json())
+    record, effort = read_record(text), Effort(seconds)
+    design, law = record.design, law_of(record.design.mechanism.as_json())
+    judge = Judge(record, law, effort)
+    swap = SENTENCES["swap"] in record.certificate.method
     quick: dict[str, Part] = {
         PAGE: lambda: check_page(text, record),
         "the design": lambda: check_design(record, law),
         "the consistency": lambda: check_consistency(record, law),
         "the words": lambda: check_sentences(record, law),
-        "the estimates": lambda: told_by(record).check(record, law),
+        "the estimates": lambda: check_answer(text, judge),
         "estimates.csv": lambda: check_table(table, record, law),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
-            record.ledger, Oracle(law, design.honest, 1, effort=effort, swap=_swapped(record)), here=ledger is not None
+            record.ledger, Oracle(law, design.honest, 1, effort=effort, swap=swap), here=ledger is not None
         ),
-    }
-    slow: dict[str, Part] = {
-        "the certificate": lambda: check_certificate(
-            of_first_level(record), Oracle(law, design.honest, design.rounds, tick, effort, swap=_swapped(record))
-        ),
-        "the law of those who count": lambda: list(check_second_law(record, effort)),
-        "the comparison": lambda: check_comparison(record, law),
     }
     checks = list[Check]()
     for part, check in quick.items():
         checks += _run(part, check)
-        if part == PAGE and _wrong(checks):
+        if part == PAGE and judge.wrong(checks):
             why = "the oracle is not run for a page that shows something other than its record"
             return Verification((*checks, unchecked("everything else", "", why)))
+    slow: dict[str, Part] = {
+        "the certificate": lambda: check_certificate(
+            of_design(record), Oracle(law, design.honest, design.rounds, tick, effort, swap=swap)
+        ),
+        **judge.last,
+        "the comparison": lambda: check_comparison(record, law, judge.measure),
+    }
     for part, check in slow.items():
         why = "not computed again, since something is wrong already"
-        checks += [unchecked(part, "", why)] if _wrong(checks) else _run(part, check)
+        checks += [unchecked(part, "", why)] if judge.wrong(checks) else _run(part, check)
     return Verification(tuple(checks))
-
-
-def counted(law: Mapping[str, Any]) -> CountedLaw:
-    """The law of a design, by its family."""
-    if law.get("type") in SHARED:
-        return CountedShares.of(law)
-    if law.get("type") == TREE:
-        return CountedTree.of(law)
-    return CountedFakes.of(law) if law.get("type") in FAKED else counted_law(law)
-
-
-def _swapped(record: Record) -> bool:
-    """Whether the first-clone swap is among the theorems that the page names."""
-    return SENTENCES["swap"] in record.certificate.method
-
-
-def _wrong(checks: list[Check]) -> bool:
-    return any(check.outcome == "FAIL" for check in checks)
 
 
 def _run(part: str, checks: Part) -> list[Check]:
     """A part whose computation breaks down has not been verified: neither wrong nor right."""
     try:
-        return checks()
+        return list(checks())
     except BROKEN as error:
         why = f"it could not be computed again: {type(error).__name__} {str(error)[:60]}".rstrip()
         return [vital(unchecked(part, "", why))]

@@ -1,0 +1,220 @@
+"""What a recheck is handed beside its record: the law that was read, what the judge says about the
+votes, and the lines of a verification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, law_of, moved
+from shuffledp.judge.answers import moved_bins as swayed_bins
+from shuffledp.judge.effort import LISTED, MOST_STRAY_VOTES, Effort, TooLarge
+from shuffledp.judge.lattice import UNIT, Array
+from shuffledp.judge.laws import CountedLaw
+from shuffledp.judge.oracle import Oracle
+from shuffledp.judge.rows import FEW, Estimated, counted_people, counts
+from shuffledp.record import Record
+from shuffledp.verify import outcomes
+from shuffledp.verify.outcomes import Check, agree, equal, holds
+
+__all__ = ["COLUMNS", "Judge", "Measure", "Part", "expected", "places_of"]
+
+LEVEL = 0.95
+LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
+SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
+SAME = 1e-9  # relative
+INVERTED = "the test that defines it, inverted by halving"
+MOVED = "what one malicious person can move"
+COLUMNS = {
+    "value": ("estimates", "votes and integers, as fractions"),
+    "stderr": ("standard errors", "the variance of the votes, as fractions"),
+    "lower": ("limits, each: lower", INVERTED),
+    "upper": ("limits, each: upper", INVERTED),
+    "all_lower": ("limits, all together: lower", INVERTED),
+    "all_upper": ("limits, all together: upper", INVERTED),
+}
+
+Part = Callable[[], Sequence[Check]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How an error is measured: ``width`` is that of the range of a mean, and None where people are
+    counted; ``bins`` how many there are, where people are counted below cut points.
+    """
+
+    width: float | None = None
+    bins: int | None = None
+    among: int = 1  # a mean is divided by so many
+
+
+@dataclass(eq=False)
+class Judge:
+    """All that a recheck may ask. It says what the record must hold; only ``compared`` and
+    ``later`` leave something to be done.
+    """
+
+    record: Record
+    law: CountedLaw
+    effort: Effort
+    measure: Measure | None = None
+    last: dict[str, Part] = field(default_factory=dict)
+
+    TAIL = (1.0 - LEVEL) / 2.0
+    UNIT, FEW, LISTED, LOOSER, MOST_STRAY_VOTES = UNIT, FEW, LISTED, LOOSER, MOST_STRAY_VOTES
+    TooLarge, Estimated = TooLarge, Estimated
+    law_of, counts = staticmethod(law_of), staticmethod(counts)
+    equal, holds, agree = staticmethod(equal), staticmethod(holds), staticmethod(agree)
+    unchecked, vital = staticmethod(outcomes.unchecked), staticmethod(outcomes.vital)
+
+    @staticmethod
+    def wrong(checks: Sequence[Check]) -> bool:
+        """Whether something is wrong already, so that what reads it need not be computed."""
+        return any(check.outcome == "FAIL" for check in checks)
+
+    def answers(self, *families: str) -> Check:
+        """Whether one of these families of laws answers the question; the usual one first."""
+        family = self.law.family
+        return equal("the randomizer", family, family if family in families else families[0], "the question")
+
+    def domain(self, expected: Mapping[str, Any]) -> Check:
+        """Whether the stored domain is the one that the question resolves to."""
+        stored = self.record.design.domain.as_json()
+        differs = next((name for name in stored if stored[name] != expected.get(name)), "none of it")
+        return holds("the domain", differs, "none of it", "resolved from the question", stored == expected)
+
+    def complete(self, of: int = 0, **there: bool) -> Check:
+        """What a page does not leave to its writer: of so many listed estimates, all votes bound
+        and intervals that hold all at once; parts of the estimates that are ``there``, and no
+        other; names of theorem and assumptions.
+        """
+        found, certificate = self.record.estimates, self.record.certificate
+        quantiles = found.quantiles
+        said = {
+            "digest": self.record.tally.digest is not None,
+            "ends": found.ends is not None,
+            "together": found.together,
+            "ids": bool(certificate.theorem_ids or certificate.assumption_ids),
+            "quantiles": quantiles is not None,
+            "moved quantiles": quantiles is not None and None not in quantiles.swayed,
+            "ranges": found.ranges is not None,
+            "shares": found.shares is not None,
+            "sway": found.sway is not None,
+        }
+        due = {"digest": of > LISTED, "together": of > SHORT, "ids": True, "sway": True, **there}
+        due["moved quantiles"] = due.get("quantiles", False)
+        mine, theirs = (", ".join(name for name in said if each.get(name)) or "none" for each in (said, due))
+        how = "how many values there are, and whether some were clipped"
+        return holds("what a page cannot leave out", mine, theirs, how, mine == theirs)
+
+    def listed(self, categories: int | Sequence[str | int]) -> tuple[list[int], list[str]]:
+        """Places and labels of the categories that a page lists: of very many, only the largest."""
+        size = categories if isinstance(categories, int) else len(categories)
+        places = list(range(min(size, LISTED)))
+        if size > LISTED:
+            places = sorted(set(places_of(self.record.estimates.label, categories)))
+        return places, [str(place if isinstance(categories, int) else categories[place]) for place in places]
+
+    def shaped(self, rows: int, votes: int) -> Check:
+        """Whether so many estimates are listed, and so many votes; a stranger may write any."""
+        claimed = len(self.record.estimates.label), len(self.record.tally.votes)
+        told, due = (f"{each[0]} for {each[1]} votes" for each in (claimed, (rows, votes)))
+        return holds("rows of the estimates", told, due, "the design", claimed == (rows, votes))
+
+    def people(self, places: Sequence[int]) -> Estimated:
+        """How many hold the values in these places, with votes in this order."""
+        tally = self.record.tally
+        return counted_people(tally.votes, tally.blocks or (), places, tally.reports, self.law)
+
+    def groups(self, groups: Sequence[Sequence[int]]) -> Estimated:
+        """How many hold one of the values in the places of each group."""
+        return counted_unions(self.record.tally.votes, groups, self.record.tally.reports, self.law)
+
+    def bins(self, groups: Sequence[tuple[int, int]]) -> Estimated:
+        """How many are in each group of bins, from its first one to before its second."""
+        return counted_bins(self.record.tally.votes, groups, self.record.tally.reports, self.law)
+
+    def number(self, bounds: tuple[float, float], times: int = 1) -> Estimated:
+        """So many times the mean of numbers between these bounds."""
+        return counted_number(self.record.tally.votes, self.record.tally.reports, self.law, bounds, times)
+
+    @property
+    def moved(self) -> float | None:
+        """How far one report moves a count; None without a limit."""
+        return moved(self.law)
+
+    def moved_bins(self, groups: Sequence[tuple[int, int]]) -> Array:
+        """How far one report moves each count of bins."""
+        return swayed_bins(groups, self.law)
+
+    def table(
+        self,
+        labels: Sequence[str],
+        found: Estimated,
+        sway: Sequence[float | None],
+        *,
+        unit: str = "people",
+        of: int | None = None,
+        together: int | None = None,
+        same: float = SAME,
+    ) -> list[Check]:
+        """Every column of the estimates, ``of`` so many of which these are listed; the limits of
+        all hold ``together`` with so many.
+        """
+        claimed, of = self.record.estimates, len(labels) if of is None else of
+        columns = zip(COLUMNS.items(), expected(found, LEVEL, together or of), strict=True)
+        return [
+            equal("labels of the estimates", list(claimed.label), list(labels), "the design"),
+            equal("how many were estimated", claimed.of, of, "the design"),
+            equal("what is estimated", claimed.unit, unit, "the question"),
+            equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
+            *(
+                agree(what, getattr(claimed, column), right, how, within=within)
+                for (column, (what, how)), (right, within) in columns
+            ),
+            self._sway(sway, same),
+        ]
+
+    def _sway(self, sway: Sequence[float | None], same: float) -> Check:
+        """How far one malicious person could have moved an estimate: the weights that a report can
+        have, from the design.
+        """
+        claimed = list(self.record.estimates.sway or ())
+        if None in sway:
+            return equal(MOVED, claimed, list(sway), "all messages of one person alike; shares without a limit")
+        how, found = "the largest less the smallest weight of a report, as fractions", np.array(sway, dtype=np.float64)
+        return agree(MOVED, [np.nan if each is None else each for each in claimed], found, how, within=same * found)
+
+    def compared(self, *, width: float | None = None, bins: int | None = None, among: int = 1) -> None:
+        """How an error to expect is measured, for what other kinds of trust cost."""
+        self.measure = Measure(width, bins, among)
+
+    def later(self, part: str, checks: Part) -> None:
+        """What needs the oracle: it is run last, and only if nothing is wrong."""
+        self.last[part] = checks
+
+    def oracle(self, law: CountedLaw, people: int, rounds: int = 1) -> Oracle:
+        """Delta of a law, between two ends."""
+        return Oracle(law, people, rounds, effort=self.effort)
+
+
+def expected(found: Estimated, level: float, of: int) -> list[tuple[Array, Array]]:
+    """Every column, and how close a claim must come: limits of each, and those that hold all at
+    once.
+    """
+    missed, loosely = 1.0 - level, found.within + found.rounding
+    limits = [*found.limits(missed / 2.0), *found.limits(missed / (2.0 * of))]
+    return [(found.values, found.within), (found.errors, loosely), *((each, LOOSER * loosely) for each in limits)]
+
+
+def places_of(labels: Sequence[str], categories: int | Sequence[str | int]) -> list[int]:
+    """Where these labels stand among the categories; what is none is left out."""
+    if isinstance(categories, int):
+        short = (label for label in labels if label.isdecimal() and len(label) <= len(str(categories)))
+        return [int(label) for label in short if int(label) < categories and str(int(label)) == label]
+    known = {str(label): place for place, label in enumerate(categories)}
+    return [known[label] for label in labels if label in known]
