@@ -89,6 +89,8 @@ class _Again:
         claimed, found = f"{depth} symbols, {self.people} people", f"at most {LONGEST}, and nobody beside them"
         right = depth <= LONGEST and max(*holders, search.get("faked_from") or 0) <= self.people
         right = right and search["delta"] >= FAINT and asked * search["share"] < OUT_OF
+        if (own := search.get("counting_law")) is not None:  # of another form, it could not be read as this one
+            yield self.judge.equal("randomizer of those who count", own["type"], "krr", "the question")
         yield self.judge.holds("numbers of the search", claimed, found, "what can be searched for", right)
 
     def levels(self) -> Iterator[Any]:
@@ -257,9 +259,6 @@ class _Again:
         own, judge, design = self.search.get("counting_law"), self.judge, self.record["design"]
         if own is None:
             return
-        yield judge.equal("randomizer of those who count", own["type"], "krr", "the question")
-        if own["type"] != "krr":
-            return  # a law of another form cannot be read as this one
         law, first = judge.law_of(own), design["mechanism"]["epsilon0"]
         room = 2 * self.search["candidates"] + 1
         yield judge.equal("values that those who count can name", law.k, room, "what is followed")
