@@ -16,7 +16,7 @@ from shuffledp.client import Encoder
 from shuffledp.design import Design
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.record import Asked, LedgerEntry, Limit, Record, Total
-from shuffledp.release.facts import estimate_of, record_of
+from shuffledp.release.pipeline import estimate_of, record_of
 
 CITIES = [
     "Lisbon",

@@ -17,7 +17,7 @@ from shuffledp.page import html
 from shuffledp.page.svg_file import release_svg
 from shuffledp.protocols import Histogram
 from shuffledp.record import Record, embedded_json
-from shuffledp.release.rows import SHOWN, EstimateTable
+from shuffledp.release.files import SHOWN, EstimateTable
 from tests.cli.people import Said, done
 
 VALUES, PEOPLE, RUNS = 9_758, 40_000, 60

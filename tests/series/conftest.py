@@ -10,8 +10,8 @@ from shuffledp import Histogram
 from shuffledp.design import Design
 from shuffledp.ledger import Ledger
 from shuffledp.release.budget import Budget
+from shuffledp.release.pipeline import release
 from shuffledp.release.released import Release
-from shuffledp.release.stages import release
 from shuffledp.series.weeks import Week, new_series, next_week, question_of
 from shuffledp.tables.memory import held_table
 

@@ -20,7 +20,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.page import plain
 from shuffledp.record import read_record
-from shuffledp.release.write import FILES
+from shuffledp.release.files import FILES
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey, Envelopes, SealedHeader
 from shuffledp.survey.opener import OPENED, OpenedFile, open_collection, remember

@@ -18,7 +18,7 @@ from shuffledp.protocols.count import SignedCount
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.sums import SplitSum
 from shuffledp.record import HASHED, Asked, Record
-from shuffledp.release.facts import estimate_of, record_of
+from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.release.released import Release
 from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import statement

@@ -64,8 +64,8 @@ def asked(name: str, typed: Mapping[str, Any], source: str) -> "tuple[Any, Promi
     """The question of that name, of a table or, with "-", of one that is still to come; what is
     promised, and whose budget it takes.
     """
-    from shuffledp.release.answered import described
     from shuffledp.release.arguments import complete
+    from shuffledp.release.pipeline import described
 
     known = options_of(options_module(name).OPTIONS)
     given = as_declared(known, typed)

@@ -31,8 +31,8 @@ class FoundTable(NamedTuple):
 
 def _search(asking: Asking) -> None:
     """Read, calibrate, and either show the plan or search."""
+    from shuffledp.release.files import check_folder
     from shuffledp.release.top_release import paying
-    from shuffledp.release.write import check_folder
 
     keeping = asking.keeping
     if not asking.dry_run:

@@ -46,12 +46,12 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, shown
 from shuffledp.record import Asked
 from shuffledp.release.budget import Budget
 from shuffledp.release.categories import Categories, categories_of, parts_of
-from shuffledp.release.finishing import charged
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
 from shuffledp.release.top_release import TopRelease, finished_search, paying
-from shuffledp.release.write import check_folder
 from shuffledp.search.progress import found_words, progress_of
 from shuffledp.search.search import TopSearch
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports

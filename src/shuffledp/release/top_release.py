@@ -29,10 +29,9 @@ from shuffledp.record import (
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
-from shuffledp.release.facts import LEVEL, made_now
-from shuffledp.release.finishing import charged, publish, standing
+from shuffledp.release.files import LEVEL, check_folder, write_release
+from shuffledp.release.pipeline import charged, made_now, publish, standing
 from shuffledp.release.released import Release
-from shuffledp.release.write import check_folder, write_release
 from shuffledp.sampling import Rng, source_of
 from shuffledp.search.progress import AskedLevel, NextLevel, TopWords, found_words, progress_of
 from shuffledp.search.search import MISS, TopSearch

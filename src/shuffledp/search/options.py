@@ -80,7 +80,7 @@ def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: 
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
     """
-    from shuffledp.release.answered import described, opened
+    from shuffledp.release.pipeline import described, opened
     from shuffledp.release.top_release import release_search
 
     question, promise, budget = described("top", data, column, given)

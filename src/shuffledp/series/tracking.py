@@ -17,11 +17,10 @@ from shuffledp.errors import InvalidInput
 from shuffledp.page.svg_file import SvgFigure
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import certify
-from shuffledp.release.answered import opened
 from shuffledp.release.arguments import budget_of, column_name, reading
 from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
+from shuffledp.release.pipeline import opened, release
 from shuffledp.release.released import Release
-from shuffledp.release.stages import release
 from shuffledp.sampling import Rng
 from shuffledp.series.pausing import Pace, paces, spent_after
 from shuffledp.series.trend import Trend, trend_of

@@ -25,9 +25,9 @@ from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger import Ledger, Receipt
 from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Budget, Spent
-from shuffledp.release.finishing import charged
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged
 from shuffledp.release.top_release import TopRelease, drawn_levels, finished_search, paying
-from shuffledp.release.write import check_folder
 from shuffledp.search.progress import Progress, found_words, progress_of
 from shuffledp.search.search import TopSearch
 from shuffledp.storage.canonical import canonical, strict_json

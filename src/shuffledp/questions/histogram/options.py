@@ -123,6 +123,6 @@ def histogram(
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("histogram", data, column, given, rng)
