@@ -21,7 +21,7 @@ PEOPLE, LEAST, WEEKS = 400, 300, 4
 def published(week: Week, yes: int, people: int = PEOPLE, seed: int = 0) -> Release:
     """A week in which so many said yes."""
     table = held_table(["yes"] * yes + ["no"] * (people - yes))
-    question = question_of(week, source=table).settled()
+    question = question_of(week, source=table)
     with question.values(question.open()) as values:
         week.check_people(values.count)
         return release(

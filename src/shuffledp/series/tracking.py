@@ -92,8 +92,7 @@ class Series:
         with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
-                **reading(data, given)
-                | {"column": column_for(one.series.design, _names(column)), "title": one.series.title},
+                **reading(data, given) | {"column": column_for(one.series.design, _names(column))},
                 missing=given["missing"],
                 clip=given["clip"],
             )
