@@ -100,8 +100,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     said = done(
         "histogram",
         "-",
-        "--domain",
-        60,
+        "--categories",
+        "0..59",
         "--mechanism",
         "hadamard",
         "--epsilon",

@@ -3,6 +3,7 @@ other, each asked of other people.
 
 alphabet  words as rows of symbols: bytes, or tokens; which word counts as which value
 level     one level as a protocol, and the exact law of a word's votes
+options   what the command and Python take
 question  what a level asks, as a design stores it
 search    what is agreed before the first answer: people, laws, levels, thresholds
 progress  from the tallies so far to the next level, or to the words with estimates

@@ -20,11 +20,11 @@ class Listing(TypedDict, total=False):
     categories: Annotated[
         Listed | None,
         Option(
-            "File with one category per line, or a list such as yes,no.",
+            "File with one category per line, a list such as yes,no, or whole numbers such as 0..11.",
             kind="text",
             metavar="FILE|LIST",
             example="yes,no",
-            instead=("domain",),
+            instead=(),
         ),
     ]
 
