@@ -64,6 +64,11 @@ class Question(Part):
         """All that is counted and listed by name; nothing, where a number is estimated."""
         return ()
 
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        """What was asked for beside the estimates, by name, and the labels of its rows."""
+        return {}
+
     @abstractmethod
     def scale(self, n: int) -> float:
         """How large an answer of ``n`` people can be at most, or how far apart two can be: an error

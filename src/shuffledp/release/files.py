@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,8 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
 from shuffledp.page.svg_file import release_svg
 from shuffledp.record import Record
+from shuffledp.record.findings import FINDINGS
+from shuffledp.schema import Part
 from shuffledp.storage.files import check_new_folder, new_folder, write_table
 
 __all__ = [
@@ -225,6 +227,7 @@ def share_rows(record: Record) -> tuple[ShareRow, ...]:
 
 FILES = {
     "page.html": "the result page, to read, sign and verify",
+    **{f"{name}.csv": f"the {name} that were asked for" for name in FINDINGS},
     "estimates.csv": "every estimate with its error bars",
     "estimates.json": "estimates and all that is known about them, for programs",
     "estimates.svg": "the figure",
@@ -258,6 +261,8 @@ def write_release(
     """
 
     def fill(place: Path) -> None:
+        for name, labels in record.question.beside.items():
+            _write_beside(place / f"{name}.csv", labels, getattr(record.estimates, name))
         _write_csv(place / "estimates.csv", estimate)
         _write_json(place / "estimates.json", record.as_json())
         _write_json(place / "design.json", record.design.as_json())
@@ -269,6 +274,14 @@ def write_release(
 
 def _write_json(path: Path, facts: object) -> None:
     path.write_text(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _write_beside(path: Path, labels: Sequence[str], found: Part | None) -> None:
+    """What was asked for beside the estimates, a row per label; nothing where it was not."""
+    if found is not None:
+        named = dict(zip(("value", *COLUMNS[2:]), COLUMNS[1:], strict=True))
+        columns = {name: getattr(found, each) for each, name in named.items() if hasattr(found, each)}
+        write_table(path, ("label", *columns), zip(labels, *columns.values(), strict=True))
 
 
 def _write_csv(path: Path, estimate: Estimate) -> None:
