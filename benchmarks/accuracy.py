@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, number_by_curator
-from shuffledp.protocols.protocol import Protocol
 from shuffledp.survey.envelopes import OVERHEAD
 
 PEOPLE = tuple(10**power for power in range(3, 8))
@@ -42,7 +41,7 @@ class Way:
 
     name: str
     trust: str
-    make: Callable[[int], Protocol]
+    make: Callable[[int], Poll]
     look: dict[str, Any]
     worst: bool = False
 
@@ -66,29 +65,44 @@ def questions() -> tuple[Question, Question, Question]:
     sixteen = {"categories": CATEGORIES, **PROMISE}
     one = {"color": BLUE, "marker": "o"}
     histogram = (
-        Way("one message (k-RR)", MIXING, lambda n: sdp.Histogram(n=n, **sixteen), one),
+        Way("one message (k-RR)", MIXING, lambda n: Poll("histogram", n=n, **sixteen), one),
         Way(
             "one message, a value that all hold",
             MIXING,
-            lambda n: sdp.Histogram(n=n, **sixteen),
+            lambda n: Poll("histogram", n=n, **sixteen),
             {"color": PALE, "marker": "o", "linestyle": "--"},
             worst=True,
         ),
-        Way("users' fakes", SEALED, lambda n: sdp.FakesHistogram(n=n, **sixteen), {"color": DARK, "marker": "s"}),
-        Way("shuffler's dummies", ADDING, lambda n: sdp.DummyHistogram(n=n, **sixteen), {"color": DARK, "marker": "^"}),
+        Way(
+            "users' fakes",
+            SEALED,
+            lambda n: Poll("histogram", mechanism="fakes", n=n, **sixteen),
+            {"color": DARK, "marker": "s"},
+        ),
+        Way(
+            "shuffler's dummies",
+            ADDING,
+            lambda n: Poll("histogram", mechanism="dummies", n=n, **sixteen),
+            {"color": DARK, "marker": "^"},
+        ),
     )
     count = (
-        Way("count, one message", MIXING, lambda n: sdp.Histogram(categories=range(2), n=n, **PROMISE), one),
+        Way("count, one message", MIXING, lambda n: Poll("histogram", categories=range(2), n=n, **PROMISE), one),
         Way(
             "count, +1 and −1 messages",
             SEALED,
-            lambda n: sdp.SignedCount(value=1, other=0, n=n, **PROMISE),
+            lambda n: Poll("count", value=1, other=0, n=n, **PROMISE),
             {"color": DARK, "marker": "^"},
         ),
     )
     total = (
-        Way("sum, one message", MIXING, lambda n: sdp.Sum(n=n, **PROMISE), {"color": PALE, "marker": "D"}),
-        Way("sum, split and mix", SEALED, lambda n: sdp.SplitSum(n=n, **PROMISE), {"color": DARK, "marker": "v"}),
+        Way("sum, one message", MIXING, lambda n: Poll("sum", n=n, **PROMISE), {"color": PALE, "marker": "D"}),
+        Way(
+            "sum, split and mix",
+            SEALED,
+            lambda n: Poll("sum", mechanism="split", n=n, **PROMISE),
+            {"color": DARK, "marker": "v"},
+        ),
     )
     return (
         Question(f"A count of {CATEGORIES}", histogram, counts_by_curator(CATEGORIES, **PROMISE)),
@@ -150,16 +164,16 @@ def _errors(way: Way, runs: int) -> Floats:
     return errors
 
 
-def _people(way: Way, asked: Protocol) -> tuple[NDArray[Any], Floats]:
+def _people(way: Way, asked: Poll) -> tuple[NDArray[Any], Floats]:
     """What people hold, and the true answer."""
-    if isinstance(asked, (sdp.Sum, sdp.SplitSum)):
+    if asked.question.type == "sum":
         numbers: Floats = np.linspace(0.0, 1.0, SIMULATED)
         return numbers, np.array([numbers.sum()])
     if way.worst:
         return np.zeros(SIMULATED, dtype=np.int64), np.array([float(SIMULATED)])
     held = np.arange(SIMULATED) % asked.randomizer.k
     counts: Floats = np.bincount(held).astype(np.float64)
-    return held, counts[1:] if isinstance(asked, sdp.SignedCount) else counts
+    return held, counts[1:] if asked.question.type == "count" else counts
 
 
 def draw(asked: tuple[Question, Question, Question], path: Path) -> None:

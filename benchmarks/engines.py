@@ -24,10 +24,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-import shuffledp as sdp
 from benchmarks.contenders import COLUMN, CONTENDERS, missing
 from benchmarks.result import Result
 from benchmarks.tree import Cost, measured
+from shuffledp import Poll
 from shuffledp.design import Design
 
 FEW, PART, K = 10**4, 10**6, 256
@@ -71,7 +71,7 @@ def people(folder: Path, rows: int) -> None:
     (folder / "people").mkdir(parents=True)
     (folder / "rows").write_text(str(rows))
     (folder / "categories.txt").write_text("\n".join(LABELS) + "\n")
-    poll = sdp.Histogram(categories=LABELS, n=rows, epsilon=1.0, delta=1e-9)
+    poll = Poll("histogram", categories=LABELS, n=rows, epsilon=1.0, delta=1e-9)
     (folder / "design.json").write_text(json.dumps(Design.of(poll).as_json()))
     weights = 1.0 / np.arange(1, K + 1)
     guide = np.searchsorted(np.cumsum(weights / weights.sum()), (np.arange(1 << 16) + 0.5) / (1 << 16)).astype(np.int32)

@@ -19,6 +19,7 @@ from typing import Any
 
 import shuffledp as sdp
 from benchmarks.result import Result
+from shuffledp import Poll
 from shuffledp.mechanisms.one_message import strongest
 
 MOST, MOST_HELP, MOST_ODD = 1.0, 0.3, 5.0
@@ -43,24 +44,24 @@ CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ),
     ("Gaussian(sigma=1.5), n = 100", lambda: sdp.shuffle(sdp.Gaussian(sigma=1.5), n=100).epsilon(delta=1e-6)),
     ("calibrate(Gaussian), n = 1e4", lambda: sdp.calibrate(sdp.Gaussian, n=10**4, **TARGET)),
-    ("Histogram of 2, n = 40", lambda: sdp.Histogram(categories=["yes", "no"], n=40, **TARGET)),
-    ("Histogram of 1e4, n = 1e9", lambda: sdp.Histogram(categories=range(10**4), n=10**9, **TARGET)),
+    ("Histogram of 2, n = 40", lambda: Poll("histogram", categories=["yes", "no"], n=40, **TARGET)),
+    ("Histogram of 1e4, n = 1e9", lambda: Poll("histogram", categories=range(10**4), n=10**9, **TARGET)),
     (
         "Histogram of 16, n = 1e5, 52 rounds",
-        lambda: sdp.Histogram(categories=range(16), n=10**5, rounds=52, **TARGET),
+        lambda: Poll("histogram", categories=range(16), n=10**5, rounds=52, **TARGET),
     ),
-    ("Mean, n = 40", lambda: sdp.Mean(n=40, **TARGET)),
-    ("Mean, n = 1e4, 10 rounds", lambda: sdp.Mean(n=10**4, rounds=10, **TARGET)),
-    ("Mean, n = 1e9", lambda: sdp.Mean(n=10**9, **TARGET)),
-    ("Sum, n = 1e6", lambda: sdp.Sum(n=10**6, **TARGET)),
-    ("SignedCount, n = 1e6", lambda: sdp.SignedCount(value="yes", n=10**6, **TARGET)),
-    ("SignedCount, n = 1e12, 10 rounds", lambda: sdp.SignedCount(value="yes", n=10**12, rounds=10, **TARGET)),
-    ("SplitSum, n = 1e9", lambda: sdp.SplitSum(n=10**9, **TARGET)),
-    ("SplitSum, n = 1e9, 10 rounds", lambda: sdp.SplitSum(n=10**9, rounds=10, **TARGET)),
-    ("SplitSum, n = 1e12", lambda: sdp.SplitSum(n=10**12, **TARGET)),
+    ("Mean, n = 40", lambda: Poll("mean", n=40, **TARGET)),
+    ("Mean, n = 1e4, 10 rounds", lambda: Poll("mean", n=10**4, rounds=10, **TARGET)),
+    ("Mean, n = 1e9", lambda: Poll("mean", n=10**9, **TARGET)),
+    ("Sum, n = 1e6", lambda: Poll("sum", n=10**6, **TARGET)),
+    ("SignedCount, n = 1e6", lambda: Poll("count", value="yes", n=10**6, **TARGET)),
+    ("SignedCount, n = 1e12, 10 rounds", lambda: Poll("count", value="yes", n=10**12, rounds=10, **TARGET)),
+    ("SplitSum, n = 1e9", lambda: Poll("sum", mechanism="split", n=10**9, **TARGET)),
+    ("SplitSum, n = 1e9, 10 rounds", lambda: Poll("sum", mechanism="split", n=10**9, rounds=10, **TARGET)),
+    ("SplitSum, n = 1e12", lambda: Poll("sum", mechanism="split", n=10**12, **TARGET)),
     (
         "Histogram of 1e4 by hadamard, n = 1e5",
-        lambda: sdp.Histogram(categories=10**4, mechanism="hadamard", n=10**5, **TARGET),
+        lambda: Poll("histogram", categories=10**4, mechanism="hadamard", n=10**5, **TARGET),
     ),
     ("plan of a histogram of 50, n = 5000", lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET)),
     (

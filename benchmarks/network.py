@@ -26,8 +26,8 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-import shuffledp as sdp
 from benchmarks.load import Came
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
@@ -72,7 +72,7 @@ class Served:
 
 def announced(folder: Path, n: int = 20 * MANY) -> tuple[Collection, AnalystKey]:
     """A collection that has room for everybody."""
-    poll = sdp.Histogram(categories=["yes", "no"], n=n, honest=1000, epsilon=1.0, delta=1e-9)
+    poll = Poll("histogram", categories=["yes", "no"], n=n, honest=1000, epsilon=1.0, delta=1e-9)
     key = AnalystKey.new()
     collection = Collection(design=Design.of(poll), key=key.public, shuffler="http://127.0.0.1:8000")
     folder.mkdir(exist_ok=True)

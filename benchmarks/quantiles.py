@@ -22,13 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp import Quantiles, TreeDummies
+from shuffledp import Poll, TreeDummies
 from shuffledp._types import Floats
 from shuffledp.domain import Bins
 from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.mechanisms.noise_search import fewest_dummies
 from shuffledp.mechanisms.tree import Tree
-from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.questions.quantile.cuts import cut_points
 from shuffledp.workload import Ranges
 
@@ -71,6 +70,11 @@ def populations() -> list[Population]:
     ]
 
 
+def levels_of(asked: Poll) -> tuple[int, ...]:
+    """How many bins each of several levels has."""
+    return tuple(level.k for level in getattr(asked.randomizer, "levels", ()))
+
+
 def shapes() -> list[str]:
     """The error of all bins at once and of levels, as predicted and certified."""
     rows = [
@@ -79,11 +83,11 @@ def shapes() -> list[str]:
     ]
     for n, bins in SHAPES:
         cuts = tuple(float(each) for each in range(bins + 1))
-        flat = Quantiles(cuts=cuts, n=n, levels=(), **PROMISE)
-        trees = [Quantiles(cuts=cuts, n=n, levels=sizes, **PROMISE) for sizes in level_sizes(bins)]
+        flat = Poll("quantile", cuts=cuts, n=n, levels=(), **PROMISE)
+        trees = [Poll("quantile", cuts=cuts, n=n, levels=sizes, **PROMISE) for sizes in level_sizes(bins)]
         tree = min(trees, key=lambda each: each.predicted_stderr())
-        chosen = Quantiles(cuts=cuts, n=n, **PROMISE).levels
-        sizes = ", ".join(map(str, tree.levels or ()))
+        chosen = levels_of(Poll("quantile", cuts=cuts, n=n, **PROMISE))
+        sizes = ", ".join(map(str, levels_of(tree)))
         rows.append(
             f"| {n:,} | {bins:,} | {flat.predicted_stderr():.1f} | {flat.worst_stderr():.1f} | {sizes} | "
             f"{tree.predicted_stderr():.1f} | {tree.worst_stderr():.1f} | {'levels' if chosen else 'all bins'} |"
@@ -133,11 +137,10 @@ def accuracy(runs: int) -> list[str]:
 
 def _measured(people: Population, runs: int) -> str:
     n, cuts = len(people.numbers), np.array(people.cuts)
-    asked: Quantiles | DummyQuantiles
     if people.dummies:
-        asked = DummyQuantiles(cuts=people.cuts, at=AT, n=n, **PROMISE)
+        asked = Poll("quantile", mechanism="dummies", cuts=people.cuts, at=AT, n=n, **PROMISE)
     else:
-        asked = Quantiles(cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE)
+        asked = Poll("quantile", cuts=people.cuts, at=AT, n=n, levels=people.levels, **PROMISE)
     held = np.bincount(Bins(cuts=people.cuts).places(people.numbers, None), minlength=len(cuts) - 1)
     below = np.cumsum(held)[:-1]
     places = [int(np.argmax(np.append(below, n) >= share * n)) for share in AT]
@@ -159,7 +162,7 @@ def _measured(people: Population, runs: int) -> str:
     predicted = float(asked.predicted_stderrs(held).max())
     measured = float(np.sqrt(np.mean(np.square(errors), axis=0)).max())
     law = asked.randomizer
-    sizes = law.sizes if isinstance(law, TreeDummies) else tuple(getattr(asked, "levels", ())) or (len(cuts) - 1,)
+    sizes = law.sizes if isinstance(law, TreeDummies) else levels_of(asked) or (len(cuts) - 1,)
     shape = f"levels {', '.join(map(str, sizes))}" if len(sizes) > 1 else f"{len(cuts) - 1} bins"
     return (
         f"| {people.name} | {shape} | {predicted:.1f} | {measured:.1f} | {100.0 * np.mean(covered):.1f} % | "
@@ -183,7 +186,7 @@ def cost() -> list[str]:
 def one(n: int, levels: Sequence[int]) -> None:
     """Encode, count and analyze n people's numbers; say what it took."""
     numbers = np.random.default_rng(1).random(n) * 256.0
-    asked = Quantiles(cuts=range(257), at=AT, n=n, levels=levels, **PROMISE)
+    asked = Poll("quantile", cuts=range(257), at=AT, n=n, levels=levels, **PROMISE)
     before = time.process_time()
     step = 1 << 20
     tally = sum(asked.tally(asked.encode(numbers[at : at + step]).rows) for at in range(0, n, step))

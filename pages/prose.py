@@ -9,24 +9,24 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from shuffledp.protocols import Histogram, Mean
-from shuffledp.protocols.protocol import Protocol
+from shuffledp import Poll
 
 __all__ = ["PAGES", "page"]
 
 PAGES = ("guides/sums", "guides/which-question")
 MARKED = re.compile(r"(<!-- =(\w+) -->).*?(<!-- = -->)")
-PROMISE = {"n": 100_000, "epsilon": 1.0, "delta": 1e-8}
+PROMISE: dict[str, Any] = {"n": 100_000, "epsilon": 1.0, "delta": 1e-8}
 
 
 @cache
-def _error(protocol: Callable[..., Protocol], **asked: int) -> float:
-    return protocol(**asked, **PROMISE).predicted_stderr()
+def _error(question: str, **asked: int) -> float:
+    return Poll(question, **asked, **PROMISE).predicted_stderr()
 
 
 def _mean() -> float:
-    return _error(Mean, lower=0, upper=1)
+    return _error("mean", lower=0, upper=1)
 
 
 def _found_from(docs: Path, words: str) -> str:
@@ -39,7 +39,7 @@ NUMBERS: dict[str, Callable[[Path], str]] = {
     "mean": lambda _: f"{_mean():.1e}".replace("e-0", "e-"),
     "curator": lambda _: f"{math.sqrt(2.0) / (PROMISE['epsilon'] * PROMISE['n']):.1e}".replace("e-0", "e-"),
     "sum": lambda _: f"{PROMISE['n'] * _mean():.0f}",
-    "count": lambda _: f"{_error(Histogram, categories=2):.1f}",
+    "count": lambda _: f"{_error('histogram', categories=2):.1f}",
     "bytes": lambda docs: _found_from(docs, "16 bytes"),
     "letters": lambda docs: _found_from(docs, "8 of 27 letters"),
 }

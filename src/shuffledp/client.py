@@ -56,8 +56,8 @@ MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 class Encoder:
     """The law of a design, ready to draw from.
 
-    >>> from shuffledp import Histogram
-    >>> poll = Histogram(categories=["bus", "car"], n=1000, epsilon=1.0, delta=1e-6)
+    >>> from shuffledp import Poll
+    >>> poll = Poll("histogram", categories=["bus", "car"], n=1000, epsilon=1.0, delta=1e-6)
     >>> phone = Encoder.of(Design.from_json(Design.of(poll).as_json()))
     >>> phone.encode([0, 1, 1]).shape
     (3,)

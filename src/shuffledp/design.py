@@ -201,8 +201,8 @@ class Written(Structure):
 class Design(Part):
     """What is asked, how a value becomes a place, how reports hide it, and which target that meets.
 
-    >>> from shuffledp import Histogram
-    >>> poll = Histogram(categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
+    >>> from shuffledp import Poll
+    >>> poll = Poll("histogram", categories=["yes", "no"], n=1000, epsilon=1.0, delta=1e-6)
     >>> again = Design.from_json(Design.of(poll).as_json())
     >>> again == Design.of(poll), again.question.type, again.mechanism.type, again.honest
     (True, 'histogram', 'krr', 1000)

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.randomizers import Randomizer
 
 TARGET = {"epsilon": 0.5, "delta": 1e-6}
@@ -116,8 +117,8 @@ def test_a_promise_that_is_broken_as_often_as_kept_is_refused_at_once(delta: flo
     ways = (
         lambda: sdp.calibrate(sdp.KRR, k=4, **poll),
         lambda: sdp.calibrate(sdp.KRR(k=4, epsilon0=2.0), epsilon=1.0, delta=delta),
-        lambda: sdp.Histogram(categories=["a", "b"], **poll),
-        lambda: sdp.SignedCount(value="a", **poll),
+        lambda: Poll("histogram", categories=["a", "b"], **poll),
+        lambda: Poll("count", value="a", **poll),
         lambda: sdp.calibrate_training(epsilon=1.0, delta=delta, steps=10, epochs=1),
         lambda: sdp.plan("mean", **poll),
     )

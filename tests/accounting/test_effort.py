@@ -13,6 +13,7 @@ import pytest
 from scipy.special import gammaln
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import ROUGH_GAP
 from shuffledp.accounting.haystack import Haystack
@@ -53,11 +54,11 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         (lambda: sdp.calibrate(sdp.AnyLDP, n=10_000, **TARGET), 8),
         (lambda: sdp.calibrate(sdp.SubsetSelection, k=1000, n=10_000, **TARGET), 20),
         (lambda: sdp.calibrate(sdp.KRR, k=16, n=10_000, rounds=100, **TARGET), 24),
-        (lambda: sdp.Histogram(categories=["yes", "no"], n=40, **TARGET), 14),
-        (lambda: sdp.Histogram(categories=range(16), n=10**6, **TARGET), 14),
-        (lambda: sdp.Histogram(categories=range(10), n=1000, honest=1, **TARGET), 14),
-        (lambda: sdp.Mean(n=40, **TARGET), 40),
-        (lambda: sdp.Mean(n=10**9, **TARGET), 40),
+        (lambda: Poll("histogram", categories=["yes", "no"], n=40, **TARGET), 14),
+        (lambda: Poll("histogram", categories=range(16), n=10**6, **TARGET), 14),
+        (lambda: Poll("histogram", categories=range(10), n=1000, honest=1, **TARGET), 14),
+        (lambda: Poll("mean", n=40, **TARGET), 40),
+        (lambda: Poll("mean", n=10**9, **TARGET), 40),
         (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 72),
     ],
     ids=[
@@ -115,8 +116,8 @@ def test_what_was_found_before_is_found_still(family: Any, how: dict[str, Any], 
 
 def test_the_best_grid_is_the_same() -> None:
     for n, k, epsilon0 in ((40, 2, 1.2501), (10_000, 7, 5.4988), (10**6, 33, 10.064)):
-        mean = sdp.Mean(n=n, **TARGET)
-        assert mean.k == k
+        mean = Poll("mean", n=n, **TARGET)
+        assert mean.randomizer.k - 1 == k
         assert mean.epsilon0 == pytest.approx(epsilon0, rel=2e-4)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp import protocols
+from shuffledp import Poll
 from shuffledp.audits import Audit, Check, audit, subject_of
 from shuffledp.audits.attack import BAG
 from shuffledp.errors import InvalidInput
@@ -14,23 +14,21 @@ from shuffledp.training.descent import ShuffledSGD
 
 DELTA = 1e-2
 SHIPPED = {
-    "Histogram": lambda: protocols.Histogram(categories=["tea", "coffee", "water"], n=40, epsilon0=2.0, delta=DELTA),
-    "promised Histogram": lambda: protocols.Histogram(categories=range(4), n=40, epsilon=1.0, delta=DELTA),
-    "Sum": lambda: protocols.Sum(n=40, epsilon0=2.0, k=3, delta=DELTA),
-    "Mean": lambda: protocols.Mean(n=40, epsilon0=2.0, k=1, delta=DELTA, lower=-1.0, upper=3.0),
-    "StatisticalQuery": lambda: protocols.StatisticalQuery(
+    "Histogram": lambda: Poll("histogram", categories=["tea", "coffee", "water"], n=40, epsilon0=2.0, delta=DELTA),
+    "promised Histogram": lambda: Poll("histogram", categories=range(4), n=40, epsilon=1.0, delta=DELTA),
+    "Sum": lambda: Poll("sum", n=40, epsilon0=2.0, k=3, delta=DELTA),
+    "Mean": lambda: Poll("mean", n=40, epsilon0=2.0, k=1, delta=DELTA, lower=-1.0, upper=3.0),
+    "StatisticalQuery": lambda: sdp.StatisticalQuery(
         query=lambda record: record["age"] / 120.0, n=40, epsilon0=2.0, k=2, delta=DELTA
     ),
-    "Histogram by Hadamard response": lambda: protocols.Histogram(
-        categories=20, n=40, epsilon0=2.0, mechanism="hadamard", delta=DELTA
+    "Histogram by Hadamard response": lambda: Poll(
+        "histogram", categories=20, n=40, epsilon0=2.0, mechanism="hadamard", delta=DELTA
     ),
-    "Histogram by hashing": lambda: protocols.Histogram(
-        categories=20, n=40, epsilon0=2.0, mechanism="hash", delta=DELTA
+    "Histogram by hashing": lambda: Poll("histogram", categories=20, n=40, epsilon0=2.0, mechanism="hash", delta=DELTA),
+    "Histogram by subsets": lambda: Poll(
+        "histogram", categories=20, n=40, epsilon0=2.0, mechanism="subset", delta=DELTA
     ),
-    "Histogram by subsets": lambda: protocols.Histogram(
-        categories=20, n=40, epsilon0=2.0, mechanism="subset", delta=DELTA
-    ),
-    "Histogram by bits": lambda: protocols.Histogram(categories=20, n=40, epsilon0=2.0, mechanism="oue", delta=DELTA),
+    "Histogram by bits": lambda: Poll("histogram", categories=20, n=40, epsilon0=2.0, mechanism="oue", delta=DELTA),
     "ShuffledSGD": lambda: ShuffledSGD(n=40, dimension=2, noise=1.0, delta=DELTA, batch=40),
     "allocated SGD": lambda: ShuffledSGD(
         n=40, dimension=2, noise=1.0, delta=DELTA, batch=8, order="allocated", epochs=2
@@ -185,7 +183,7 @@ def test_the_budget_ends_an_audit_and_progress_is_told():
         {"n": 10**8},
         {"what": sdp.AnyLDP(epsilon0=1.0)},
         {"what": "poll"},
-        {"what": protocols.Histogram(categories=range(3), n=20, epsilon0=1.0, rounds=2)},
+        {"what": Poll("histogram", categories=range(3), n=20, epsilon0=1.0, rounds=2)},
     ],
 )
 def test_what_cannot_be_audited_is_refused(wrong):

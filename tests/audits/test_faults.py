@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp import protocols
+import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.audits import audit, subject_of
 from tests.audits.faults.planted import FAULTS, faults
 
@@ -53,13 +54,13 @@ def test_a_kept_order_is_caught_by_where_reports_stand_and_by_the_shuffler_alone
 
 @pytest.mark.parametrize("name", ["doubled", "same-seed", "replayed", "quiet-value", "pinned", "shared-coins"])
 def test_faults_are_caught_where_noise_is_rare(name):
-    poll = protocols.Histogram(categories=range(4), n=40, epsilon0=5.0, delta=DELTA)
+    poll = Poll("histogram", categories=range(4), n=40, epsilon0=5.0, delta=DELTA)
     found = audit(FAULTS[name](poll), delta=DELTA, runs=4000, rng=np.random.default_rng(1))
     assert {*FAULTS[name].seen_by} - {"epsilon"} <= {*found.failed}
 
 
 def test_a_shuffler_that_sorts_by_the_first_byte_is_caught_where_reports_are_long(monkeypatch):
-    subject = subject_of(protocols.Histogram(categories=20, n=40, epsilon0=2.0, mechanism="hash", delta=DELTA))
+    subject = subject_of(Poll("histogram", categories=20, n=40, epsilon0=2.0, mechanism="hash", delta=DELTA))
     assert "shuffling" not in audit(subject, runs=400, rng=np.random.default_rng(1)).failed
     monkeypatch.setattr(
         subject, "shuffle", lambda reports: reports.rows[np.argsort(reports.rows[:, 0] & np.uint64(1), kind="stable")]
@@ -68,7 +69,7 @@ def test_a_shuffler_that_sorts_by_the_first_byte_is_caught_where_reports_are_lon
 
 
 def test_gradient_descent_that_goes_round_instead_of_permuting_is_caught(monkeypatch):
-    training = protocols.ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
+    training = sdp.ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
     assert audit(training, runs=400, rng=np.random.default_rng(1)).verdict == "consistent"
     monkeypatch.setattr(
         type(training),

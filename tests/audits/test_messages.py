@@ -11,15 +11,11 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.audits import audit, subject_of
 from shuffledp.audits.messaged import Polled
 from shuffledp.audits.messages_seen import dummies_law, view_of
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crosstab import Crossing, DummyCrosstab, FakesCrosstab
-from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.message_protocol import FakesOfUsers
-from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
-from shuffledp.protocols.sums import SplitMean
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from shuffledp.search.level import TopLevel
 
@@ -52,25 +48,29 @@ def test_messages_that_are_right_are_not_accused_and_tell_as_much_as_they_must(n
 
 
 PROTOCOLS = {
-    "crosstab": lambda: sdp.Crosstab(
-        columns=["region", "smoker"], categories=[["n", "s", "w"], ["yes", "no"]], n=40, epsilon0=1.5
+    "crosstab": lambda: Poll(
+        "crosstab", columns=["region", "smoker"], categories=[["n", "s", "w"], ["yes", "no"]], n=40, epsilon0=1.5
     ),
-    "bins": lambda: sdp.Quantiles(cuts=range(9), n=40, epsilon0=1.5),
-    "levels": lambda: sdp.Quantiles(cuts=range(17), levels=(4, 16), n=40, epsilon0=1.5),
+    "bins": lambda: Poll("quantile", cuts=range(9), n=40, epsilon0=1.5),
+    "levels": lambda: Poll("quantile", cuts=range(17), levels=(4, 16), n=40, epsilon0=1.5),
     "words": lambda: TopLevel(tokens=("a", "b"), longest=3, span=2, room=8, n=40, epsilon0=1.5),
-    "fakes": lambda: FakesHistogram(categories=["x", "y", "z"], n=40, randomizer=UserFakes(k=3, slots=2, chance=0.5)),
-    "dummies": lambda: DummyHistogram(
-        categories=3, n=20, randomizer=ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
+    "fakes": lambda: Poll(
+        "histogram", categories=["x", "y", "z"], n=40, randomizer=UserFakes(k=3, slots=2, chance=0.5)
     ),
-    "tree": lambda: DummyQuantiles(
+    "dummies": lambda: Poll(
+        "histogram", categories=3, n=20, randomizer=ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75)
+    ),
+    "tree": lambda: Poll(
+        "quantile",
         cuts=range(10),
         n=20,
         randomizer=sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7),
     ),
-    "count": lambda: sdp.SignedCount(
-        value="yes", n=50, randomizer=SignedUnits(honest=50, decay=0.8, pairs=60, messages=24)
+    "count": lambda: Poll(
+        "count", value="yes", n=50, randomizer=SignedUnits(honest=50, decay=0.8, pairs=60, messages=24)
     ),
-    "split mean": lambda: SplitMean(
+    "split mean": lambda: Poll(
+        "mean",
         lower=-3.0,
         upper=5.0,
         n=20,
@@ -112,19 +112,20 @@ def test_the_documented_dummies_are_those_of_the_table_that_runs() -> None:
 def test_several_rounds_and_one_person_are_refused() -> None:
     with pytest.raises(InvalidInput, match="at least 2 to be audited"):
         audit(LAWS["fakes"]()[0], n=1)
-    poll = sdp.SignedCount(value="yes", n=50, rounds=2, randomizer=LAWS["signed"]()[0])
+    poll = Poll("count", value="yes", n=50, rounds=2, randomizer=LAWS["signed"]()[0])
     with pytest.raises(InvalidInput, match="rounds must be 1"):
         audit(poll, delta=DELTA)
 
 
-@pytest.mark.parametrize("kind", [FakesCrosstab, DummyCrosstab, FakesQuantiles, DummyQuantiles])
-def test_tables_and_bins_among_fakes_are_decoded_as_their_messages_say(kind: Any) -> None:
-    crossed = issubclass(kind, Crossing)
+@pytest.mark.parametrize("mechanism", ["fakes", "dummies"])
+@pytest.mark.parametrize("question", ["crosstab", "quantile"])
+def test_tables_and_bins_among_fakes_are_decoded_as_their_messages_say(question: str, mechanism: str) -> None:
+    crossed = question == "crosstab"
     k = 6 if crossed else 5
-    asked = {"columns": ["a", "b"], "categories": [3, 2]} if crossed else {"cuts": range(6)}
+    asked: Any = {"columns": ["a", "b"], "categories": [3, 2]} if crossed else {"cuts": range(6)}
     dummies = sdp.ShufflerDummies(k=k, keep=0.9, center=20, left=0.6, right=0.6)
-    law = sdp.UserFakes(k=k, slots=2, chance=0.4) if issubclass(kind, FakesOfUsers) else dummies
-    protocol = kind(n=200, randomizer=law, delta=1e-6, **asked)
+    law = sdp.UserFakes(k=k, slots=2, chance=0.4) if mechanism == "fakes" else dummies
+    protocol = Poll(question, n=200, randomizer=law, delta=1e-6, **asked)
     rows = law.randomize(np.arange(200) % k, rng=np.random.default_rng(3)).reshape(200, -1)
     said, right = Polled(protocol).decode(rows)
     assert len(said) == (6 if crossed else 4)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.audits import audit
 from shuffledp.cli import main
 from shuffledp.design import Design
@@ -56,7 +57,7 @@ def test_json_has_the_verdict_and_every_check(capsys):
 
 @pytest.mark.parametrize("form", ["words", "json"])
 def test_a_violated_guarantee_exits_with_1_and_says_why(capsys, monkeypatch, form):
-    rotating = FAULTS["rotated"](sdp.Histogram(categories=range(4), n=50, epsilon0=1.0, delta=1e-2))
+    rotating = FAULTS["rotated"](Poll("histogram", categories=range(4), n=50, epsilon0=1.0, delta=1e-2))
     monkeypatch.setattr("shuffledp.audits.audit", lambda _, **given: audit(rotating, **given))
     assert main([*KRR, *(["--json"] if form == "json" else [])]) == 1
     words = " ".join(capsys.readouterr().out.split())
@@ -94,7 +95,7 @@ def test_a_bound_above_the_guarantee_without_the_confidence_of_a_verdict_is_said
 
 def test_a_design_of_several_messages_is_audited(tmp_path, capsys):
     path = tmp_path / "city.json"
-    design = Design.of(sdp.FakesHistogram(categories=["a", "b", "c"], n=60, epsilon=2.0, delta=1e-2))
+    design = Design.of(Poll("histogram", mechanism="fakes", categories=["a", "b", "c"], n=60, epsilon=2.0, delta=1e-2))
     path.write_text(json.dumps(design.as_json()))
     line = ["audit", "--design", str(path), "--runs", "500", "--seed", "1"]
     assert main([*line, "--json"]) == 0

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.cli.listing import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.setup import parameters
@@ -156,12 +157,12 @@ def test_every_randomizer_is_built_as_in_the_library(
 
 
 DESIGNS: dict[str, Any] = {
-    "signed": partial(sdp.SignedCount, value="yes"),
-    "dummies": partial(sdp.DummyHistogram, categories=["a", "b", "c"]),
-    "fakes": partial(sdp.FakesHistogram, categories=["a", "b", "c"], kind="poisson"),
-    "split": partial(sdp.SplitMean, lower=0, upper=1),
-    "krr": partial(sdp.Histogram, categories=["a", "b", "c"], rounds=2),
-    "hadamard": partial(sdp.Histogram, categories=["a", "b", "c"], mechanism="hadamard"),
+    "signed": partial(Poll, "count", value="yes"),
+    "dummies": partial(Poll, "histogram", mechanism="dummies", categories=["a", "b", "c"]),
+    "fakes": partial(Poll, "histogram", mechanism="fakes", categories=["a", "b", "c"], kind="poisson"),
+    "split": partial(Poll, "mean", mechanism="split", lower=0, upper=1),
+    "krr": partial(Poll, "histogram", categories=["a", "b", "c"], rounds=2),
+    "hadamard": partial(Poll, "histogram", categories=["a", "b", "c"], mechanism="hadamard"),
 }
 
 
@@ -202,7 +203,7 @@ def test_laws_of_several_messages_are_calibrated_compared_and_said_to_be_sealed(
     capsys: Capture, tmp_path: Path
 ) -> None:
     law = sdp.UserFakes(k=4, slots=1, chance=0.5).realised
-    poll = sdp.FakesHistogram(categories=["a", "b", "c", "d"], n=1000, randomizer=law, delta=1e-6)
+    poll = Poll("histogram", categories=["a", "b", "c", "d"], n=1000, randomizer=law, delta=1e-6)
     path = tmp_path / "design.json"
     path.write_text(Design.of(poll).file_text(), encoding="utf-8")
     fakes = ["--design", str(path)]

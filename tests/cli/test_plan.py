@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp import KRR, OUE, Hadamard, Histogram, SubsetSelection
+from shuffledp import KRR, OUE, Hadamard, Poll, SubsetSelection
 from shuffledp.cli import main
 from shuffledp.mechanisms import grids, one_message
 from shuffledp.protocols.planning import plan
@@ -88,7 +88,7 @@ def test_a_plan_shows_the_error_of_the_worst_category_beside_the_typical_one(
 @pytest.mark.parametrize("domain", [2, 5, 9])
 def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, domain: int) -> None:
     common = {"n": 100, "epsilon0": 3.0}
-    protocol = Histogram(categories=domain, mechanism=method, **common)  # type: ignore[arg-type]
+    protocol = Poll("histogram", categories=domain, mechanism=method, **common)  # type: ignore[arg-type]
     rng = np.random.default_rng(7)
     data = [*(100.0 * np.eye(domain)), *(rng.multinomial(100, rng.dirichlet(np.full(domain, 0.3))) for _ in range(200))]
     errors = [protocol.predicted_stderrs(counts).max() for counts in data]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.design import Design
 
 
 @pytest.fixture
 def design(tmp_path: Path) -> Path:
-    poll = sdp.Histogram(categories=["tea", "coffee", "water"], n=200, epsilon=1.0, delta=1e-4)
+    poll = Poll("histogram", categories=["tea", "coffee", "water"], n=200, epsilon=1.0, delta=1e-4)
     path = tmp_path / "drinks.json"
     path.write_text(json.dumps(Design.of(poll).as_json()), encoding="utf-8")
     return path
@@ -36,8 +36,9 @@ def test_json_has_every_estimate(design: Path, capsys: pytest.CaptureFixture[str
 def test_a_limit_that_is_too_low_is_a_violation(
     design: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = sdp.Histogram.sway
-    monkeypatch.setattr(sdp.Histogram, "sway", lambda self, estimate: 0.5 * right(self, estimate))
+    kind = type(Poll("histogram", categories=2, n=2, epsilon0=1.0))
+    right = kind.sway
+    monkeypatch.setattr(kind, "sway", lambda self, estimate: 0.5 * right(self, estimate))
     assert main(["poison", str(design)]) == 1
     assert "VIOLATED: 3 moved farther" in capsys.readouterr().out
 

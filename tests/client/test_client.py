@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.client import Encoder, read_design
 from shuffledp.design import Design, Law, Target
 from shuffledp.errors import InvalidInput
@@ -25,7 +25,7 @@ HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.pro
 @pytest.fixture
 def design(tmp_path: Path) -> Path:
     """A written design."""
-    poll = sdp.Histogram(categories=["Porto", "Faro", "Lisboa"], n=1000, epsilon=1.0, delta=1e-6)
+    poll = Poll("histogram", categories=["Porto", "Faro", "Lisboa"], n=1000, epsilon=1.0, delta=1e-6)
     (tmp_path / "design.json").write_text(json.dumps(Design.of(poll).as_json()), encoding="utf-8")
     return tmp_path / "design.json"
 
@@ -78,7 +78,7 @@ def test_the_command_loads_no_accountant(tmp_path: Path, design: Path) -> None:
 @pytest.mark.parametrize("mechanism", ["hadamard", "hash", "subset", "oue"])
 def test_a_client_draws_what_the_protocol_draws(mechanism: str) -> None:
     values = np.arange(60) % 7
-    words = sdp.Histogram(categories=7, mechanism=mechanism, n=60, epsilon0=2.0, delta=1e-3)
+    words = Poll("histogram", categories=7, mechanism=mechanism, n=60, epsilon0=2.0, delta=1e-3)
     client = Encoder.of(Design.from_json(json.loads(json.dumps(Design.of(words).as_json()))))
     drawn = client.encode(values, rng=np.random.default_rng(3))
     assert np.array_equal(drawn, words.encode(values, rng=np.random.default_rng(3)).rows)
@@ -87,7 +87,7 @@ def test_a_client_draws_what_the_protocol_draws(mechanism: str) -> None:
 
 def test_a_client_rounds_numbers_as_the_protocol_does() -> None:
     values = np.linspace(-1.0, 3.0, 50)
-    mean = sdp.Mean(lower=-1.0, upper=3.0, k=6, n=50, epsilon0=2.0, delta=1e-3)
+    mean = Poll("mean", lower=-1.0, upper=3.0, k=6, n=50, epsilon0=2.0, delta=1e-3)
     client = Encoder.of(Design.of(mean))
     assert np.array_equal(
         client.encode(values, rng=np.random.default_rng(3)), mean.encode(values, rng=np.random.default_rng(3)).rows

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from tests.engines.cluster import Cluster, environment, missing, running
 from tests.engines.driver import Drawings, driving
@@ -41,13 +41,13 @@ def session(cluster: Cluster) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="package")
-def poll() -> sdp.Histogram:
+def poll() -> Poll:
     """Noise by which two draws for one person differ three times out of four."""
-    return sdp.Histogram(categories=list("abcde"), n=PEOPLE, epsilon=0.08, delta=1e-6)
+    return Poll("histogram", categories=list("abcde"), n=PEOPLE, epsilon=0.08, delta=1e-6)
 
 
 @pytest.fixture(scope="package")
-def design(poll: sdp.Histogram) -> dict[str, Any]:
+def design(poll: Poll) -> dict[str, Any]:
     return Design.of(poll).as_json()
 
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines import batch
 from shuffledp.engines.batch import BatchEncoder, ReportTally, added_up
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers import CheckIn
 from shuffledp.tables import Cleaning
@@ -28,12 +28,12 @@ WAYS = ("bus", "bicycle", "car")
 TERMS: dict[str, Any] = {"n": 100, "delta": 1e-2}
 
 
-def histogram(k: int, randomizer: Any) -> ShuffledProtocol:
-    return sdp.Histogram(categories=k, randomizer=randomizer, **TERMS)
+def histogram(k: int, randomizer: Any) -> Poll:
+    return Poll("histogram", categories=k, randomizer=randomizer, **TERMS)
 
 
-def encoded(k: int, mechanism: str, epsilon0: float = 2.0) -> ShuffledProtocol:
-    return sdp.Histogram(categories=k, mechanism=mechanism, epsilon0=epsilon0, **TERMS)
+def encoded(k: int, mechanism: str, epsilon0: float = 2.0) -> Poll:
+    return Poll("histogram", categories=k, mechanism=mechanism, epsilon0=epsilon0, **TERMS)
 
 
 PROTOCOLS = {
@@ -51,19 +51,19 @@ PROTOCOLS = {
 }
 
 
-def promised(protocol: ShuffledProtocol) -> Design:
+def promised(protocol: Poll) -> Design:
     """Its design, with a promise that nobody certifies here."""
     return Design.of(protocol, epsilon=5.0)
 
 
 @pytest.fixture(scope="module")
 def poll() -> Design:
-    return promised(sdp.Histogram(categories=WAYS, epsilon0=2.0, **TERMS))
+    return promised(Poll("histogram", categories=WAYS, epsilon0=2.0, **TERMS))
 
 
 @pytest.fixture(scope="module")
 def mean() -> Design:
-    return promised(sdp.Mean(lower=0.0, upper=10.0, k=6, epsilon0=2.0, **TERMS))
+    return promised(Poll("mean", lower=0.0, upper=10.0, k=6, epsilon0=2.0, **TERMS))
 
 
 def column(values: Any, kind: pa.DataType | None = None) -> pa.RecordBatch:
@@ -187,7 +187,7 @@ def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> No
     assert totals(BatchEncoder.of(poll, column="v", cleaning=cleaning).tally(values)) == (2, 2)
     assert totals(BatchEncoder.of(poll, column="v", missing="car").tally([column(["bus", None])])) == (2, 0)
     assert totals(BatchEncoder.of(mean, column="v", clip=True).tally([column([-1.0, 5.0, 99.0])])) == (3, 0)
-    rest = promised(sdp.Histogram(categories=WAYS, other="car", epsilon0=2.0, **TERMS))
+    rest = promised(Poll("histogram", categories=WAYS, other="car", epsilon0=2.0, **TERMS))
     assert totals(BatchEncoder.of(rest, column="v").tally([column(["submarine"])])) == (1, 0)
 
 
@@ -219,7 +219,7 @@ def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: 
 
 def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="must promise an epsilon"):
-        BatchEncoder.of(sdp.Histogram(categories=WAYS, epsilon0=2.0, **TERMS), column="v")
+        BatchEncoder.of(Poll("histogram", categories=WAYS, epsilon0=2.0, **TERMS), column="v")
     written = poll.as_json()
     written["mechanism"] = written["mechanism"] | {"integers": ["7"]}
     with pytest.raises(InvalidInput, match="the integers of krr must be"):
@@ -334,10 +334,14 @@ def test_sums_of_two_designs_are_not_added(poll: Design, mean: Design) -> None:
 @pytest.mark.parametrize("protocol", ["count", "sum", "fakes", "dummies"])
 def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol: str) -> None:
     made: dict[str, Any] = {
-        "count": lambda: sdp.SignedCount(value="car", n=3000, epsilon=1.0, delta=1e-6),
-        "sum": lambda: sdp.SplitSum(lower=0.0, upper=1.0, n=3000, epsilon=1.0, delta=1e-6),
-        "fakes": lambda: sdp.FakesHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6),
-        "dummies": lambda: sdp.DummyHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6),
+        "count": lambda: Poll("count", value="car", n=3000, epsilon=1.0, delta=1e-6),
+        "sum": lambda: Poll("sum", mechanism="split", lower=0.0, upper=1.0, n=3000, epsilon=1.0, delta=1e-6),
+        "fakes": lambda: Poll(
+            "histogram", mechanism="fakes", categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6
+        ),
+        "dummies": lambda: Poll(
+            "histogram", mechanism="dummies", categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6
+        ),
     }
     poll = made[protocol]()
     phones = BatchEncoder.of(poll, column="way")
@@ -354,7 +358,7 @@ def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol
 
 def test_sums_without_the_dummies_that_hide_them_are_for_nobody() -> None:
     """Once they were handed out by whoever did not say ``first``: the truth, under a certificate."""
-    poll = sdp.DummyHistogram(categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6)
+    poll = Poll("histogram", mechanism="dummies", categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6)
     phones, people = BatchEncoder.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
     with pytest.raises(InvalidInput, match="first must say whether the shuffler's dummies come with these"):
         added_up(phones.tally([people]))

@@ -19,6 +19,7 @@ import pyarrow.parquet
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, ReportTally, added_up
 from shuffledp.engines.beam_commit import Attempt, Written
@@ -111,7 +112,7 @@ def looked_up_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def design() -> Design:
-    return Design.of(sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=0.3, delta=1e-2))
+    return Design.of(Poll("histogram", categories=list(CITIES), n=PEOPLE, epsilon=0.3, delta=1e-2))
 
 
 @pytest.fixture
@@ -327,12 +328,14 @@ def assert_nothing_else(work: Path, reports: int) -> None:
 
 
 ASKED: dict[str, Callable[[], Any]] = {
-    "krr": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6),
-    "hadamard": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="hadamard"),
-    "hash": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="hash"),
-    "subset": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="subset"),
-    "oue": lambda: sdp.Histogram(categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="oue"),
-    "mean": lambda: sdp.Mean(lower=0.0, upper=100.0, n=PEOPLE + ABSENT, epsilon=1.0, delta=1e-6),
+    "krr": lambda: Poll("histogram", categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6),
+    "hadamard": lambda: Poll(
+        "histogram", categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="hadamard"
+    ),
+    "hash": lambda: Poll("histogram", categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="hash"),
+    "subset": lambda: Poll("histogram", categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="subset"),
+    "oue": lambda: Poll("histogram", categories=list(CITIES), n=PEOPLE, epsilon=1.0, delta=1e-6, mechanism="oue"),
+    "mean": lambda: Poll("mean", lower=0.0, upper=100.0, n=PEOPLE + ABSENT, epsilon=1.0, delta=1e-6),
 }
 
 

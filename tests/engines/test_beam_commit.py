@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.engines import beam_commit
 from shuffledp.engines.batch import BatchEncoder
 from shuffledp.engines.beam_commit import Drawing, Written, put_once
@@ -24,7 +24,7 @@ PEOPLE = 600
 
 @pytest.fixture(scope="module")
 def encoder() -> BatchEncoder:
-    poll = sdp.Histogram(categories=["bus", "car", "walk"], n=PEOPLE, epsilon=0.5, delta=1e-2)
+    poll = Poll("histogram", categories=["bus", "car", "walk"], n=PEOPLE, epsilon=0.5, delta=1e-2)
     return BatchEncoder.of(poll, column="way")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from tests.engines.cluster import Cluster, lose
 from tests.engines.driver import Drawings
 from tests.engines.naive import PARTITIONS, PEOPLE, Naively, Reports, gathered
@@ -26,7 +26,7 @@ def naively(session: Any, design: dict[str, Any], tmp_path: Path) -> Naively:
 
 
 @pytest.fixture
-def check(poll: sdp.Histogram, record_property: Callable[[str, object], None]) -> Check:
+def check(poll: Poll, record_property: Callable[[str, object], None]) -> Check:
     """That so many people have two independent reports, and nobody three."""
     law = poll.randomizer
     expected = 1 - law.hit**2 - (law.k - 1) * law.miss**2

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines import spark, spark_column, spark_commit, spark_session
 from shuffledp.engines.batch import ReportTally, added_up
@@ -36,10 +36,10 @@ METHODS = ("hadamard", "hash", "subset", "oue")
 
 def poll(method: str = "krr", n: int = PEOPLE, honest: int | None = None) -> Any:
     if method == "krr":
-        return sdp.Histogram(categories=WAYS, n=n, honest=honest, **PROMISE)
+        return Poll("histogram", categories=WAYS, n=n, honest=honest, **PROMISE)
     if method == "mean":
-        return sdp.Mean(lower=0.0, upper=100.0, n=n, **PROMISE)
-    return sdp.Histogram(categories=[*WAYS, *map(str, range(60))], n=n, mechanism=method, **PROMISE)
+        return Poll("mean", lower=0.0, upper=100.0, n=n, **PROMISE)
+    return Poll("histogram", categories=[*WAYS, *map(str, range(60))], n=n, mechanism=method, **PROMISE)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_one_row_for_each_person(session: Any, tmp_path: Path) -> None:
     cleaning = Cleaning(na=("n/a",))
     found = spark.survey(table, column="way", categories=WAYS, ids="who", cleaning=cleaning)
     assert found == (8, 2, 30)
-    asked = sdp.Histogram(categories=WAYS, n=8, epsilon=5.0, delta=1e-2)
+    asked = Poll("histogram", categories=WAYS, n=8, epsilon=5.0, delta=1e-2)
     spark.encode(table, asked, column="way", out=tmp_path / "work", tallied=True, ids="who", cleaning=cleaning)
     counted = spark.count(session, tmp_path / "work")
     assert (counted.reports, counted.missing, counted.repeated) == (8, 2, 30)
@@ -509,12 +509,14 @@ def test_with_an_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     )
 
 
-@pytest.mark.parametrize("make", [sdp.DummyHistogram, sdp.FakesHistogram])
-def test_fakes_and_dummies_are_drawn_once_however_often_it_is_started(make: Any, people: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mechanism", ["dummies", "fakes"])
+def test_fakes_and_dummies_are_drawn_once_however_often_it_is_started(
+    mechanism: str, people: Any, tmp_path: Path
+) -> None:
     """The dummies are committed with the sums of one task: a second start finds them there, and the
     ledger knows the drawing again.
     """
-    asked = make(categories=WAYS, n=PEOPLE, **PROMISE)
+    asked = Poll("histogram", mechanism=mechanism, categories=WAYS, n=PEOPLE, **PROMISE)
     first = spark.release(people, asked, column="way", work=tmp_path / "work", out=tmp_path / "first")
     again = spark.release(people, asked, column="way", work=tmp_path / "work")
     assert again.record.tally == first.record.tally

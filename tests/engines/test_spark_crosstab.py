@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.engines import spark
 from shuffledp.engines.batch import ReportTally, added_up
@@ -34,8 +34,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def poll(n: int) -> sdp.Crosstab:
-    return sdp.Crosstab(columns=["region", "smoker"], categories=[REGIONS, SMOKER], n=n, epsilon=1.0, delta=1e-6)
+def poll(n: int) -> Poll:
+    return Poll("crosstab", columns=["region", "smoker"], categories=[REGIONS, SMOKER], n=n, epsilon=1.0, delta=1e-6)
 
 
 def test_counts_are_those_of_the_library(session: Any, table: Path, tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.engines import spark
 from shuffledp.engines.batch import ReportTally, added_up
-from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.verify import verify
 
 PEOPLE = 3000
@@ -30,7 +30,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("levels", [(), (4, 16, 50)])
 def test_counts_are_those_of_the_library(session: Any, table: Path, tmp_path: Path, levels: tuple[int, ...]) -> None:
-    ages = Quantiles(cuts=range(0, 101, 2), n=PEOPLE, epsilon=1.0, delta=1e-6, levels=levels)
+    ages = Poll("quantile", cuts=range(0, 101, 2), n=PEOPLE, epsilon=1.0, delta=1e-6, levels=levels)
     encoded = spark.encode(session.read.parquet(str(table)), ages, column="age", out=tmp_path / "work")
     counted = spark.count(session, encoded)
     own = added_up(ReportTally.of(ages).tally(pq.read_table(tmp_path / "work" / "reports").to_batches()))

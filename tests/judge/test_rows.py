@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp import KRR, Hadamard, Mean, UserFakes
+from shuffledp import KRR, Hadamard, Poll, UserFakes
 from shuffledp.accounting.analytic_gaussian import sigma
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_groups, counted_mean, counts, signed_counts
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify.check_comparison import _sigma
 from shuffledp.verify.verification import counted
-from tests.protocols.simulation import coins, ends, rows_of_votes
+from tests.mechanisms.simulation import coins, ends, rows_of_votes
 
 TAILS = (0.025, 0.0005)
 
@@ -83,7 +83,7 @@ def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
     assert np.allclose(limits(0.025), ends(rows, 0.025), rtol=1e-6)
     for gamma in (0.002, 0.002 - 1e-18, 0.002 + 1e-18):
         law, seen = KRR.from_gamma(k=41, gamma=gamma), np.full(41, 24) + 16 * (np.arange(41) == 0)
-        claimed = Mean(n=1000, k=40, randomizer=law).analyse_counts(seen).interval()
+        claimed = Poll("mean", n=1000, k=40, randomizer=law).analyse_counts(seen).interval()
         found = counted_mean(seen.tolist(), CountedLaw.of(law_of(law)), (0.0, 1.0))
         assert np.allclose(found.limits(0.025), claimed, rtol=1e-9)
 

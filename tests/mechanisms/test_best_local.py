@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from shuffledp import Poll
 from shuffledp.mechanisms.best_local import _below_errors, _hybrid, counts_alone, number_alone
 from shuffledp.mechanisms.one_message import strongest
-from shuffledp.protocols import Histogram, Mean
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 
 PROMISE: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -25,9 +25,11 @@ def test_a_thousand_values_are_not_compared_with_randomized_response() -> None:
     weak = KRR(k=1000, epsilon0=strongest(KRR, (("k", 1000),), 1, 1.0, 1e-6, 1)).count_variance(np.full(1000, 10.0))
     assert round(math.sqrt(float(np.mean(weak)))) == 1842
     thirteen = {"categories": range(13), "n": 1000}
-    shuffled = Histogram(**thirteen, **PROMISE).predicted_stderr()
+    shuffled = Poll("histogram", **thirteen, **PROMISE).predicted_stderr()
     assert counts_alone(13, n=1000, **PROMISE).error / shuffled == pytest.approx(7.0, abs=0.05)
-    assert Histogram(**thirteen, **PROMISE, honest=1).predicted_stderr() / shuffled == pytest.approx(9.0, abs=0.05)
+    assert Poll("histogram", **thirteen, **PROMISE, honest=1).predicted_stderr() / shuffled == pytest.approx(
+        9.0, abs=0.05
+    )
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
@@ -91,5 +93,5 @@ def test_numbers_are_reported_alone_in_the_best_of_three_ways() -> None:
     grid = "randomized response on a grid"
     assert names == {0.3: grid, 1.0: "hybrid mechanism", 3.0: grid, 12.0: grid}
     for epsilon in names:
-        weak = Mean(n=100, honest=1, epsilon=epsilon, delta=1e-6).predicted_stderr()
+        weak = Poll("mean", n=100, honest=1, epsilon=epsilon, delta=1e-6).predicted_stderr()
         assert number_alone(0.01, n=100, epsilon=epsilon, delta=1e-6).error <= weak * (1.0 + 1e-12)

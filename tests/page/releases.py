@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.client import Encoder
 from shuffledp.design import Design
-from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.record import Asked, LedgerEntry, Limit, Record, Total
 from shuffledp.release.pipeline import estimate_of, record_of
 
@@ -90,41 +89,42 @@ def _made(name: str) -> dict[str, Any]:
     return json.loads(json.dumps(made))  # type: ignore[no-any-return]
 
 
-def _asked(name: str) -> tuple[ShuffledProtocol, Any, str]:
+def _asked(name: str) -> tuple[Poll, Any, str]:
     rng = np.random.default_rng(1)
     if name == "survey":
         return (
-            sdp.Histogram(categories=CITIES, n=1_000_000, epsilon=1.0, delta=1e-8),
+            Poll("histogram", categories=CITIES, n=1_000_000, epsilon=1.0, delta=1e-8),
             np.repeat(np.arange(12), PEOPLE),
             "city",
         )
     if name == "mean":
         return (
-            sdp.Mean(lower=0.0, upper=100.0, n=50_000, k=8, epsilon0=5.9, delta=1e-6),
+            Poll("mean", lower=0.0, upper=100.0, n=50_000, k=8, epsilon0=5.9, delta=1e-6),
             rng.uniform(0.0, 100.0, 50_000),
             "age",
         )
     if name == "rounds":
         return (
-            sdp.Histogram(categories=list("abcdef"), n=20_000, epsilon0=3.8, delta=1e-6, rounds=12, honest=18_000),
+            Poll("histogram", categories=list("abcdef"), n=20_000, epsilon0=3.8, delta=1e-6, rounds=12, honest=18_000),
             rng.integers(0, 6, 20_000),
             "letter",
         )
     if name == "many":
         return (
-            sdp.Histogram(categories=300, mechanism="hadamard", n=20_000, epsilon0=6.0, delta=1e-6),
+            Poll("histogram", categories=300, mechanism="hadamard", n=20_000, epsilon0=6.0, delta=1e-6),
             rng.zipf(1.5, 20_000) % 300,
             "page",
         )
     if name == "quantile":
         return (
-            sdp.Quantiles(cuts=range(0, 101, 5), at=[0.25, 0.5, 0.75], n=20_000, epsilon=1.0, delta=1e-6),
+            Poll("quantile", cuts=range(0, 101, 5), at=[0.25, 0.5, 0.75], n=20_000, epsilon=1.0, delta=1e-6),
             rng.uniform(0.0, 100.0, 20_000),
             "age",
         )
     if name == "crosstab":
         return (
-            sdp.Crosstab(
+            Poll(
+                "crosstab",
                 columns=["region", "drink"],
                 categories=[["north", "south"], ["tea", "coffee", "water"]],
                 n=20_000,
@@ -136,12 +136,12 @@ def _asked(name: str) -> tuple[ShuffledProtocol, Any, str]:
         )
     if name == "wide crosstab":
         return (
-            sdp.Crosstab(columns=["tens", "ones"], categories=[DIGITS, DIGITS], n=20_000, epsilon=1.0, delta=1e-6),
+            Poll("crosstab", columns=["tens", "ones"], categories=[DIGITS, DIGITS], n=20_000, epsilon=1.0, delta=1e-6),
             rng.integers(0, 100, 20_000),
             "tens × ones",
         )
     assert name == "tiny"
-    return sdp.Histogram(categories=["a", "b"], n=4, epsilon0=2.0, delta=1e-3), np.array([0, 1, 0, 0]), "letter"
+    return Poll("histogram", categories=["a", "b"], n=4, epsilon0=2.0, delta=1e-3), np.array([0, 1, 0, 0]), "letter"
 
 
 def _hostile(made: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp import page as pages
 from shuffledp.page.charts import curve
 from shuffledp.page.svg import element
@@ -304,8 +305,8 @@ def test_a_page_names_the_algorithm_of_a_paper_only_where_it_ran() -> None:
     assert f"Algorithm 1 of Balle et al. 2019 (k-ary randomized response, k = 2, gamma = {gamma:.6g})" in text_of(
         one.record.as_json()
     )
-    ours = sdp.Mean(n=1000, **promise)
-    said = f"scaled to [0, 1], k = {ours.k}, gamma = {ours.gamma:.6g}), divided by the number of reports"
+    ours = Poll("mean", n=1000, **promise).randomizer
+    said = f"scaled to [0, 1], k = {ours.k - 1}, gamma = {ours.gamma:.6g}), divided by the number of reports"
     assert f"Algorithms 2 and 3 of Balle et al. 2019 (numbers {said}" in text_of(mean.record.as_json())
     assert not any("of Balle et al. 2019 (k" in text_of(each.record.as_json()) for each in others)
     assert not any("Algorithm" in text_of(each.record.as_json()) for each in others)

@@ -21,8 +21,6 @@ import shuffledp as dp
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.client import Encoder
 from shuffledp.design import Design, Law, Target
-from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
-from shuffledp.protocols.quantiles import DummyQuantiles, FakesQuantiles
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
@@ -57,22 +55,13 @@ MECHANISMS: dict[str, Any] = {
     "signed": dp.SignedUnits,
     "split": dp.SplitShares,
 }
-ASKED: dict[tuple[str, str], Any] = {
-    ("histogram", ""): dp.Histogram,
-    ("histogram", "fakes"): dp.FakesHistogram,
-    ("histogram", "dummies"): dp.DummyHistogram,
-    ("crosstab", ""): dp.Crosstab,
-    ("crosstab", "fakes"): FakesCrosstab,
-    ("crosstab", "dummies"): DummyCrosstab,
-    ("quantile", ""): dp.Quantiles,
-    ("quantile", "fakes"): FakesQuantiles,
-    ("quantile", "dummies"): DummyQuantiles,
-    ("quantile", "tree"): DummyQuantiles,
-    ("mean", ""): dp.Mean,
-    ("mean", "split"): dp.SplitMean,
-    ("sum", ""): dp.Sum,
-    ("sum", "split"): dp.SplitSum,
-    ("count", "signed"): dp.SignedCount,
+
+
+ASKED = {  # every question, by every mechanism that is looked for, or by the usual one
+    *((question, by) for question in ("histogram", "crosstab", "quantile") for by in ("", "fakes", "dummies")),
+    *((question, by) for question in ("mean", "sum") for by in ("", "split")),
+    ("quantile", "tree"),
+    ("count", "signed"),
 }
 
 
@@ -94,9 +83,9 @@ def protocol(design: Plain) -> Any:
     question.pop("by", None)
     terms = {"n": design["people"], "honest": design.get("honest"), "rounds": design.get("rounds", 1)}
     terms |= {"delta": 1e-6, "randomizer": mechanism(law)} if law else {**design["target"], **design.get("terms", {})}
-    family = law["name"] if law else design.get("by", "")
-    make = ASKED.get((kind, family)) or ASKED[kind, ""]
-    return make(**question, **terms)
+    if design.get("by") and not law and kind != "count":
+        terms["mechanism"] = design["by"]
+    return dp.Poll(kind, **question, **terms)
 
 
 def search(design: Plain) -> TopSearch:
@@ -183,7 +172,8 @@ def calibrated(design: Plain) -> dict[str, Any]:
             "groups": [list(found.group(0)[1:3]), list(found.group(len(found.spans), counting=True)[1:3])],
         }
     asked = protocol(design)
-    steps = {"steps": asked.k} if design["question"]["ask"] in ("mean", "sum") and asked.k is not None else {}
+    gridded = design["question"]["ask"] in ("mean", "sum") and (design.get("by") != "split" or "terms" in design)
+    steps = {"steps": asked.randomizer.k - 1} if gridded else {}
     return {"law": told(law_of(asked.randomizer)), "messages": asked.messages, **steps}
 
 
@@ -284,11 +274,11 @@ def in_a_browser(pin: Plain) -> tuple[str, Callable[[Any, str], tuple[float, lis
     own = protocol(pin)
     law = Law.from_json(law_of(own.randomizer))
     design = Design.asked(own.question, law, Target(n=1000, honest=500, rounds=3, epsilon=1.0, delta=1e-6))
-    encoder = Encoder.of(design)
+    encoder, domain = Encoder.of(design), own.question.domain(own.randomizer.k)
 
     def encode(value: Any, name: str) -> tuple[float, list[tuple[int, list[int]]], str]:
-        told = value if isinstance(value, float) else int(own._known.indices([value])[0])
         tape = Tape(name, pin.get("among"))
+        told = value if isinstance(value, float) else int(domain.indices([value])[0])
         (report,) = encoder.encode([told], rng=tape)
         return (
             told,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
-from shuffledp import testing
+from shuffledp import Poll, testing
 from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Entry, Ledger
@@ -174,7 +174,7 @@ def test_its_law_is_written_and_read(toy: type[VotingRandomizer]) -> None:
 
 
 def test_it_answers_a_histogram(toy: type[VotingRandomizer]) -> None:
-    poll = sdp.Histogram(categories=["a", "b", "c"], n=6000, randomizer=toy(k=3, epsilon0=2.0))
+    poll = Poll("histogram", categories=["a", "b", "c"], n=6000, randomizer=toy(k=3, epsilon0=2.0))
     people = ["a"] * 1000 + ["b"] * 5000
     bag = poll.shuffle(poll.encode(people, rng=np.random.default_rng(5)))
     for estimator in ("inversion", "simplex"):
@@ -189,7 +189,7 @@ def test_it_answers_a_histogram(toy: type[VotingRandomizer]) -> None:
 @pytest.mark.parametrize("family_name", ["oue", "hadamard", "subset", "hash"])
 def test_any_of_ours_that_votes_answers_a_histogram(family_name: str) -> None:
     given = {name: VALUES[name] for name in FAMILIES[family_name].parameters if name != "size"} | {"k": 3}
-    poll = sdp.Histogram(categories=["a", "b", "c"], n=6000, randomizer=FAMILIES[family_name].make(**given))
+    poll = Poll("histogram", categories=["a", "b", "c"], n=6000, randomizer=FAMILIES[family_name].make(**given))
     estimate = poll.analyse(poll.shuffle(poll.encode(["a"] * 1000 + ["b"] * 5000, rng=np.random.default_rng(5))))
     assert np.all(np.abs(estimate.values - [1000, 5000, 0]) < 5.0 * estimate.stderr)
 
@@ -204,22 +204,22 @@ def test_a_histogram_refuses_a_randomizer_that_does_not_fit() -> None:
         ({"randomizer": fitting, "epsilon": 1.0, "delta": 1e-6}, "neither epsilon nor epsilon0"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            sdp.Histogram(categories=["a", "b"], n=10, **options)
+            Poll("histogram", categories=["a", "b"], n=10, **options)
 
 
 def test_a_mean_refuses_reports_that_do_not_name_one_point() -> None:
     """The votes of unary encoding would be taken for reports."""
     with pytest.raises(InvalidInput, match="a Mean must name one point in each report, got OUE"):
-        sdp.Mean(lower=0.0, upper=1.0, n=100, randomizer=sdp.OUE(k=5, epsilon0=2.0))
-    poll = sdp.Mean(lower=0.0, upper=1.0, n=4000, randomizer=sdp.KRR(k=5, epsilon0=2.0))
+        Poll("mean", lower=0.0, upper=1.0, n=100, randomizer=sdp.OUE(k=5, epsilon0=2.0))
+    poll = Poll("mean", lower=0.0, upper=1.0, n=4000, randomizer=sdp.KRR(k=5, epsilon0=2.0))
     estimate = poll.analyse(poll.shuffle(poll.encode(np.full(4000, 0.5), rng=np.random.default_rng(5))))
     assert abs(estimate.value - 0.5) < 5.0 * estimate.stderr[0]
 
 
 def test_a_design_is_of_a_mechanism() -> None:
-    fits = sdp.Histogram(categories=9, n=100, delta=1e-6, randomizer=sdp.Hadamard(k=9, epsilon0=1.0))
+    fits = Poll("histogram", categories=9, n=100, delta=1e-6, randomizer=sdp.Hadamard(k=9, epsilon0=1.0))
     assert Design.from_json(Design.of(fits).as_json()) == Design.of(fits)
-    other = sdp.Histogram(categories=9, n=100, delta=1e-6, randomizer=sdp.RAPPOR(k=9, epsilon0=1.0))
+    other = Poll("histogram", categories=9, n=100, delta=1e-6, randomizer=sdp.RAPPOR(k=9, epsilon0=1.0))
     with pytest.raises(InvalidInput, match="must be that of a mechanism to be written down"):
         Design.of(other)
 

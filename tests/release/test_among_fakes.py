@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
-from shuffledp import client
+from shuffledp import Poll, client
 from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
@@ -37,10 +37,10 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def lightly() -> tuple[sdp.FakesHistogram, Design]:
+def lightly() -> tuple[Poll, Design]:
     """A law that needs no calibration, with a promise that it keeps."""
     law = sdp.UserFakes(k=3, slots=1, chance=0.3, epsilon0=6.0).realised
-    poll = sdp.FakesHistogram(categories=WAYS, n=2000, randomizer=law, delta=1e-6)
+    poll = Poll("histogram", categories=WAYS, n=2000, randomizer=law, delta=1e-6)
     return poll, Design.of(poll, epsilon=1.0)
 
 
@@ -100,12 +100,12 @@ def test_messages_that_are_no_rows_are_refused_by_the_shuffler(tmp_path: Path) -
 def test_the_truth_is_not_written_to_plain_files_nor_handed_out_by_engines(
     mechanism: str, table: Path, tmp_path: Path
 ) -> None:
-    poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[mechanism](**TERMS, n=2000)
+    poll = Poll("histogram", mechanism=mechanism, **TERMS, n=2000)
     with pytest.raises(InvalidInput, match="must be sealed to the analyst"):
         client.encode(Design.of(poll), open_column(str(table), "way", kind="text"), tmp_path / "a.reports")
     with pytest.raises(InvalidInput, match="must be sealed to the analyst"):
         BatchEncoder.of(poll, column="way").check_shown()
-    light = sdp.DummyHistogram(**TERMS | {"epsilon": 0.2}, n=2000, light_epsilon0=8.0)
+    light = Poll("histogram", mechanism="dummies", **TERMS | {"epsilon": 0.2}, n=2000, light_epsilon0=8.0)
     with pytest.raises(InvalidInput, match="must have nothing to add"):
         client.encode(Design.of(light), open_column(str(table), "way", kind="text"), tmp_path / "a.reports")
     with pytest.raises(InvalidInput, match="must not be handed out before it did"):
@@ -115,14 +115,14 @@ def test_the_truth_is_not_written_to_plain_files_nor_handed_out_by_engines(
 
 def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
     """The first part brings the dummies, once."""
-    poll = sdp.DummyHistogram(**TERMS, n=2000, keep=0.9)
+    poll = Poll("histogram", mechanism="dummies", **TERMS, n=2000, keep=0.9)
     phones = BatchEncoder.of(poll, column="way")
     parts = [pa.record_batch({"way": VALUES[start : start + 500]}) for start in range(0, 2000, 500)]
     sums = added_up(row for place, part in enumerate(parts) for row in phones.tally([part], first=place == 0))
     assert sums.votes[0] == sums.reports == 2000
     estimate = poll.analyse_counts(sums.votes)
     assert abs(estimate["bus"] - 1500) < 8.0 * estimate.stderr[0]
-    poll = sdp.DummyHistogram(**TERMS, n=2000)
+    poll = Poll("histogram", mechanism="dummies", **TERMS, n=2000)
     phones = BatchEncoder.of(poll, column="way")
     bare = added_up(row for part in parts for row in phones.tally([part], first=False))
     with pytest.raises(InvalidInput, match="got too few"):
@@ -132,7 +132,7 @@ def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
 @pytest.mark.parametrize("mechanism", ["fakes", "dummies"])
 def test_counts_without_fakes_are_refused_and_nothing_is_spent(mechanism: str, tmp_path: Path) -> None:
     """Positive control: the same counts with fakes are released, and charged."""
-    poll: Any = {"fakes": sdp.FakesHistogram, "dummies": sdp.DummyHistogram}[mechanism](**TERMS, n=2000)
+    poll = Poll("histogram", mechanism=mechanism, **TERMS, n=2000)
     design, asked = Design.of(poll), Asked(question="histogram", what="a question")
     budget = Budget.of(tmp_path / "budget.sqlite", "riders", 2.0, 1e-4)
     assert budget is not None

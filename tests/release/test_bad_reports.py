@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import CertificateError, InvalidInput
-from shuffledp.protocols.histogram import Histogram
 from shuffledp.release import pipeline, stages
 from shuffledp.release.budget import Budget, Spent, Unnoted
 from shuffledp.tables import Header, ReportsFile, open_reports, write_reports
@@ -27,7 +27,7 @@ LIMITS = ("--population", "people", "--limit-epsilon", 2, "--limit-delta", 1e-6)
 
 @pytest.fixture(scope="module")
 def settled() -> Design:
-    return Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, honest=990, epsilon=1.0, delta=1e-6))
+    return Design.of(Poll("histogram", categories=("yes", "no", "else"), n=PEOPLE, honest=990, epsilon=1.0, delta=1e-6))
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_the_design_that_was_settled_is_believed_and_not_the_files(
     tmp_path: Path, settled: Design, design: Path, command: str
 ) -> None:
     """The positive control is the same without --design: the files are trusted."""
-    weak = Design.of(Histogram(categories=("yes", "no", "else"), n=PEOPLE, honest=1, epsilon=30.0, delta=1e-6))
+    weak = Design.of(Poll("histogram", categories=("yes", "no", "else"), n=PEOPLE, honest=1, epsilon=30.0, delta=1e-6))
     if command == "shuffle":
         foreign, own = reports(tmp_path / "weak", weak, honest(999)), reports(tmp_path / "own", settled, honest(999))
     else:
@@ -225,7 +225,7 @@ def encode(tmp_path: Path, design: Design, *more: object) -> Any:
 
 def test_a_client_refuses_a_design_without_a_promise(tmp_path: Path) -> None:
     """The attack of the issue: epsilon null and epsilon0 = 40 sent every true value."""
-    naked = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon0=40.0, delta=1e-6))
+    naked = Design.of(Poll("histogram", categories=("yes", "no"), n=PEOPLE, epsilon0=40.0, delta=1e-6))
     assert naked.epsilon is None
     sent = naked.protocol.encode(["yes", "no"] * 500).rows
     assert sent.tolist() == [0, 1] * 500, "the control: such reports are the truth"
@@ -262,12 +262,12 @@ def test_a_promise_that_nobody_checked_is_not_repeated_as_the_truth(tmp_path: Pa
 
 
 def test_a_client_is_warned_of_next_to_no_noise_and_of_a_delta_that_promises_nothing(tmp_path: Path) -> None:
-    weak = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon=12.0, delta=1e-6, rounds=1))
+    weak = Design.of(Poll("histogram", categories=("yes", "no"), n=PEOPLE, epsilon=12.0, delta=1e-6, rounds=1))
     assert weak.protocol.randomizer.epsilon0 > 8.0
     assert "Warning: an epsilon0 above 8 leaves a report close to the truth" in " ".join(
         encode(tmp_path, weak).out.split()
     )
-    empty = Design.of(Histogram(categories=("yes", "no"), n=PEOPLE, epsilon=1.0, delta=0.1))
+    empty = Design.of(Poll("histogram", categories=("yes", "no"), n=PEOPLE, epsilon=1.0, delta=0.1))
     assert "delta is not below 1/n" in encode(tmp_path, empty, "--force", "--json").facts["note"]
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.domain import Grid
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.page import html
 from shuffledp.page.sentences import clipping
-from shuffledp.protocols import Mean
 from shuffledp.record import HASHED, Ends, Record
 from shuffledp.record.findings import CLIPPED_MEAN
 from shuffledp.storage.canonical import digest_of
@@ -151,7 +151,7 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
     """
     rng, n, upper = np.random.default_rng(3), 20_000, 60_000.0
     values = incomes(rng, n)
-    poll = Mean(n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
+    poll = Poll("mean", n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
     ends = poll.at_ends(poll.tally(poll.encode(np.minimum(values, upper), rng=rng).rows)).simultaneous()
     record = Record.from_json(made.facts)
     at_ends = Ends(step=upper / 5, value=(), lower=tuple(ends[0].tolist()), upper=tuple(ends[1].tolist()))
@@ -185,9 +185,8 @@ def test_intervals_of_a_clipped_mean_and_of_its_ends_cover_as_often_as_they_say(
     is allowed for. Where it is that, the interval is exact, which the second half demands.
     """
     n, upper, rng = 4_000, 60_000.0, np.random.default_rng(7)
-    poll = Mean(n=n, epsilon0=5.0, k=8, lower=0.0, upper=upper)
-    assert poll.k is not None
-    step = upper / poll.k
+    poll = Poll("mean", n=n, epsilon0=5.0, k=8, lower=0.0, upper=upper)
+    step = upper / 8
     wide, half = (
         incomes(rng, n),
         np.concatenate([np.full(n // 4, upper), (rng.integers(0, 8, n - n // 4) + 0.5) * step]),
@@ -218,7 +217,7 @@ def test_the_count_at_an_end_covers_as_often_as_it_says() -> None:
     known.
     """
     rng, n = np.random.default_rng(7), 2_000
-    poll = Mean(n=n, epsilon0=3.0, k=4, lower=0.0, upper=4.0)
+    poll = Poll("mean", n=n, epsilon0=3.0, k=4, lower=0.0, upper=4.0)
     values = rng.integers(0, 5, n).astype(float)
     truth = np.array([(values == 0.0).sum(), (values == 4.0).sum()])
     single = both = 0

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from shuffledp import Poll
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.design import Design
 from shuffledp.ledger import Ledger
-from shuffledp.protocols import Histogram
 from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.release.budget import Budget, entry_of
 from tests.cli.people import done
@@ -64,7 +64,7 @@ def test_a_release_computes_everything_once(
 def test_a_ledger_records_what_the_certificate_says(tmp_path: Path, solved: Counter[tuple[object, ...]]) -> None:
     """Of a single round, whoever of the people is honest: the same number, from one solution."""
     for honest in (300, 250):
-        poll = Histogram(categories=["yes", "no"], n=300, honest=honest, epsilon=1.0, delta=1e-6)
+        poll = Poll("histogram", categories=["yes", "no"], n=300, honest=honest, epsilon=1.0, delta=1e-6)
         design, solved_before = Design.of(poll), solved.total()
         entry = entry_of(design, "a poll")
         assert entry.epsilon == poll.guarantee.epsilon(delta=1e-6).upper

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
@@ -29,7 +29,7 @@ PEOPLE = 900
 
 @pytest.fixture(scope="module")
 def poll() -> Design:
-    return Design.of(sdp.Histogram(categories=WAYS, n=1000, honest=800, epsilon=1.0, delta=1e-6))
+    return Design.of(Poll("histogram", categories=WAYS, n=1000, honest=800, epsilon=1.0, delta=1e-6))
 
 
 def counted(design: Design, values: Any, **facts: Any) -> CountedReports:
@@ -60,9 +60,9 @@ def questions() -> dict[str, tuple[Design, Any]]:
     """A question of each kind, and of each way to report very many values."""
     places, terms = np.arange(PEOPLE) % 7, {"n": PEOPLE, "epsilon": 1.0, "delta": 1e-6}
     return {
-        "mean": (Design.of(sdp.Mean(lower=0.0, upper=10.0, **terms)), places.astype(float)),
+        "mean": (Design.of(Poll("mean", lower=0.0, upper=10.0, **terms)), places.astype(float)),
         **{
-            mechanism: (Design.of(sdp.Histogram(categories=7, mechanism=mechanism, **terms)), places)
+            mechanism: (Design.of(Poll("histogram", categories=7, mechanism=mechanism, **terms)), places)
             for mechanism in ("hadamard", "hash", "subset", "oue")
         },
     }
@@ -107,7 +107,7 @@ def test_votes_that_no_reports_add_up_to_are_refused(tmp_path: Path, answers: Co
 
 
 def test_counts_of_another_design_are_refused(tmp_path: Path, poll: Design, answers: CountedReports) -> None:
-    other = Design.of(sdp.Histogram(categories=WAYS, n=1000, honest=700, epsilon=1.0, delta=1e-6))
+    other = Design.of(Poll("histogram", categories=WAYS, n=1000, honest=700, epsilon=1.0, delta=1e-6))
     write_counted(tmp_path / "counted.json", answers)
     for design, name in ((poll, "own"), (other, "other")):
         (tmp_path / name).write_text(json.dumps(design.as_json()), encoding="utf-8")

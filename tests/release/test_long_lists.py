@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.cli import answering as command
 from shuffledp.cli import show
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
 from shuffledp.page.svg_file import release_svg
-from shuffledp.protocols import Histogram
 from shuffledp.record import Record, embedded_json
 from shuffledp.release.files import SHOWN, EstimateTable
 from tests.cli.people import Said, done
@@ -54,7 +54,7 @@ def test_the_intervals_of_a_list_that_is_cut_all_hold_the_truth(shown: Any) -> N
     """
     rng = np.random.default_rng(7)
     truth = rng.multinomial(PEOPLE, np.full(VALUES, 1.0 / VALUES))
-    poll = Histogram(categories=range(VALUES), n=PEOPLE, epsilon0=5.0)
+    poll = Poll("histogram", categories=range(VALUES), n=PEOPLE, epsilon0=5.0)
     law = poll.randomizer
     good = alone = 0
     for _ in range(RUNS):
@@ -74,7 +74,7 @@ def test_the_same_for_hadamard_response(shown: Any) -> None:
     rng = np.random.default_rng(7)
     people = rng.integers(0, VALUES, 5_000)
     truth = np.bincount(people, minlength=VALUES)
-    words = Histogram(categories=VALUES, mechanism="hadamard", n=len(people), epsilon0=5.0)
+    words = Poll("histogram", categories=VALUES, mechanism="hadamard", n=len(people), epsilon0=5.0)
     good = 0
     for _ in range(10):
         _, rows = shown(words.analyse_counts(words.tally(words.encode(people, rng=rng).rows)))
@@ -83,7 +83,7 @@ def test_the_same_for_hadamard_response(shown: Any) -> None:
 
 
 def test_a_short_list_keeps_its_order_and_the_interval_of_each(shown: Any) -> None:
-    poll = Histogram(categories=range(SHOWN), n=1000, epsilon0=5.0)
+    poll = Poll("histogram", categories=range(SHOWN), n=1000, epsilon0=5.0)
     estimate = poll.analyse_counts(np.full(SHOWN, 50))
     title, rows = shown(estimate)
     assert title == "95 % interval"
@@ -148,7 +148,7 @@ def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str
 
 def test_a_maximum_of_noise_is_not_presented_as_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(7)
-    poll = Histogram(categories=range(500), n=500, epsilon0=3.0)
+    poll = Poll("histogram", categories=range(500), n=500, epsilon0=3.0)
     noise = poll.analyse_counts(rng.multinomial(500, np.full(500, 1.0 / 500.0)))
     command._show_estimates(EstimateTable.of(noise, level=0.95))
     assert "None of the 500 counts can be told from 0" in " ".join(capsys.readouterr().out.split())

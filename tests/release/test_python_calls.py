@@ -22,6 +22,8 @@ import pyarrow as pa
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
+from shuffledp.design import Design
 from shuffledp.errors import Argument
 from shuffledp.ledger import Ledger
 from shuffledp.papers.files import Outcome, ReproductionError
@@ -424,9 +426,9 @@ def test_the_noise_of_algorithms_2_and_3_is_given_and_its_epsilon_is_certified()
     hours = np.linspace(0.0, 60.0, 2000)
     made = sdp.sum(hours, lower=0, upper=60, k=5, gamma=0.2, delta=1e-6, rng=seeded())
     design, certified = made.record.design, made.record.certificate
-    theirs = sdp.Sum(n=2000, k=5, epsilon0=sdp.KRR.from_gamma(k=6, gamma=0.2).epsilon0, delta=1e-6, upper=60.0)
-    assert theirs.law.as_json() == design.mechanism.as_json()
-    assert theirs.gamma == pytest.approx(0.2, abs=1e-15)
+    theirs = Poll("sum", n=2000, k=5, epsilon0=sdp.KRR.from_gamma(k=6, gamma=0.2).epsilon0, delta=1e-6, upper=60.0)
+    assert Design.of(theirs).mechanism.as_json() == design.mechanism.as_json()
+    assert theirs.randomizer.gamma == pytest.approx(0.2, abs=1e-15)
     assert certified.epsilon.upper == theirs.guarantee.epsilon(delta=1e-6).upper
     assert certified.epsilon.upper <= design.epsilon < certified.epsilon.upper * 1.001
     (row,) = made.estimates

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.page.facts import quantile_rows, range_rows
-from shuffledp.protocols.quantiles import Quantiles
 from shuffledp.record import Record
 from shuffledp.release.stages import check_counts
 from shuffledp.verify import verify
@@ -38,7 +38,9 @@ def _without_balls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def _facts(shape: str) -> str:
-    ages = Quantiles(cuts=CUTS, at=[0.1, 0.5], ranges=[(10, 20)], n=40, epsilon=2.0, delta=1e-2, levels=SHAPES[shape])
+    ages = Poll(
+        "quantile", cuts=CUTS, at=[0.1, 0.5], ranges=[(10, 20)], n=40, epsilon=2.0, delta=1e-2, levels=SHAPES[shape]
+    )
     made = made_by(ages, np.random.default_rng(1).normal(20.0, 6.0, 40).clip(0.0, 40.0))
     return json.dumps(made)
 
@@ -123,7 +125,7 @@ def test_ranges_are_counted() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_an_engine_counts_what_a_file_would(shape: str) -> None:
-    ages = Quantiles(cuts=CUTS, n=4, epsilon=2.0, delta=1e-1, levels=SHAPES[shape])
+    ages = Poll("quantile", cuts=CUTS, n=4, epsilon=2.0, delta=1e-1, levels=SHAPES[shape])
     pa = pytest.importorskip("pyarrow")
     phones = BatchEncoder.of(ages, column="age")
     sums = added_up(phones.tally([pa.record_batch({"age": [1.0, 7.0, None, 39.0, 40.0]})]))

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from shuffledp.errors import InvalidInput
-from shuffledp.sampling import WORD, Table, bernoulli, choice, smallest_dtype, source_of, uniform
+from shuffledp.sampling import WORD, SeededSource, Table, bernoulli, choice, smallest_dtype, source_of, uniform
+from shuffledp.sampling.draws import (
+    FEW,
+    exp_at_most,
+    flip_threshold,
+    implied_ratio,
+    log_at_least,
+    mixing_threshold,
+    permutation,
+)
+from shuffledp.sampling.tables import discrete_gaussian, discrete_laplace
+from tests.sampling.enumerated import laws
 from tests.sampling.fake import Scripted
 
 ALL_16 = list(range(1 << 16))
@@ -126,3 +143,140 @@ def test_weights_must_be_whole_and_sum_to_a_power_of_the_word() -> None:
     for wrong in ([1, 2], [WORD + 1, -1], [], [1 << 65]):
         with pytest.raises(InvalidInput, match="weights must be whole numbers"):
             Table(wrong)
+
+
+EPSILONS = st.floats(1e-6, 50.0)
+
+
+def _log(ratio: Fraction) -> mpmath.mpf:
+    with mpmath.workdps(120):
+        return mpmath.log(mpmath.mpf(ratio.numerator) / mpmath.mpf(ratio.denominator))
+
+
+@given(st.integers(1, WORD), st.integers(0, WORD))
+def test_a_logarithm_is_rounded_up_by_less_than_one_step(denominator: int, excess: int) -> None:
+    ratio = 1 + Fraction(excess, denominator)
+    above = log_at_least(ratio)
+    exact = _log(ratio)
+    assert mpmath.mpf(above) >= exact
+    assert excess == 0 or mpmath.mpf(math.nextafter(above, 0.0)) < exact
+
+
+@given(st.floats(-60.0, 60.0))
+def test_an_exponential_is_just_below(exponent: float) -> None:
+    with mpmath.workdps(120):
+        below, exact = exp_at_most(Fraction(exponent)), mpmath.exp(mpmath.mpf(exponent))
+        relative = 1 - mpmath.mpf(below.numerator) / mpmath.mpf(below.denominator) / exact
+        assert 0 < relative < mpmath.mpf(10) ** -55
+
+
+@given(EPSILONS, st.integers(2, 10**6))
+def test_one_coin_gives_at_most_the_epsilon0_asked_for_and_one_word_less_gives_more(epsilon0: float, k: int) -> None:
+    share = Fraction(1, k)
+    threshold, implied = mixing_threshold(epsilon0, share)
+    assert 1 <= threshold <= WORD
+    assert implied <= epsilon0
+    assert implied == log_at_least(implied_ratio(threshold, share))
+    assert threshold == 1 or threshold == WORD or _log(implied_ratio(threshold - 1, share)) > implied
+    assert mixing_threshold(implied, share) == (threshold, implied) or implied == 0.0
+
+
+@given(EPSILONS, st.sampled_from([1, 2]))
+def test_flipped_bits_give_at_most_the_epsilon0_asked_for(epsilon0: float, bits: int) -> None:
+    threshold, implied = flip_threshold(epsilon0, bits)
+    assert implied <= epsilon0
+    assert implied == log_at_least(Fraction(WORD - threshold, threshold) ** bits)
+    assert flip_threshold(implied, bits) == (threshold, implied)
+
+
+def test_more_than_64_bits_of_epsilon0_become_one_word() -> None:
+    threshold, implied = mixing_threshold(50.0, Fraction(1, 2))
+    assert threshold == 1
+    assert implied == pytest.approx(math.log(2.0**65), rel=1e-12)
+
+
+@pytest.mark.parametrize("reach", [40, 400])
+def test_a_laplace_table_is_symmetric_complete_and_geometric(reach: int) -> None:
+    exponent = Fraction(1, 10)
+    weights = discrete_laplace(exponent, reach)
+    total = sum(weights)
+    assert weights == weights[::-1]
+    assert total & (total - 1) == 0
+    assert total.bit_length() % 64 == 1
+    assert min(weights) >= WORD
+    middle, factor = reach, exp_at_most(exponent, 100)
+    for j in range(middle + 1, 2 * reach - 1):
+        assert abs(Fraction(weights[j], weights[j + 1]) / factor - 1) < Fraction(1, 1 << 60)
+    with mpmath.workdps(60):
+        ideal = mpmath.tanh(mpmath.mpf(1) / 20)
+        assert abs(mpmath.mpf(weights[middle]) / total / ideal - 1) < 1e-18
+        assert (
+            abs(
+                mpmath.mpf(weights[0])
+                / total
+                * (1 + mpmath.exp(mpmath.mpf(-1) / 10))
+                * mpmath.exp(mpmath.mpf(reach) / 10)
+                - 1
+            )
+            < 1e-17
+        )
+
+
+def test_a_gaussian_table_is_the_discrete_gaussian_weight_by_weight() -> None:
+    variance, reach = Fraction(100), 120
+    weights = discrete_gaussian(variance, reach)
+    total = sum(weights)
+    assert weights == weights[::-1]
+    with mpmath.workdps(80):
+        whole = mpmath.nsum(lambda j: mpmath.exp(-(j**2) / mpmath.mpf(200)), [-mpmath.inf, mpmath.inf])
+        for j in range(reach):
+            ideal = mpmath.exp(-(mpmath.mpf(j) ** 2) / 200) / whole
+            assert abs(mpmath.mpf(weights[reach + j]) / total / ideal - 1) < 1e-17
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_all_orders_of_few_have_exactly_the_same_probability(n: int) -> None:
+    """Keys of two bits: most tie, and all of those are drawn anew; of four people, where that
+    begins the same again, not followed further.
+    """
+    law, left = laws(
+        lambda source: tuple(permutation(source, n).tolist()),
+        {"u8": [j << 62 for j in range(4)]},
+        most_words=2 * n if n < 4 else n,
+    )
+    assert set(law) == set(permutations(range(n)))
+    assert len(set(law.values())) == 1
+    assert sum(law.values(), Fraction(0)) + left == 1
+    assert left < 1
+
+
+def test_many_are_ordered_by_a_digit_and_then_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.sampling.draws.FEW", 2)
+    words = {"u1": [0, 255], "u8": [0, 1 << 63]}
+    law, left = laws(lambda source: tuple(permutation(source, 3).tolist()), words, most_words=10)
+    assert set(law) == set(permutations(range(3)))
+    assert len(set(law.values())) == 1
+    assert left < Fraction(1, 2)
+
+
+@pytest.mark.parametrize("n", [FEW - 1, FEW, FEW + 1, 300_000])
+def test_an_order_holds_everybody_once(n: int) -> None:
+    assert np.array_equal(np.sort(permutation(source_of(None), n)), np.arange(n))
+
+
+def test_places_are_uniform_and_neighbours_part() -> None:
+    """100,000 people: where each tenth of them ends up, and how often neighbours stay neighbours (2
+    / n of them, on average).
+    """
+    n = 100_000
+    order = permutation(SeededSource(np.random.default_rng(5)), n)
+    table = np.histogram2d(order, np.arange(n), bins=10)[0]
+    assert stats.chisquare(table.ravel(), ddof=18).pvalue > 1e-3
+    assert np.count_nonzero(np.abs(np.diff(order)) == 1) < 12  # Poisson with mean 2
+
+
+def test_orders_of_five_are_uniform_with_real_words() -> None:
+    source = SeededSource(np.random.default_rng(6))
+    seen = Counter(tuple(permutation(source, 5).tolist()) for _ in range(12_000))
+    assert len(seen) == 120
+    assert stats.chisquare(list(seen.values())).pvalue > 1e-3

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shuffledp.search.progress import _every
 from shuffledp.search.search import planned_search
-from tests.protocols.simulation import coins, ends
+from tests.mechanisms.simulation import coins, ends
 
 
 def test_words_that_barely_got_there_lie_within_their_limits() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp import Histogram
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.ledger import Ledger
 from shuffledp.release.budget import Budget
@@ -31,7 +31,9 @@ def published(week: Week, yes: int, people: int = PEOPLE, seed: int = 0) -> Rele
 
 @pytest.fixture(scope="session")
 def weekly() -> Design:
-    return Design.of(Histogram(categories=["yes", "no"], n=PEOPLE, honest=LEAST, rounds=WEEKS, epsilon=2.0, delta=1e-6))
+    return Design.of(
+        Poll("histogram", categories=["yes", "no"], n=PEOPLE, honest=LEAST, rounds=WEEKS, epsilon=2.0, delta=1e-6)
+    )
 
 
 @pytest.fixture

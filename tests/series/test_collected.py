@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.design import Design
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.crosstab import FakesCrosstab
 from shuffledp.record import read_record
 from shuffledp.release.budget import Budget
 from shuffledp.series.trend import trend_of
@@ -62,7 +62,7 @@ def test_a_collected_table_of_several_messages_is_followed_by_group(tmp_path: Pa
     """The shuffler and the people know nothing of groups: the analyst looks at them in the series."""
     parts = {"columns": ["region", "smoker"], "categories": [["north", "south"], ["yes", "no"]]}
     promise: dict[str, Any] = {"n": 200, "honest": 100, "rounds": 2, "epsilon": 3.0, "delta": 1e-2}
-    design, folder = Design.of(FakesCrosstab(**parts, **promise)), tmp_path / "table"
+    design, folder = Design.of(Poll("crosstab", mechanism="fakes", **parts, **promise)), tmp_path / "table"
     new_series(folder, design, "table", by="region", budget=None)
     cells = np.array([0] * 60 + [1] * 40 + [3] * 50)
     for round in (1, 2):

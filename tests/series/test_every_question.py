@@ -3,7 +3,6 @@ lines, and what is settled in advance is kept.
 """
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shuffledp import (
-    Crosstab,
-    DummyHistogram,
-    FakesHistogram,
-    Quantiles,
-    Series,
-    SignedCount,
-    SplitMean,
-    SplitSum,
-    Sum,
-)
+from shuffledp import Poll, Series
 from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.crosstab import DummyCrosstab
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.quantiles import DummyQuantiles
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.release.budget import Budget
@@ -47,32 +33,32 @@ WITHIN = {label.replace(" × ", ": ") for label in CELLS}
 DRUNK, BINNED = {"tea", "coffee"}, {"lower quartile", "median", "from 15 to 60"}
 
 
-def asked(kind: type[Protocol], data: object, drawn: set[str], **own: Any) -> Any:
-    return pytest.param(kind, own, data, drawn, id=kind.__name__)
+def asked(question: str, mechanism: str | None, data: object, drawn: set[str], **own: Any) -> Any:
+    return pytest.param(
+        {"question": question, "mechanism": mechanism, **own}, data, drawn, id=f"{question} {mechanism}"
+    )
 
 
 @pytest.mark.fleet
 @pytest.mark.parametrize(
-    ("kind", "own", "data", "drawn"),
+    ("own", "data", "drawn"),
     [
-        asked(FakesHistogram, ANSWERS, DRUNK, categories=["tea", "coffee"]),
-        asked(DummyHistogram, ANSWERS, DRUNK, categories=["tea", "coffee"]),
-        asked(SignedCount, ANSWERS, {"tea"}, value="tea"),
-        asked(SplitMean, AGES, {"mean"}, lower=0, upper=90),
-        asked(Sum, AGES, {"sum"}, lower=0, upper=90),
-        asked(SplitSum, AGES, {"sum"}, lower=0, upper=90),
-        asked(Quantiles, AGES, BINNED, **BINS),
-        asked(DummyQuantiles, AGES, BINNED, **BINS),
-        asked(Crosstab, TABLE, CELLS, **CROSSED),
-        asked(DummyCrosstab, TABLE, WITHIN, **CROSSED),
+        asked("histogram", "fakes", ANSWERS, DRUNK, categories=["tea", "coffee"]),
+        asked("histogram", "dummies", ANSWERS, DRUNK, categories=["tea", "coffee"]),
+        asked("count", None, ANSWERS, {"tea"}, value="tea"),
+        asked("mean", "split", AGES, {"mean"}, lower=0, upper=90),
+        asked("sum", None, AGES, {"sum"}, lower=0, upper=90),
+        asked("sum", "split", AGES, {"sum"}, lower=0, upper=90),
+        asked("quantile", None, AGES, BINNED, **BINS),
+        asked("quantile", "dummies", AGES, BINNED, **BINS),
+        asked("crosstab", None, TABLE, CELLS, **CROSSED),
+        asked("crosstab", "dummies", TABLE, WITHIN, **CROSSED),
     ],
 )
-def test_two_weeks_of_every_question(
-    kind: Callable[..., Protocol], own: dict[str, Any], data: object, drawn: set[str], tmp_path: Path
-) -> None:
+def test_two_weeks_of_every_question(own: dict[str, Any], data: object, drawn: set[str], tmp_path: Path) -> None:
     by = "region" if drawn == WITHIN else None
     ledger: dict[str, Any] = {"population": "p", "limit_epsilon": 4.0, "limit_delta": 1e-3}
-    series = Series.new(tmp_path / "weekly", kind(**own, **SETTLED), by=by, ledger=tmp_path / "b.sqlite", **ledger)
+    series = Series.new(tmp_path / "weekly", Poll(**own, **SETTLED), by=by, ledger=tmp_path / "b.sqlite", **ledger)
     for week in (1, 2):
         series.add(data, rng=np.random.default_rng(week))
     assert read_series(tmp_path / "weekly").by == by
@@ -115,7 +101,7 @@ def test_a_change_of_quantiles_is_known_no_closer_than_their_bins() -> None:
 
 def test_what_is_drawn_of_a_crosstab_is_what_fits(weekly: Design) -> None:
     columns = {"columns": ["area", "age"], "categories": [[str(each) for each in range(5)], ["old", "young"]]}
-    law = Crosstab(**columns, n=10, epsilon0=1.0, rounds=2, delta=0.1)  # type: ignore[arg-type]
+    law = Poll("crosstab", **columns, n=10, epsilon0=1.0, rounds=2, delta=0.1)  # type: ignore[arg-type]
     labels = [*law.question.rows, "0: old", "0: young"]
     points = [Point(1, None, 1, 10, 0.5, 0.1, 0.4, 0.6, None)]
 

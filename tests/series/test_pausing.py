@@ -4,15 +4,15 @@ come.
 
 import pytest
 
-from shuffledp import Accountant, Histogram, Mean
+from shuffledp import Accountant, Poll
 from shuffledp.design import Design
 from shuffledp.series.pausing import paces, spent_after
 
 pytestmark = pytest.mark.long
 
 
-def poll(rounds: int, **noise: float) -> Histogram:
-    return Histogram(categories=["yes", "no"], n=100, honest=80, rounds=rounds, delta=1e-4, **noise)
+def poll(rounds: int, **noise: float) -> Poll:
+    return Poll("histogram", categories=["yes", "no"], n=100, honest=80, rounds=rounds, delta=1e-4, **noise)
 
 
 def test_weeks_that_were_released_cost_what_they_compose_to() -> None:
@@ -49,7 +49,7 @@ def test_asked_less_often_the_weeks_to_come_have_less_noise_under_the_same_promi
 
 
 def test_a_series_that_is_over_has_no_pace_and_a_mean_has() -> None:
-    mean = Design.of(Mean(lower=0.0, upper=1.0, k=2, n=100, rounds=2, epsilon=1.0, delta=1e-4))
+    mean = Design.of(Poll("mean", lower=0.0, upper=1.0, k=2, n=100, rounds=2, epsilon=1.0, delta=1e-4))
     assert paces(mean, 2) == []
     assert [each.asked for each in paces(mean, 1)] == [1]
     assert paces(mean, 0)[1].gain > 1.0  # type: ignore[operator]

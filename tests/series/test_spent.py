@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp import Accountant, DummyHistogram, FakesHistogram, Histogram, SignedCount, SplitSum, shuffle
+from shuffledp import Accountant, Poll, shuffle
 from shuffledp.design import Design
 from shuffledp.judge import rounds_delta
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
@@ -22,7 +22,7 @@ KNOTS = np.linspace(0.0, 8.0, 401)
 def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None:
     """Three of five are honest: those are the crowd, whoever else there is."""
     delta = 0.02
-    design = Design.of(Histogram(categories=["yes", "no"], n=5, honest=3, rounds=3, epsilon0=1.0, delta=delta))
+    design = Design.of(Poll("histogram", categories=["yes", "no"], n=5, honest=3, rounds=3, epsilon0=1.0, delta=delta))
     spent = spent_after(design, weeks)
     assert spent is not None
     law: Any = design.protocol.randomizer
@@ -38,10 +38,10 @@ def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None
 @pytest.mark.parametrize(
     "made",
     [
-        pytest.param(lambda: FakesHistogram(categories=["yes", "no"], **SETTLED), id="fakes"),
-        pytest.param(lambda: DummyHistogram(categories=["yes", "no"], **SETTLED), id="dummies"),
-        pytest.param(lambda: SignedCount(value="yes", **SETTLED), id="signed"),
-        pytest.param(lambda: SplitSum(lower=0.0, upper=1.0, **SETTLED), id="split"),
+        pytest.param(lambda: Poll("histogram", mechanism="fakes", categories=["yes", "no"], **SETTLED), id="fakes"),
+        pytest.param(lambda: Poll("histogram", mechanism="dummies", categories=["yes", "no"], **SETTLED), id="dummies"),
+        pytest.param(lambda: Poll("count", value="yes", **SETTLED), id="signed"),
+        pytest.param(lambda: Poll("sum", mechanism="split", lower=0.0, upper=1.0, **SETTLED), id="split"),
     ],
 )
 def test_weeks_of_messages_cost_what_plain_sums_say(made: Any) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shuffledp import Histogram
+from shuffledp import Poll
 from shuffledp.series import checking
 from shuffledp.series.checking import check_series
 from shuffledp.series.trend import Point, Trend, trend_of
@@ -75,7 +75,7 @@ def test_intervals_of_changes_cover() -> None:
     as wide ones, the control, do not.
     """
     rng = np.random.default_rng(5)
-    poll = Histogram(categories=["yes", "no"], n=2_000, epsilon0=1.0)
+    poll = Poll("histogram", categories=["yes", "no"], n=2_000, epsilon0=1.0)
     covered = narrow = 0
     pairs = 600
     law = poll.randomizer

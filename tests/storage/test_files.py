@@ -1,5 +1,7 @@
 """A file or a folder that shuffledp writes is there as a whole or not at all."""
 
+from __future__ import annotations
+
 import csv
 import errno
 import fcntl
@@ -14,7 +16,15 @@ from pathlib import Path
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.files import LONGEST, check_new_folder, new_folder, plain_cell, replace_file, write_table
+from shuffledp.storage.files import (
+    LONGEST,
+    check_new_folder,
+    new_folder,
+    plain_cell,
+    read_secret,
+    replace_file,
+    write_table,
+)
 
 SLOW_WRITER = """
 import sys, time
@@ -399,3 +409,28 @@ def test_too_few_open_files_is_said_as_such(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidInput, match=r"Too many open files\. .*ulimit -n"):
         replace_file(tmp_path / "answer", fail)
+
+
+WORDS = {"what": "a secret", "whence": "Ask.", "instead": "make another.", "damaged": "Restore it."}
+
+
+def test_a_secret_is_read_or_refused_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_text("0a1b\n")
+    path.chmod(0o600)
+    assert read_secret(path, 4, **WORDS) == "0a1b"
+    for damaged in ("", "0a1", "0A1B", "0a1b\n\n", "0a1b0", "zzzz", "\ufeff0a1b"):
+        path.write_text(damaged)
+        with pytest.raises(InvalidInput, match=r"must hold 4 hexadecimal digits, got something else\. Restore it\."):
+            read_secret(path, 4, **WORDS)
+    path.chmod(0o604)
+    with pytest.raises(InvalidInput, match=r"got permissions 604\. .* otherwise make another\."):
+        read_secret(path, 4, **WORDS)
+    with pytest.raises(InvalidInput, match=r"must be a secret, got none that can be read: .* Ask\."):
+        read_secret(tmp_path / "none", 4, **WORDS)
+
+
+def test_a_pipe_without_a_writer_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    with pytest.raises(InvalidInput, match="must hold 4 hexadecimal digits"):
+        read_secret(tmp_path / "pipe", 4, **WORDS)

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import compare
 from shuffledp.protocols.planning import plan
-from shuffledp.protocols.sums import Mean
 from shuffledp.studio import answer as answers
 from shuffledp.studio.answer import PARTS, answer, settled
 from shuffledp.studio.request import PlanRequest
@@ -46,8 +45,8 @@ def test_an_encoding_is_compared_with_the_best_encoding_without_a_shuffler() -> 
     """The local model with a worse encoding would flatter the shuffler."""
     found = errors(answer(asked(task="histogram", size=100, mechanism="subset")))
     terms: dict[str, Any] = {"categories": 100, "mechanism": "subset", "n": 5000, "epsilon": 1.0, "delta": 1e-7}
-    assert found["shuffled"] == sdp.Histogram(**terms).predicted_stderr()
-    assert found["local"] == sdp.Histogram(**terms, honest=1).predicted_stderr()
+    assert found["shuffled"] == Poll("histogram", **terms).predicted_stderr()
+    assert found["local"] == Poll("histogram", **terms, honest=1).predicted_stderr()
     assert found["local"] == errors(answer(asked(task="histogram", size=100, mechanism="oue")))["local"]
     assert found["central"] < found["shuffled"] < found["local"]
 
@@ -55,15 +54,15 @@ def test_an_encoding_is_compared_with_the_best_encoding_without_a_shuffler() -> 
 def test_a_mean_is_in_its_own_unit() -> None:
     found = answer(asked(task="mean", lower=-10, upper=30))
     terms: dict[str, Any] = {"n": 5000, "epsilon": 1.0, "delta": 1e-7, "lower": -10.0, "upper": 30.0}
-    assert errors(found)["shuffled"] == Mean(**terms).predicted_stderr()
-    assert errors(found)["local"] < Mean(**terms, honest=1).predicted_stderr()
+    assert errors(found)["shuffled"] == Poll("mean", **terms).predicted_stderr()
+    assert errors(found)["local"] < Poll("mean", **terms, honest=1).predicted_stderr()
     assert [each["mechanism"] for each in found["errors"]] == ["hybrid mechanism", "", "staircase noise"]
     assert {each["scale"] for each in found["errors"]} == {40.0}
 
 
 def test_given_noise_is_certified_for_all_rounds() -> None:
     found = answer(asked(given="epsilon0", epsilon0=2.0, rounds=3))
-    guarantee = sdp.Histogram(categories=range(8), n=5000, epsilon0=2.0, rounds=3).guarantee
+    guarantee = Poll("histogram", categories=range(8), n=5000, epsilon0=2.0, rounds=3).guarantee
     assert found["epsilon"]["value"] == guarantee.epsilon_at_most(delta=1e-7)
     assert answer(asked(given="epsilon0", epsilon0=2.0, rounds=3), "numbers")["epsilon"] == found["epsilon"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.protocols import Histogram
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader
 from shuffledp.survey.organizer import COLLECTION
@@ -25,7 +25,9 @@ TRUTH = np.array([0] * YES + [1] * NO)
 @cache
 def poll(rounds: int = 1) -> Design:
     """Two answers of few people: certified and verified in no time."""
-    return Design.of(Histogram(categories=["yes", "no"], n=MOST, honest=LEAST, epsilon=2.0, delta=1e-2, rounds=rounds))
+    return Design.of(
+        Poll("histogram", categories=["yes", "no"], n=MOST, honest=LEAST, epsilon=2.0, delta=1e-2, rounds=rounds)
+    )
 
 
 def announced(folder: Path, *, design: Design | None = None, **changed: Any) -> Collection:

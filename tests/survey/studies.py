@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.protocols import Histogram, Mean
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey
 
@@ -25,10 +25,10 @@ def designs() -> dict[str, Design]:
     """One of each kind of report; few people and a large delta, so that they are settled at once."""
     common: dict[str, Any] = {"delta": 1e-2, "epsilon": 2.0}
     made = {
-        "krr": Histogram(categories=["yes", "no", "rather not say"], n=1000, honest=500, **common),
-        "mean": Mean(lower=0.0, upper=120.0, n=1000, honest=500, **common),
+        "krr": Poll("histogram", categories=["yes", "no", "rather not say"], n=1000, honest=500, **common),
+        "mean": Poll("mean", lower=0.0, upper=120.0, n=1000, honest=500, **common),
         **{
-            mechanism: Histogram(categories=range(300), n=1000, honest=500, mechanism=mechanism, **common)
+            mechanism: Poll("histogram", categories=range(300), n=1000, honest=500, mechanism=mechanism, **common)
             for mechanism in ("hadamard", "hash", "subset", "oue")
         },
     }

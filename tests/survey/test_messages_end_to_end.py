@@ -13,13 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.design import Design
-from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.crosstab import DummyCrosstab, FakesCrosstab
-from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.quantiles import DummyQuantiles
-from shuffledp.protocols.sums import SplitMean
 from shuffledp.survey import read_collection
 from tests.survey.shufflers import process
 from tests.survey.test_end_to_end import TAKE_PART, free_port
@@ -32,13 +28,13 @@ PROMISE: dict[str, Any] = {"n": 500, "honest": 300, "epsilon": 1.0, "delta": 1e-
 TEAS, MILK = ("green", "black", "none"), ("with", "without")
 CROSSED: dict[str, Any] = {"columns": ["tea", "milk"], "categories": [TEAS, MILK], **PROMISE}
 MADE: dict[str, Callable[[], Any]] = {
-    "fakes": lambda: FakesHistogram(categories=TEAS, **PROMISE),
-    "dummies": lambda: DummyHistogram(categories=TEAS, keep=0.9, **PROMISE),
-    "signed": lambda: SignedCount(value="green", **PROMISE),
-    "split": lambda: SplitMean(lower=0.0, upper=10.0, **PROMISE),
-    "bins": lambda: DummyQuantiles(cuts=range(0, 12, 2), levels=2, branches=2, **PROMISE),
-    "crosstab, fakes": lambda: FakesCrosstab(**CROSSED),
-    "crosstab, dummies": lambda: DummyCrosstab(keep=0.9, **CROSSED),
+    "fakes": lambda: Poll("histogram", mechanism="fakes", categories=TEAS, **PROMISE),
+    "dummies": lambda: Poll("histogram", mechanism="dummies", categories=TEAS, keep=0.9, **PROMISE),
+    "signed": lambda: Poll("count", value="green", **PROMISE),
+    "split": lambda: Poll("mean", mechanism="split", lower=0.0, upper=10.0, **PROMISE),
+    "bins": lambda: Poll("quantile", mechanism="dummies", cuts=range(0, 12, 2), levels=2, branches=2, **PROMISE),
+    "crosstab, fakes": lambda: Poll("crosstab", mechanism="fakes", **CROSSED),
+    "crosstab, dummies": lambda: Poll("crosstab", mechanism="dummies", keep=0.9, **CROSSED),
 }
 NUMBERS = ("split", "bins")  # people type a number
 

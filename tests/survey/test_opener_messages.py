@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.histogram import DummyHistogram, FakesHistogram
-from shuffledp.protocols.sums import SplitMean
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader, open_sealed
 from shuffledp.survey.opener import open_collection
@@ -33,12 +32,12 @@ TRUTH = np.repeat([0, 1], [400, 300])
 def design(family: str) -> Design:
     terms: dict[str, Any] = {"categories": ["yes", "no"], "n": 1000, "honest": 500}
     if family == "fakes":
-        return Design.of(FakesHistogram(epsilon=2.0, delta=1e-2, **terms))
+        return Design.of(Poll("histogram", mechanism="fakes", epsilon=2.0, delta=1e-2, **terms))
     if family == "half":
-        return Design.of(DummyHistogram(epsilon=2.0, delta=1e-2, keep=0.5, **terms))
+        return Design.of(Poll("histogram", mechanism="dummies", epsilon=2.0, delta=1e-2, keep=0.5, **terms))
     if family == "split":
-        return Design.of(SplitMean(n=1000, honest=500, epsilon=2.0, delta=1e-2))
-    return Design.of(DummyHistogram(epsilon=1.0, delta=1e-6, **terms))
+        return Design.of(Poll("mean", mechanism="split", n=1000, honest=500, epsilon=2.0, delta=1e-2))
+    return Design.of(Poll("histogram", mechanism="dummies", epsilon=1.0, delta=1e-6, **terms))
 
 
 def released(path: Path, collection: Collection, envelopes: list[bytes], people: int | None = None) -> Path:

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.protocols import Histogram, Mean
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.randomizers.krr import KRR
@@ -80,7 +80,7 @@ def signs(coded: Any, value: int) -> NDArray[np.bool_]:
 def check_in() -> Collection:
     """A collection of which most reports are blank."""
     law = CheckIn(KRR(k=3, epsilon0=1.0), probability=0.25)
-    poll = Histogram(categories=["yes", "no", "maybe"], n=1000, randomizer=law, delta=1e-2)
+    poll = Poll("histogram", categories=["yes", "no", "maybe"], n=1000, randomizer=law, delta=1e-2)
     return replace(study(), design=with_target(Design.of(poll), epsilon=2.0))
 
 
@@ -113,14 +113,14 @@ def test_one_report_from_one_device(chromium: Browser) -> None:
 def test_what_is_chosen_is_what_is_reported(chromium: Browser) -> None:
     """With so little noise that it shows: one report in 10^16 is another."""
     common: dict[str, Any] = {"n": 1000, "delta": 1e-2}
-    few = Histogram(categories=["yes", "no", "maybe"], randomizer=KRR(k=3, epsilon0=40.0), **common)
-    many = Histogram(categories=list("abcdefghijklmnopq"), randomizer=KRR(k=17, epsilon0=40.0), **common)
-    mean = Mean(lower=-10.0, upper=10.0, randomizer=KRR(k=5, epsilon0=40.0), **common)
+    few = Poll("histogram", categories=["yes", "no", "maybe"], randomizer=KRR(k=3, epsilon0=40.0), **common)
+    many = Poll("histogram", categories=list("abcdefghijklmnopq"), randomizer=KRR(k=17, epsilon0=40.0), **common)
+    mean = Poll("mean", lower=-10.0, upper=10.0, randomizer=KRR(k=5, epsilon0=40.0), **common)
     site = Site(study())
     with visiting(chromium, site) as device:
         page = device.new_page()
 
-        def reported(poll: Histogram | Mean, choose: Callable[[], None]) -> int:
+        def reported(poll: Poll, choose: Callable[[], None]) -> int:
             asked = study(question=f"{len(site.uploads)}?")
             site.collection = replace(asked, design=with_target(Design.of(poll), epsilon=2.0))
             page.goto(ORIGIN)
@@ -312,7 +312,7 @@ def test_the_back_button_shows_nobody_what_was_chosen(chromium: Browser) -> None
 
 
 def test_other_words_are_text_and_nothing_else(chromium: Browser) -> None:
-    poll = Histogram(categories=[HOSTILE, "نعم", "no"], n=1000, epsilon=2.0, delta=1e-2, other=HOSTILE)
+    poll = Poll("histogram", categories=[HOSTILE, "نعم", "no"], n=1000, epsilon=2.0, delta=1e-2, other=HOSTILE)
     asked = replace(study(question=HOSTILE), design=Design.of(poll))
     site = Site(asked)
     with visiting(chromium, site) as device:
@@ -360,7 +360,7 @@ def test_every_law_is_explained_by_its_own_numbers(chromium: Browser) -> None:
             shown = float(page.locator("#alone").inner_text().replace("×", "").replace(",", ""))
             assert math.exp(epsilon0) <= shown * (1 + 1e-9) <= 1.02 * math.exp(epsilon0)
             assert "500 of the 1,000 people" in page.locator("#promise").inner_text()
-        few = Histogram(categories=range(20), n=20, epsilon=1.0, delta=1e-2, mechanism="subset")
+        few = Poll("histogram", categories=range(20), n=20, epsilon=1.0, delta=1e-2, mechanism="subset")
         site.collection = replace(study(), design=Design.of(few))
         page.goto(ORIGIN)
         page.get_by_text(f"names {site.collection.encoder.randomizer.form.width} of the 20 answers").wait_for()
@@ -421,8 +421,8 @@ def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
         assert own.locator(".speaks").count() == round(people * (1 - gamma + gamma / 3))
         assert other.locator(".speaks").count() == round(people * gamma / 3)
         assert "“no”" in page.locator("#picture").inner_text()
-    coded = Histogram(
-        categories=range(30), mechanism="hadamard", n=50, epsilon=1.0, delta=1e-2
+    coded = Poll(
+        "histogram", categories=range(30), mechanism="hadamard", n=50, epsilon=1.0, delta=1e-2
     )  # Hadamard response, three answers to a block
     fits = [signs(coded.randomizer, value) for value in range(30)]
     chances = [1 - coded.randomizer.hit, coded.randomizer.hit]
@@ -434,8 +434,8 @@ def test_the_picture_counts_as_the_law_does(chromium: Browser) -> None:
 
 
 def test_one_answer_of_many_is_found_by_keyboard(chromium: Browser) -> None:
-    poll = Histogram(
-        categories=["Århus", "Oslofjord", "Oslo", *map(str, range(2000))], n=10**6, epsilon=2.0, delta=1e-6
+    poll = Poll(
+        "histogram", categories=["Århus", "Oslofjord", "Oslo", *map(str, range(2000))], n=10**6, epsilon=2.0, delta=1e-6
     )
     site = Site(replace(study(question="Where?"), design=Design.of(poll)))
     with visiting(chromium, site) as device:

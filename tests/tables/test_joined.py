@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shuffledp import Crosstab, InvalidInput
+from shuffledp import InvalidInput, Poll
 from shuffledp.engines.batch import BatchEncoder, added_up
 from shuffledp.tables import Cleaning, JoinedPlaces, Places, open_column, read
 from shuffledp.tables.memory import held_table
@@ -68,7 +68,7 @@ def test_one_row_of_each_person_is_kept(tmp_path: Path) -> None:
 
 
 def test_an_engine_reads_the_same_cells() -> None:
-    poll = Crosstab(columns=["r", "s"], categories=[REGIONS, SMOKER], n=4, epsilon=30.0, delta=0.1)
+    poll = Poll("crosstab", columns=["r", "s"], categories=[REGIONS, SMOKER], n=4, epsilon=30.0, delta=0.1)
     phones = BatchEncoder.of(poll, column=["region", "smoker"])
     batch = pa.record_batch(ROWS)
     (surveyed,) = phones.survey([batch])

@@ -1,14 +1,24 @@
 """Other samplers beside random allocation: against closed forms, dp-accounting and Monte Carlo."""
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtr
+from scipy.stats import chisquare
 
 import shuffledp as sdp
+from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.gaussian_delta import gaussian_delta
+from shuffledp.randomizers.randomizer import Atoms
+from shuffledp.training.descent import BallsAndBins
 from shuffledp.training.samplers import PoissonStep, ShuffledBatches, samplers
-from shuffledp.training.step_pairs import GaussianStep, LaplaceStep
+from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair
 
 
 def test_one_step_is_the_gaussian_mechanism() -> None:
@@ -78,3 +88,131 @@ def test_laplace_noise_never_exceeds_its_own_epsilon() -> None:
     bound = sdp.RandomAllocation(scale=0.5, steps=10).epsilon(delta=1e-200)
     assert bound.upper <= 2.0 * (1.0 + 1e-12)
     assert LaplaceStep(0.5).epsilon0 >= 2.0
+
+
+@given(st.integers(1, 60), st.integers(1, 12), st.data())
+def test_every_record_is_in_exactly_its_batches(records: int, steps: int, data: st.DataObject) -> None:
+    times = data.draw(st.integers(1, steps))
+    epoch = BallsAndBins(records=records, steps=steps, participations=times).epoch()
+    assert len(epoch) == steps
+    assert all(len(set(batch.tolist())) == len(batch) for batch in epoch)
+    assert np.bincount(np.concatenate(epoch), minlength=records).tolist() == [times] * records
+
+
+@pytest.mark.parametrize("steps, times", [(5, 1), (5, 2), (6, 3)])
+def test_every_set_of_steps_is_equally_likely(steps: int, times: int) -> None:
+    records = 60_000
+    sampler = BallsAndBins(records=records, steps=steps, participations=times, rng=np.random.default_rng(7))
+    mine: list[list[int]] = [[] for _ in range(records)]
+    for step, batch in enumerate(sampler):
+        for record in batch:
+            mine[record].append(step)
+    sets = list(combinations(range(steps), times))
+    seen = dict.fromkeys(sets, 0)
+    for each in mine:
+        seen[tuple(each)] += 1
+    assert chisquare(list(seen.values())).pvalue > 1e-6
+
+
+def test_records_choose_independently_of_each_other() -> None:
+    rng = np.random.default_rng(3)
+    pairs = np.zeros((3, 3))
+    for _ in range(3_000):
+        epoch = BallsAndBins(records=2, steps=3, rng=rng).epoch()
+        first, second = (next(step for step, batch in enumerate(epoch) if record in batch) for record in (0, 1))
+        pairs[first, second] += 1
+    assert chisquare(pairs.ravel()).pvalue > 1e-6
+
+
+def test_every_iteration_is_a_fresh_epoch() -> None:
+    sampler = BallsAndBins(records=500, steps=50)
+    assert list(sampler) != list(sampler)
+
+
+def test_an_empty_batch_is_still_a_step() -> None:
+    epoch = list(BallsAndBins(records=1, steps=4))
+    assert sorted(len(batch) for batch in epoch) == [0, 0, 0, 1]
+
+
+def test_it_is_what_pytorch_asks_of_a_batch_sampler() -> None:
+    batch = next(iter(BallsAndBins(records=9, steps=1)))
+    assert batch == list(range(9))
+    assert all(type(index) is int for index in batch)
+
+
+@pytest.mark.parametrize(
+    "given, rule",
+    [
+        ({"records": 0, "steps": 3}, "records must"),
+        ({"records": 10, "steps": 0}, "steps must"),
+        ({"records": 10, "steps": 1 << 40}, "steps must be at most"),
+        ({"records": 10, "steps": 3, "participations": 4}, "participations must be at most steps = 3, got 4"),
+        ({"records": 10, "steps": 3, "participations": 0}, "participations must"),
+        ({"records": 2.5, "steps": 3}, "records must"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(given: dict[str, object], rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        BallsAndBins(**given)  # type: ignore[arg-type]
+
+
+KINDS: list[tuple[Callable[[float], StepPair], float]] = [
+    *((GaussianStep, sigma) for sigma in (1e-3, 0.02, 0.1, 0.35, 1.0, 5.0, 1e3)),
+    *((LaplaceStep, scale) for scale in (0.03, 0.5, 1.0, 100.0)),
+]
+
+
+@pytest.mark.parametrize(("kind", "noise"), KINDS)
+def test_both_ends_are_laws(kind: Callable[[float], StepPair], noise: float) -> None:
+    step = kind(noise)
+    for end in ("upper", "lower"):
+        atoms = step.atoms(end)
+        assert np.all(np.isfinite(atoms.hay))
+        assert np.all(np.isfinite(atoms.needle0))
+        assert np.all(atoms.hay >= 0.0)
+        assert atoms.hay.sum() == pytest.approx(1.0, abs=3e-15)
+        assert atoms.needle0.sum() == pytest.approx(1.0, abs=3e-15)
+
+
+@pytest.mark.parametrize("sigma", [0.35, 1.0, 5.0])
+def test_cells_bracket_every_convex_expectation(sigma: float) -> None:
+    """E(u - a)_+ and E(a - u)_+ of the Gaussian, in closed form."""
+    m = 1.0 / sigma
+    spread, merged = GaussianStep(sigma).atoms("upper"), GaussianStep(sigma).atoms("lower")
+    for a in (0.01, 0.3, 0.9, 1.0, 1.7, 20.0):
+        z = math.log(a) / m + 0.5 * m
+        exact = ndtr(m - z) - a * ndtr(-z)
+        assert _ramp(merged, a) <= exact * (1.0 + 1e-12) <= _ramp(spread, a) * (1.0 + 2e-12)
+
+
+def _ramp(atoms: Atoms, a: float) -> float:
+    return float(np.maximum(atoms.needle0 - a * atoms.hay, 0.0).sum())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: GaussianStep(0.0), "sigma must be positive"),
+        (lambda: GaussianStep(1e-4), "sigma must be at least 0.001"),
+        (lambda: GaussianStep(1e7), "sigma must be at most 1e"),
+        (lambda: LaplaceStep(1e-9), "scale must lie in"),
+        (lambda: FiniteStep([[0.5, 0.5], [0.2, 0.7]]), "row 1 must sum to 1"),
+        (lambda: FiniteStep([[0.5, 0.5], [0.2, 0.8], [0.1, 0.9]]), "pair must be two laws"),
+    ],
+)
+def test_what_is_no_step_is_refused(wrong: object, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        wrong()  # type: ignore[operator]
+
+
+def test_the_ceiling_of_nearly_equal_laws_is_that_of_the_masses_in_use() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        law = rng.dirichlet(np.ones(4))
+        other = law + 1e-12 * rng.normal(size=4)
+        step = FiniteStep([law.tolist(), (other / other.sum()).tolist()])
+        present, absent = np.array(step.pair)
+        most = max(
+            Fraction(max(a, b)) / Fraction(min(a, b)) for a, b in zip(present.tolist(), absent.tolist(), strict=True)
+        )
+        assert Fraction(step.epsilon0) >= (most - 1) / most  # log r >= 1 - 1/r, which is nearly all of it here

@@ -11,12 +11,10 @@ from typing import Any
 import numpy as np
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.client import Encoder
 from shuffledp.design import Design
 from shuffledp.page import html
-from shuffledp.protocols.count import SignedCount
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.sums import SplitSum
 from shuffledp.record import HASHED, Asked, Record
 from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.release.released import Release
@@ -134,7 +132,7 @@ def _made(name: str) -> dict[str, Any]:
     return made_by(*_asked(name))
 
 
-def made_by(protocol: Protocol, values: Any = None) -> dict[str, Any]:
+def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     rng = np.random.default_rng(7)
@@ -145,48 +143,50 @@ def made_by(protocol: Protocol, values: Any = None) -> dict[str, Any]:
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 
 
-def _asked(name: str) -> tuple[Protocol, Any]:
+def _asked(name: str) -> tuple[Poll, Any]:
     rng = np.random.default_rng(1)
     letters: dict[str, Any] = {"categories": ["a", "b", "c"], "delta": 1e-3}
     if name == "tiny":
-        return sdp.Histogram(**letters, n=6, epsilon0=2.0), rng.integers(0, 3, 6)
+        return Poll("histogram", **letters, n=6, epsilon0=2.0), rng.integers(0, 3, 6)
     if name == "few rounds":
-        return sdp.Histogram(**letters, n=4, epsilon0=1.0, rounds=2), rng.integers(0, 3, 4)
+        return Poll("histogram", **letters, n=4, epsilon0=1.0, rounds=2), rng.integers(0, 3, 4)
     if name == "poll":
-        return sdp.Histogram(categories=list("abcdefgh"), n=3000, honest=2500, epsilon0=4.0, delta=1e-6), rng.integers(
-            0, 7, 3000
-        )
+        return Poll(
+            "histogram", categories=list("abcdefgh"), n=3000, honest=2500, epsilon0=4.0, delta=1e-6
+        ), rng.integers(0, 7, 3000)
     if name == "promise":
-        return sdp.Histogram(categories=["x", "y", "z"], n=2000, epsilon=1.0, delta=1e-6), rng.integers(0, 3, 2000)
+        return Poll("histogram", categories=["x", "y", "z"], n=2000, epsilon=1.0, delta=1e-6), rng.integers(0, 3, 2000)
     if name == "binary":
-        return sdp.Histogram(categories=["yes", "no"], n=800, epsilon0=3.0, delta=1e-6), rng.integers(0, 2, 800)
+        return Poll("histogram", categories=["yes", "no"], n=800, epsilon0=3.0, delta=1e-6), rng.integers(0, 2, 800)
     if name == "mean":
-        return sdp.Mean(lower=-5.0, upper=20.0, n=2000, epsilon=1.0, delta=1e-6), rng.uniform(-5.0, 20.0, 2000)
+        return Poll("mean", lower=-5.0, upper=20.0, n=2000, epsilon=1.0, delta=1e-6), rng.uniform(-5.0, 20.0, 2000)
     if name == "rounds":
-        return sdp.Histogram(**letters | {"delta": 1e-5}, n=1500, epsilon0=2.0, rounds=5), rng.integers(0, 3, 1500)
+        return Poll("histogram", **letters | {"delta": 1e-5}, n=1500, epsilon0=2.0, rounds=5), rng.integers(0, 3, 1500)
     if name == "binary rounds":
-        return sdp.Histogram(categories=["yes", "no"], n=300, epsilon0=2.0, delta=1e-5, rounds=4), rng.integers(
+        return Poll("histogram", categories=["yes", "no"], n=300, epsilon0=2.0, delta=1e-5, rounds=4), rng.integers(
             0, 2, 300
         )
     if name == "crosstab":
         columns = {"columns": ["region", "smoker"], "categories": [["n", "s"], 2], "other": ["s", None]}
-        return sdp.Crosstab(**columns, n=900, epsilon0=3.0, delta=1e-6), rng.integers(0, 3, 900)  # type: ignore[arg-type]
+        return Poll("crosstab", **columns, n=900, epsilon0=3.0, delta=1e-6), rng.integers(0, 3, 900)  # type: ignore[arg-type]
     few: dict[str, Any] = {"categories": ["x", "y", "z"], "n": 2000, "epsilon": 1.0, "delta": 1e-6}
     if name.startswith("light"):
         few |= {"light_epsilon0": 6.0}
     if name.endswith("fakes"):
-        return sdp.FakesHistogram(**few), rng.integers(0, 3, 2000)
+        return Poll("histogram", mechanism="fakes", **few), rng.integers(0, 3, 2000)
     if "dummies" in name:
         rounds = {"rounds": 3, "kind": "poisson"} if "rounds" in name else {"keep": 0.9}
         few |= {"kind": "poisson"} if "light" in name else {}
-        return sdp.DummyHistogram(**few | rounds), rng.integers(0, 3, 2000)
+        return Poll("histogram", mechanism="dummies", **few | rounds), rng.integers(0, 3, 2000)
     if name == "count":
-        return SignedCount(value="yes", n=500, epsilon=1.0, delta=1e-6), rng.integers(0, 2, 500)
+        return Poll("count", value="yes", n=500, epsilon=1.0, delta=1e-6), rng.integers(0, 2, 500)
     if name == "split":
-        return SplitSum(lower=0.0, upper=8.0, n=500, epsilon=1.0, delta=1e-6), rng.uniform(0.0, 8.0, 500)
+        return Poll("sum", mechanism="split", lower=0.0, upper=8.0, n=500, epsilon=1.0, delta=1e-6), rng.uniform(
+            0.0, 8.0, 500
+        )
     small = name == "one block"
     method: Any = "hadamard" if small else name
     n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time
-    return sdp.Histogram(
-        categories=5 if small else 20, mechanism=method, n=n, epsilon0=0.6 if small else 3.0, delta=1e-6
+    return Poll(
+        "histogram", categories=5 if small else 20, mechanism=method, n=n, epsilon0=0.6 if small else 3.0, delta=1e-6
     ), rng.integers(0, 5, n)

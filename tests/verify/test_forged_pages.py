@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
@@ -289,10 +290,10 @@ def test_a_ledger_block_that_claims_less_than_this_release_alone_is_false(change
 @pytest.mark.parametrize(
     "protocol",
     [
-        lambda: sdp.Histogram(categories=["a", "b"], n=40, epsilon0=1.0, delta=1e-3),
-        lambda: sdp.Histogram(categories=["a", "b", "c"], n=40, epsilon0=1.0, delta=1e-3, rounds=3, honest=30),
-        lambda: sdp.Histogram(categories=9, n=40, epsilon0=1.0, delta=1e-3, mechanism="hash"),
-        lambda: sdp.Mean(n=40, k=4, epsilon0=1.0, delta=1e-3, lower=0.0, upper=1.0),
+        lambda: Poll("histogram", categories=["a", "b"], n=40, epsilon0=1.0, delta=1e-3),
+        lambda: Poll("histogram", categories=["a", "b", "c"], n=40, epsilon0=1.0, delta=1e-3, rounds=3, honest=30),
+        lambda: Poll("histogram", categories=9, n=40, epsilon0=1.0, delta=1e-3, mechanism="hash"),
+        lambda: Poll("mean", n=40, k=4, epsilon0=1.0, delta=1e-3, lower=0.0, upper=1.0),
     ],
     ids=["binary", "rounds", "hash", "mean"],
 )
@@ -317,7 +318,11 @@ def test_what_protects_a_reader_cannot_be_left_out(task: str, change: Callable[[
     """Such as that intervals of the largest of many hold all at once, or how many people's numbers
     lie at the ends of a clipped range.
     """
-    made = facts("mean") if task == "mean" else made_by(sdp.Histogram(categories=LONG, n=500, epsilon0=3.0, delta=1e-6))
+    made = (
+        facts("mean")
+        if task == "mean"
+        else made_by(Poll("histogram", categories=LONG, n=500, epsilon0=3.0, delta=1e-6))
+    )
     assert not verify(as_page(made)).failed
     change(made)
     assert [check.what for check in verify(as_page(rehashed(made))).failed] == ["what a page cannot leave out"]

@@ -14,15 +14,13 @@ from typing import Any
 
 import pytest
 
-import shuffledp as sdp
-from shuffledp import KRR
+from shuffledp import KRR, Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.lattice import DIGITS, TooLarge, haystack_interval
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
-from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Certificate, Record, data_block
 from shuffledp.release.certificate import certificate
@@ -62,7 +60,7 @@ def test_a_curve_beyond_the_reach_of_the_oracle_in_several_rounds_is_not_called_
     """By sums on a lattice, which are quicker than balls for so few users."""
     monkeypatch.setattr("shuffledp.judge.oracle.BALLS", False)
     checks = check_certificate(
-        *certified(sdp.Histogram(categories=list("abcd"), n=50, epsilon=2.0, delta=1e-3, rounds=5), every=24)
+        *certified(Poll("histogram", categories=list("abcd"), n=50, epsilon=2.0, delta=1e-3, rounds=5), every=24)
     )
     assert not failed(checks)
     assert not [check.what for check in checks if check.vital and check.outcome != "pass"]
@@ -75,7 +73,7 @@ def test_an_upper_end_a_thousandth_too_small_does_not_pass_in_several_rounds(
     """On the lattice, too."""
     monkeypatch.setattr("shuffledp.judge.oracle.BALLS", False)
     made, oracle = certified(
-        sdp.Histogram(categories=list("abc"), n=200, epsilon=1.0, delta=1e-4, rounds=rounds), every=24
+        Poll("histogram", categories=list("abc"), n=200, epsilon=1.0, delta=1e-4, rounds=rounds), every=24
     )
     assert not failed(check_certificate(made, oracle))
     assert made.delta is not None
@@ -92,7 +90,7 @@ def test_an_upper_end_a_thousandth_too_small_does_not_pass_in_several_rounds(
 
 def test_a_thousandth_less_than_the_swap_gives_is_not_believed() -> None:
     made, blanket = certified(
-        sdp.Histogram(categories=10, n=30_000, epsilon=0.3, delta=1e-6, mechanism="oue"), every=48
+        Poll("histogram", categories=10, n=30_000, epsilon=0.3, delta=1e-6, mechanism="oue"), every=48
     )
     oracle = replace(blanket, swap=True)
     assert made.delta is not None
@@ -134,7 +132,7 @@ def test_lattice_sums_keep_their_digits_where_the_needles_nearly_cancel() -> Non
 def test_points_too_large_to_sum_are_listed_and_leave_a_verification_incomplete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made, oracle = certified(sdp.Histogram(categories=list("abc"), n=6, epsilon0=2.0, delta=1e-3))
+    made, oracle = certified(Poll("histogram", categories=list("abc"), n=6, epsilon0=2.0, delta=1e-3))
     slow, least = Oracle._sum, 0.5 * made.epsilon.lower
 
     def refuse(self: Oracle, kind: Any, eps: float, gap: float) -> tuple[float, float]:
@@ -240,7 +238,7 @@ def test_a_total_that_only_the_ledger_knows_is_not_checked() -> None:
 
 @pytest.mark.parametrize("change", ["none", "two fewer", "order", "twice", "unknown"])
 def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(change: str) -> None:
-    protocol = sdp.Histogram(categories=12_000, mechanism="subset", n=50, epsilon0=3.0, delta=1e-3)
+    protocol = Poll("histogram", categories=12_000, mechanism="subset", n=50, epsilon0=3.0, delta=1e-3)
     design, rows = Design.of(protocol).as_json(), 10_000 - 2 * (change == "two fewer")
     votes, label = [3] * rows, [str(place + 7) for place in range(rows)]
     label[:2] = {"order": ["8", "7"], "twice": ["7", "7"], "unknown": ["x", "8"]}.get(change, ["7", "8"])
@@ -255,8 +253,8 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
 
 COMPARED: dict[str, Callable[[], dict[str, Any]]] = {
     **{name: lambda name=name: facts(name) for name in ("poll", "binary", "mean", "oue", "rounds", "dummies")},  # type: ignore[misc]
-    "quantile": lambda: made_by(sdp.Quantiles(cuts=range(21), at=[0.5], n=60, epsilon=1.0, delta=1e-3)),
-    "levels": lambda: made_by(sdp.Quantiles(cuts=range(21), at=[0.5], n=60, epsilon=4.0, delta=1e-3)),
+    "quantile": lambda: made_by(Poll("quantile", cuts=range(21), at=[0.5], n=60, epsilon=1.0, delta=1e-3)),
+    "levels": lambda: made_by(Poll("quantile", cuts=range(21), at=[0.5], n=60, epsilon=4.0, delta=1e-3)),
 }
 
 
@@ -287,8 +285,8 @@ def test_a_forged_baseline_fails_by_its_name_and_by_its_number(name: str) -> Non
 
 def test_randomized_response_is_no_baseline_where_subsets_err_less() -> None:
     """The error that k-ary randomized response has at the same epsilon0 is not the least."""
-    made = made_by(sdp.Histogram(categories=40, mechanism="hadamard", n=60, epsilon=1.0, delta=1e-3))
-    weak = Histogram(categories=range(40), n=60, epsilon=1.0, delta=1e-3, honest=1)
+    made = made_by(Poll("histogram", categories=40, mechanism="hadamard", n=60, epsilon=1.0, delta=1e-3))
+    weak = Poll("histogram", categories=range(40), n=60, epsilon=1.0, delta=1e-3, honest=1)
     row = {"mechanism": "k-ary randomized response", "epsilon0": weak.epsilon0, "stderr": weak.predicted_stderr()}
     made["comparison"][0] |= row
     record = Record.from_json(json.loads(json.dumps(made)))

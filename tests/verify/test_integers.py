@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.effort import TooLarge
 from shuffledp.judge.fakes import CountedFakes
@@ -51,7 +51,7 @@ def test_blocks_of_a_randomizer_that_has_none_are_found(name: str) -> None:
 
 
 def test_a_histogram_of_which_a_page_lists_the_largest_is_not_blamed_for_the_votes_of_the_others() -> None:
-    made = made_by(sdp.Histogram(categories=10_050, n=150_000, epsilon0=8.0, delta=1e-6))
+    made = made_by(Poll("histogram", categories=10_050, n=150_000, epsilon0=8.0, delta=1e-6))
     assert sum(made["tally"]["votes"]) < made["tally"]["reports"], "some were cast for values that are not listed"
     found = verify(json.dumps(made))
     assert not found.failed
@@ -81,7 +81,9 @@ def test_poisson_dummies_are_compared_as_fast_where_they_are_many() -> None:
 
 
 def test_fakes_beyond_the_slots_of_a_person_are_refused() -> None:
-    made = made_by(sdp.FakesHistogram(categories=["x", "y"], n=50, epsilon=1.0, delta=1e-3, kind="poisson"))
+    made = made_by(
+        Poll("histogram", mechanism="fakes", categories=["x", "y"], n=50, epsilon=1.0, delta=1e-3, kind="poisson")
+    )
     assert not verify(json.dumps(made)).failed, "the control"
     made["design"]["mechanism"]["integers"][1] = str(1 << 26)
     with pytest.raises(InvalidInput, match="must be one that shuffledp runs"):

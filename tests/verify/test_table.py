@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.record import Asked
 from shuffledp.release.files import _write_csv
@@ -31,7 +31,7 @@ def _no_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 @cache
 def large() -> tuple[str, str]:
     """A page that lists 10,000 of 10,050 values, and its table."""
-    protocol = sdp.Histogram(categories=10_050, mechanism="subset", n=60, epsilon0=4.0, delta=1e-3)
+    protocol = Poll("histogram", categories=10_050, mechanism="subset", n=60, epsilon0=4.0, delta=1e-3)
     rng = np.random.default_rng(3)
     votes = rng.binomial(60, protocol.randomizer.miss, 10_050)
     votes[:3] += 30
@@ -161,7 +161,7 @@ def test_another_table_beside_a_page_fails(change: Any) -> None:
 def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_column_is_named() -> None:
     from tests.verify.releases import made_by
 
-    made = made_by(sdp.Histogram(categories=["=1+1", "b"], n=30, epsilon0=2.0, delta=1e-3))
+    made = made_by(Poll("histogram", categories=["=1+1", "b"], n=30, epsilon0=2.0, delta=1e-3))
     columns = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
     rows = zip(["'=1+1", "b"], *(made["estimates"][name] for name in columns), ["p", "q"], strict=True)
     table = "label,estimate,stderr,lower,upper,all_lower,all_upper,remark\n" + "".join(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.law_file import law_of
@@ -220,17 +221,17 @@ def test_a_certificate_that_is_too_large_to_sum_again_is_incomplete_not_passed(m
 @pytest.mark.parametrize(
     "poll",
     [
-        sdp.Histogram(categories=["a", "b"], n=100, epsilon0=2.0, delta=1e-3),
-        sdp.Histogram(categories=["a", "b"], n=195, epsilon0=1.79, delta=1e-3),
-        sdp.Histogram(categories=12, n=2, epsilon0=5.33, delta=1e-2),
-        sdp.Histogram(categories=12, n=8, epsilon0=5.93, delta=1e-2, rounds=5),
-        sdp.Histogram(categories=3, n=26, epsilon0=2.92, delta=1e-5, rounds=4),
-        sdp.Histogram(categories=["a", "b"], n=78, epsilon0=5.4, delta=1e-3, rounds=2),
-        sdp.Histogram(categories=4, n=5, epsilon0=2.5, delta=1e-2, rounds=2, mechanism="hash"),
+        Poll("histogram", categories=["a", "b"], n=100, epsilon0=2.0, delta=1e-3),
+        Poll("histogram", categories=["a", "b"], n=195, epsilon0=1.79, delta=1e-3),
+        Poll("histogram", categories=12, n=2, epsilon0=5.33, delta=1e-2),
+        Poll("histogram", categories=12, n=8, epsilon0=5.93, delta=1e-2, rounds=5),
+        Poll("histogram", categories=3, n=26, epsilon0=2.92, delta=1e-5, rounds=4),
+        Poll("histogram", categories=["a", "b"], n=78, epsilon0=5.4, delta=1e-3, rounds=2),
+        Poll("histogram", categories=4, n=5, epsilon0=2.5, delta=1e-2, rounds=2, mechanism="hash"),
     ],
     ids=str,
 )
-def test_an_honest_report_is_never_accused(poll: sdp.Histogram) -> None:
+def test_an_honest_report_is_never_accused(poll: Poll) -> None:
     """A certificate may be loose where people are few or rounds are several; that is no
     contradiction.
     """

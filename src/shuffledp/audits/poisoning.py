@@ -50,7 +50,7 @@ def poison(protocol: Protocol, *, people: int = 1, rng: Rng = None) -> tuple[Poi
     estimate moves.
 
     >>> import shuffledp as sdp
-    >>> poll = sdp.Histogram(categories=["tea", "coffee"], n=100, epsilon0=2.0)
+    >>> poll = sdp.Poll("histogram", categories=["tea", "coffee"], n=100, epsilon0=2.0)
     >>> tea, coffee = poison(poll, rng=np.random.default_rng(7))
     >>> round(tea.moved, 3), round(tea.most, 3)
     (1.313, 1.313)

@@ -83,8 +83,8 @@ class BatchEncoder:
     """How a column's values become reports: the design and the rules by which values are read. It
     is small, and travels to workers by pickle; there the design is opened once for a process.
 
-    >>> from shuffledp import Histogram
-    >>> poll = Histogram(categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
+    >>> from shuffledp import Poll
+    >>> poll = Poll("histogram", categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
     >>> phones = BatchEncoder.of(poll, column="way")
     >>> people = pa.record_batch({"way": ["bus", None, "car"]})
     >>> [len(reports) for reports in phones.encode([people])]
@@ -239,8 +239,8 @@ def column_of(batch: pa.RecordBatch, name: ColumnName, *, argument: str = "colum
 class ReportTally:
     """The sums of reports that an engine has stored; one that its design never sends is refused.
 
-    >>> from shuffledp import Histogram
-    >>> poll = Histogram(categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
+    >>> from shuffledp import Poll
+    >>> poll = Poll("histogram", categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
     >>> reports = pa.record_batch({"report": pa.array([0, 1, 1], pa.int16())})
     >>> (sums,) = ReportTally.of(poll).tally([reports])
     >>> added_up([sums]).votes.tolist()

@@ -76,7 +76,7 @@ def answering_by(question: str, mechanism: str | None = None, **terms: Any) -> P
     that is given.
     """
     family = mechanism or LAWS.get(type(terms.get("randomizer")).__name__)
-    make = PROTOCOLS.get((question, family))
+    make = PROTOCOLS.get((question, family)) if isinstance(family, str | None) else None  # a list has no hash
     if make is not None:
         return make(**terms)
     named = {} if mechanism is None else {"mechanism": mechanism}

@@ -61,8 +61,8 @@ class EstimateTable:
     """One row per label. ``lower`` to ``upper`` covers its true value with the probability
     ``level``; ``all_lower`` to ``all_upper`` cover all of them at once as often.
 
-    >>> from shuffledp import Histogram
-    >>> poll = Histogram(categories=["tea", "coffee"], n=1000, epsilon0=3.0)
+    >>> from shuffledp import Poll
+    >>> poll = Poll("histogram", categories=["tea", "coffee"], n=1000, epsilon0=3.0)
     >>> table = EstimateTable.of(poll.analyse_counts([620, 380]), level=0.95)
     >>> [row.label for row in table], round(table["tea"].estimate), list(table.to_dict())[:3]
     (['tea', 'coffee'], 633, ['label', 'estimate', 'stderr'])

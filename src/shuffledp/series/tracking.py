@@ -37,9 +37,15 @@ class Series:
     where the folder is copied.
 
     >>> import tempfile
-    >>> from shuffledp import Histogram
-    >>> poll = Histogram(
-    ...     categories=["tea", "coffee"], n=500, honest=400, rounds=3, epsilon=2.0, delta=1e-6
+    >>> from shuffledp import Poll
+    >>> poll = Poll(
+    ...     "histogram",
+    ...     categories=["tea", "coffee"],
+    ...     n=500,
+    ...     honest=400,
+    ...     rounds=3,
+    ...     epsilon=2.0,
+    ...     delta=1e-6,
     ... )
     >>> series = Series.new(Path(tempfile.mkdtemp()) / "drinks", poll)
     >>> week = series.add(["tea"] * 300 + ["coffee"] * 150)

@@ -1,20 +1,26 @@
-"""Fakes per bucket: against sums over all counts, and the least noise that is known."""
+"""Fakes of users and dummies per bucket, true and lightly randomized: against all that may be seen."""
 
 import itertools
 import math
 import tracemalloc
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom, poisson
 
-from shuffledp import InvalidInput, ShufflerDummies, shuffle
-from shuffledp.accounting.messages.fakes import BucketDummies
+from shuffledp import InvalidInput, shuffle
+from shuffledp.accounting.messages.fakes import BucketDummies, fake_users, uniform_fakes, uniform_fakes_and_reports
+from shuffledp.accounting.messages.light_laws import LightReport
 from shuffledp.errors import LARGEST_EPSILON
 from shuffledp.judge import hockey_stick
+from shuffledp.randomizers.messages import ShufflerDummies, UserFakes
+from shuffledp.randomizers.messages.message import FakedValues
+from shuffledp.sampling import WORD
 from tests.accounting.messages.enclosed import above_exact, below_exact, both_orders
-from tests.oracle.views import dummies_view
+from tests.contracts.enclosure import COARSE
+from tests.oracle.views import View, dummies_view, fakes_view, rounds_of
 
 ONE = np.array([1.0])
 
@@ -144,3 +150,162 @@ def test_too_many_counts_are_refused_before_they_are_listed() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1e6
+
+
+def coins(slots: int, chance: float) -> list[float]:
+    """The law of the number of a person's fakes."""
+    return [math.comb(slots, j) * chance**j * (1.0 - chance) ** (slots - j) for j in range(slots + 1)]
+
+
+def test_true_reports_among_fakes_by_all_that_people_may_send() -> None:
+    rng = np.random.default_rng(15)
+    for _ in range(30):
+        k, slots, honest = int(rng.integers(2, 4)), int(rng.integers(1, 3)), int(rng.integers(1, 4))
+        chance, epsilon = float(rng.uniform(0.05, 1.0)), float(rng.uniform(0.0, 2.0))
+        others = rng.integers(0, k, size=int(rng.integers(0, 2)) + honest - 1).tolist()
+        views = [fakes_view([target, *others], k, coins(slots, chance), honest=honest) for target in (0, 1)]
+        curve = uniform_fakes(k, slots * honest, chance)
+        for exact in both_orders(*views, epsilon):
+            below_exact([curve], exact, epsilon)
+            above_exact([curve], exact, epsilon)
+
+
+def test_randomized_reports_among_fakes_by_all_that_people_may_send() -> None:
+    rng = np.random.default_rng(16)
+    for _ in range(12):
+        k, honest = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+        chance, epsilon0 = float(rng.uniform(0.05, 1.0)), float(rng.uniform(0.3, 4.0))
+        truth, epsilon = 1.0 / (1.0 + (k - 1) * math.exp(-epsilon0)), float(rng.uniform(0.0, 0.9)) * epsilon0
+        upper, lowers = uniform_fakes_and_reports(k, epsilon0, honest - 1, honest, chance)
+        worst = 0.0
+        for held in range(k):
+            values = [held] * (honest - 1)
+            views = [fakes_view([target, *values], k, coins(1, chance), truth) for target in (0, 1)]
+            worst = max(worst, *both_orders(*views, epsilon))
+        above_exact([upper], worst, epsilon)
+        below_exact(lowers, worst, epsilon)
+
+
+def test_more_fakes_than_reports_leave_both_ends_close() -> None:
+    upper, lowers = uniform_fakes_and_reports(16, 6.0, 9_999, 10_000, 0.05)
+    (low,) = np.max([lower.bounds(np.array([0.35]))[0] for lower in lowers], axis=0)
+    (high,) = upper.bounds(np.array([0.35]))[1]
+    assert 0.0 < low <= high < 1.001 * low
+    assert high < uniform_fakes(16, 10_000, 0.05).bounds(np.array([0.35]))[0][0]
+
+
+@pytest.mark.parametrize(
+    ("buckets", "fakes", "chance"), [(2, 1, 1.0), (2, 3, 1.0), (16, 10**4, 0.0685), (16, 4 * 10**12, 1.7e-10)]
+)
+def test_counting_and_integrating_agree(
+    buckets: int, fakes: int, chance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    epsilons = np.array([0.0, 0.3, 1.0, 2.0])
+    counted = uniform_fakes(buckets, fakes, chance)
+    monkeypatch.setattr("shuffledp.accounting.messages.fakes.FEW", -1.0)
+    integrated = uniform_fakes(buckets, fakes, chance)
+    assert type(counted) is not type(integrated)
+    for one, two in ((counted, integrated), (integrated, counted)):
+        assert np.all(one.bounds(epsilons, COARSE)[0] <= two.bounds(epsilons, COARSE)[1])
+
+
+def test_uniform_fakes_by_all_counts() -> None:
+    buckets, fakes, chance, epsilon = 4, 6, 0.5, 0.4
+    share = chance / buckets
+    laws: list[dict[tuple[int, int], float]] = [{}, {}]
+    for a in range(fakes + 1):
+        for b in range(fakes + 1 - a):
+            ways = math.factorial(fakes) / (math.factorial(a) * math.factorial(b) * math.factorial(fakes - a - b))
+            mass = ways * share ** (a + b) * (1.0 - 2.0 * share) ** (fakes - a - b)
+            laws[0][a + 1, b] = laws[1][a, b + 1] = mass
+    exact = hockey_stick(laws[0], laws[1], epsilon)
+    below_exact([uniform_fakes(buckets, fakes, chance)], exact, epsilon)
+    above_exact([uniform_fakes(buckets, fakes, chance)], exact, epsilon)
+
+
+def test_fake_users_need_little_noise() -> None:
+    (lower,), (upper,) = fake_users(10_000, 0.00428).bounds(ONE)
+    assert lower <= upper < 1e-6
+    assert math.sqrt(2.0 * 10_000 * 0.00428 * (1.0 - 0.00428)) == pytest.approx(9.23, abs=0.01)
+
+
+def test_bad_input_of_fake_users_is_refused() -> None:
+    for build in (lambda: fake_users(10, 0.7), lambda: uniform_fakes(1, 10, 0.5)):
+        with pytest.raises(InvalidInput):
+            build()
+
+
+def views(law: FakedValues, people: int) -> Iterator[tuple[View, View]]:
+    """The target's two views for everything that the others may hold."""
+    assert law.light is not None
+    truth = 1.0 - law.light_integer / WORD * (law.k - 1) / law.k
+    for others in itertools.combinations_with_replacement(range(law.k), people - 1):
+        if isinstance(law, UserFakes):
+            yield tuple(fakes_view([x, *others], law.k, numbers(law), truth) for x in (0, 1))  # type: ignore[misc]
+        else:
+            assert isinstance(law, ShufflerDummies)
+            table = law.numbers
+            dummies = [0.0] * table.first + [weight / WORD for weight in table.weights]
+            yield tuple(dummies_view([x, *others], law.k, dummies, law.kept, truth) for x in (0, 1))  # type: ignore[misc]
+
+
+def numbers(law: UserFakes) -> list[float]:
+    """How many fakes one person sends."""
+    if (table := law.numbers) is not None:
+        return [0.0] * table.first + [weight / WORD for weight in table.weights]
+    chance = law.threshold / WORD
+    return [math.comb(law.slots, j) * chance**j * (1 - chance) ** (law.slots - j) for j in range(law.slots + 1)]
+
+
+def drawn(rng: np.random.Generator, rounds: int) -> tuple[FakedValues, int]:
+    """A random law and number of people, small enough to list all that may be seen."""
+    k, people = (int(rng.integers(2, 5)), int(rng.integers(1, 3))) if rounds == 1 else (5 - rounds, 1)
+    epsilon0, chance = float(rng.uniform(0.3, 6.0)), float(rng.uniform(0.01, 0.9))
+    match int(rng.integers(0, 4)):
+        case 0:
+            return UserFakes(k=k, slots=1, chance=chance, epsilon0=epsilon0).realised, people
+        case 1:
+            return UserFakes(k=k, slots=2, chance=chance / 4, epsilon0=epsilon0, kind="poisson").realised, people
+        case 2:
+            keep = float(rng.choice([1.0, 0.6]))
+            return ShufflerDummies(k=k, keep=keep, center=1, left=chance, epsilon0=epsilon0).realised, people
+    return ShufflerDummies(k=min(k, 3), kind="poisson", rate=1e-9, epsilon0=epsilon0).realised, people
+
+
+@pytest.mark.parametrize(("rounds", "cases"), [(1, 24), (2, 4), (3, 4)])
+def test_all_that_may_be_seen_lies_between_the_ends(rounds: int, cases: int) -> None:
+    rng = np.random.default_rng(40 + rounds)
+    for _ in range(cases):
+        law, people = drawn(rng, rounds)
+        epsilons = [0.0, float(rng.uniform(0.0, 1.0)) * law.epsilon0]
+        survey = shuffle(law, n=people).compose(rounds)
+        both = [(rounds_of(one, rounds), rounds_of(two, rounds)) for one, two in views(law, people)]
+        for at, epsilon in enumerate(epsilons):
+            exact = max(max(both_orders(*pair, epsilon)) for pair in both)
+            lower, upper = (survey.deltas(epsilons, end=end, gap=COARSE)[at] for end in ("lower", "upper"))
+            assert lower <= exact * (1.0 + 1e-9) + 1e-15
+            assert exact <= upper * (1.0 + 1e-9) + 1e-15
+
+
+def test_counting_agrees_with_integrating() -> None:
+    """The grid of the rest adds little, and leaves out nothing."""
+    epsilons = np.array([0.0, 0.4, 0.8])
+    upper, (lower,) = LightReport(16, 6.0, 9_999).among_fakes(10_000, 0.06)
+    blanket, datasets = uniform_fakes_and_reports(16, 6.0, 9_999, 10_000, 0.06)
+    high, known = upper.bounds(epsilons)[1], blanket.bounds(epsilons)
+    assert np.all(high >= known[0])
+    assert np.all(high <= 1.003 * known[1])
+    assert np.all(lower.bounds(epsilons)[0] >= 0.998 * datasets[2].bounds(epsilons)[0])
+    poisson, _ = LightReport(16, 6.0, 9_999).among_poisson_fakes(37.5)
+    assert np.allclose(poisson.bounds(epsilons)[1], high, rtol=0.05)
+
+
+def test_where_the_report_landed_is_not_shown() -> None:
+    """What shows it, two counts apart, gives away more."""
+    plain = BucketDummies.geometric(25, 0.6, 0.6)
+    epsilons = np.array([0.3, 0.7])
+    shown = plain.randomized(64, 4.0).bounds(epsilons)[1]
+    hidden = LightReport(64, 4.0, 0).among_dummies(plain.chances, 1.0).bounds(epsilons)[1]
+    seen = LightReport(64, 4.0, 0).seen_with_dummies(plain.chances, 1.0).bounds(epsilons)[0]
+    assert np.all(seen <= hidden)
+    assert np.all(hidden < 0.9 * shown)

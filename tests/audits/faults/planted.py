@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from shuffledp import Poll
 from shuffledp.audits.auditing import Audit, audit
 from shuffledp.audits.trial import Subject
-from shuffledp.protocols.histogram import Histogram
 from shuffledp.sampling import Rng, source_of
 from tests.audits.faults import messages as people
 from tests.audits.faults import reports as senders
@@ -33,7 +33,7 @@ class Fault:
     subject: type[senders.Planted] | type[people.Misplanted]
     seen_by: tuple[str, ...]
 
-    def __call__(self, poll: Histogram) -> Subject:
+    def __call__(self, poll: Poll) -> Subject:
         """The protocol with this fault; one of several messages is planted in a law of its own, of
         as many values and people.
         """
@@ -116,7 +116,7 @@ def faults(
     >>> faults(["lossy"], n=20, runs=400, rng=np.random.default_rng(7))["lossy"].failed
     ('format', 'shuffling')
     """
-    poll, source = Histogram(categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
+    poll, source = Poll("histogram", categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
     chosen: Any = FAULTS if names is None else names
     return {
         name: audit(FAULTS[name](poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from shuffledp import Poll
 from shuffledp.audits.subject import Surveyed
 from shuffledp.protocols.bag import Bag, Reports
-from shuffledp.protocols.histogram import Histogram
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import WORD, Source, bernoulli, source_of, uniform
@@ -74,7 +74,9 @@ class Doubled(Planted):
 
     def encode(self, values: Rows, source: Source) -> Reports:
         right: Any = self.protocol
-        louder = Histogram(categories=right.categories, n=right.n, epsilon0=2.0 * right.randomizer.epsilon0)
+        louder = Poll(
+            "histogram", categories=right.question.categories, n=right.n, epsilon0=2.0 * right.randomizer.epsilon0
+        )
         return Reports(right.describe(), louder.encode(values, rng=source).rows, source.secure)
 
 

@@ -1,6 +1,5 @@
 """Protocols whose randomizer is a wrapper: unbiased counts of all users, with honest intervals; and
-laws of wrappers as JSON.
-"""
+laws of wrappers as JSON."""
 
 from __future__ import annotations
 
@@ -12,13 +11,16 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp import Poll
 from shuffledp.client import Encoder
 from shuffledp.design import Design
+from shuffledp.errors import InvalidInput
+from shuffledp.judge import worst_delta
 from shuffledp.ledger import Entry, Ledger
 from shuffledp.protocols.settling import certify
 from shuffledp.randomizers import BLH, KRR, OUE, RR, AllOf, CheckIn, FromMatrix, Hadamard, OneOf, SubsetSelection
 from shuffledp.randomizers.law_file import from_law, law_of, randomizer_of, scaled
-from shuffledp.randomizers.wrappers import VotingCheckIn
+from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
 from shuffledp.release.pipeline import check_sayable
 
 CATEGORIES = ["a", "b", "c"]
@@ -39,7 +41,7 @@ HELD = np.repeat([0, 1, 2], [1200, 600, 200])
 )
 def test_counts_are_unbiased_and_intervals_cover(inside: Any) -> None:
     """The counts of all users, whether they took part or not."""
-    poll = sdp.Histogram(categories=CATEGORIES, n=2000, delta=1e-6, randomizer=CheckIn(inside(), probability=0.4))
+    poll = Poll("histogram", categories=CATEGORIES, n=2000, delta=1e-6, randomizer=CheckIn(inside(), probability=0.4))
     labels = [CATEGORIES[each] for each in HELD]
     rng = np.random.default_rng(8)
     estimates = [poll.analyse(poll.shuffle(poll.encode(labels, rng=rng))) for _ in range(60)]
@@ -55,10 +57,12 @@ def test_counts_are_unbiased_and_intervals_cover(inside: Any) -> None:
 
 
 def test_what_is_promised_is_that_of_the_wrapper() -> None:
-    poll = sdp.Histogram(categories=range(16), n=10_000, randomizer=CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1))
+    poll = Poll(
+        "histogram", categories=range(16), n=10_000, randomizer=CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1)
+    )
     alone = sdp.shuffle(CheckIn(KRR(k=16, epsilon0=4.0), probability=0.1).realised, n=10_000)
     assert poll.guarantee.epsilon(delta=1e-6).upper == pytest.approx(alone.epsilon(delta=1e-6).upper, rel=1e-9)
-    words = sdp.Histogram(categories=16, n=1000, randomizer=CheckIn(OUE(k=16, epsilon0=2.0), probability=0.5))
+    words = Poll("histogram", categories=16, n=1000, randomizer=CheckIn(OUE(k=16, epsilon0=2.0), probability=0.5))
     bag = words.shuffle(words.encode(np.zeros(1000, dtype=int), rng=np.random.default_rng(1)))
     assert words.analyse(bag, values=[0]).value == pytest.approx(1000, abs=5 * words.predicted_stderr())
 
@@ -68,7 +72,7 @@ def test_questions_of_one_survey_are_counted_one_by_one() -> None:
     answers = np.stack([HELD, HELD % 2], axis=1)
     reports = survey.randomize(answers, rng=np.random.default_rng(2))
     for number, (k, truth) in enumerate(((3, [1200, 600, 200]), (2, [1400, 600]))):
-        poll = sdp.Histogram(categories=range(k), n=2000, randomizer=survey.question(number))
+        poll = Poll("histogram", categories=range(k), n=2000, randomizer=survey.question(number))
         estimate = poll.analyse(poll.shuffle(survey.split(reports)[number]))
         assert np.all(np.abs(estimate.values - truth) < 5.0 * estimate.stderr)
 
@@ -82,7 +86,7 @@ def test_questions_of_one_survey_are_counted_one_by_one() -> None:
 )
 def test_what_cannot_be_counted_is_refused(make: Any, words: str) -> None:
     with pytest.raises(sdp.InvalidInput, match=words):
-        sdp.Histogram(categories=CATEGORIES, n=100, randomizer=make())
+        Poll("histogram", categories=CATEGORIES, n=100, randomizer=make())
 
 
 def test_a_blank_is_all_zeros() -> None:
@@ -130,7 +134,7 @@ def test_only_votes_are_read_where_votes_are_counted() -> None:
 def test_a_design_holds_a_check_in(inside: Any) -> None:
     """Written down, read again, reported by, shuffled and analyzed; a page it has not."""
     terms: dict[str, Any] = {"n": 2000, "delta": 1e-6}
-    protocol: Any = sdp.Histogram(categories=CATEGORIES, randomizer=CheckIn(inside, probability=0.5), **terms)
+    protocol: Any = Poll("histogram", categories=CATEGORIES, randomizer=CheckIn(inside, probability=0.5), **terms)
     written = json.loads(json.dumps(Design.of(protocol).as_json()))
     design = Design.from_json(written)
     assert design == Design.of(protocol)
@@ -151,7 +155,7 @@ def test_a_design_holds_a_check_in(inside: Any) -> None:
 
 
 def test_a_mean_is_not_of_a_check_in() -> None:
-    written = Design.of(sdp.Mean(n=100, k=4, epsilon0=1.0, delta=1e-6)).as_json()
+    written = Design.of(Poll("mean", n=100, k=4, epsilon0=1.0, delta=1e-6)).as_json()
     inside = written["mechanism"]
     law = law_of(CheckIn(KRR(k=inside["k"], epsilon0=inside["epsilon0"]), probability=0.5))
     with pytest.raises(sdp.InvalidInput, match="must fit its domain"):
@@ -176,3 +180,51 @@ def test_a_law_that_is_nested_without_end_is_refused() -> None:
     for read in (randomizer_of, from_law):
         with pytest.raises(sdp.InvalidInput, match="at most 32 others"):
             read(law)
+
+
+EPSILONS = np.array([0.0, 0.2, 0.5, 1.0, 1.5])
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (3, 6), (4, 5), (3, 4, 5)])
+@pytest.mark.parametrize("epsilon0", [1.0, 2.5])
+def test_both_ends_hold_the_truth(sizes: tuple[int, ...], epsilon0: float) -> None:
+    """Enumeration of every dataset of two and three people, and of every view."""
+    law = OneLevel.of_sizes(sizes=sizes, epsilon0=epsilon0).realised
+    for n in (2, 3):
+        exact = np.asarray(worst_delta(law.rows.tolist(), n=n, epsilons=EPSILONS.tolist()))
+        bounds = [sdp.shuffle(law, n=n).delta(epsilon=each) for each in EPSILONS.tolist()]
+        assert np.all(np.array([each.lower for each in bounds]) <= exact + 1e-12)
+        assert np.all(np.array([each.upper for each in bounds]) >= exact - 1e-12)
+
+
+def test_what_is_drawn_is_the_law() -> None:
+    law = OneLevel.of_sizes(sizes=(3, 6), epsilon0=2.0).realised
+    rng, many = np.random.default_rng(5), 20_000
+    for value in range(6):
+        seen = law.tally(law.randomize(np.full(many, value), rng=rng))
+        mean = many * law.rows[value]
+        assert np.all(np.abs(seen - mean) < 6.0 * np.sqrt(mean) + 6.0)
+        assert law.adds_up(seen, many)
+    assert law.rows.sum(axis=1) == pytest.approx(1.0, abs=1e-15)
+    assert not law.adds_up(seen, many + 1)
+
+
+def test_a_report_names_a_node_of_one_level() -> None:
+    law = OneLevel.of_sizes(sizes=(4, 16), epsilon0=30.0)
+    reports = law.randomize(np.arange(16).repeat(100), rng=np.random.default_rng(5))
+    values = np.arange(16).repeat(100)
+    coarse = reports < 4
+    assert np.array_equal(reports[coarse], values[coarse] // 4)
+    assert np.array_equal(reports[~coarse] - 4, values[~coarse])
+    assert law.favours(reports, values).all()
+
+
+def test_it_is_written_down_and_read() -> None:
+    law = OneLevel.of_sizes(sizes=(4, 16, 64), epsilon0=3.0).realised
+    again = from_law(law_of(law))
+    assert again == law
+    assert again.k == 64
+    with pytest.raises(InvalidInput, match="each level finer than the one before"):
+        from_law(law_of(OneOf([KRR(k=8, epsilon0=1.0), KRR(k=4, epsilon0=1.0)])))
+    with pytest.raises(InvalidInput, match="at least 3 nodes"):
+        OneLevel.of_sizes(sizes=(2, 4), epsilon0=1.0)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.protocols.histogram import FakesHistogram
 from tests.survey.kills import killed
 from tests.survey.memory_folder import memory_folder
 
@@ -26,7 +26,7 @@ def test_what_was_acknowledged_is_released_once(record_property: pytest.RecordPr
 
 
 def test_people_who_send_several_messages_are_there_whole_or_not_at_all(record_property: pytest.RecordProperty) -> None:
-    poll = FakesHistogram(categories=["yes", "no"], n=1000, honest=100, epsilon=2.0, delta=1e-2)
+    poll = Poll("histogram", mechanism="fakes", categories=["yes", "no"], n=1000, honest=100, epsilon=2.0, delta=1e-2)
     with memory_folder() as folder:
         outcome = killed(folder, ROUNDS, design=Design.of(poll))
     messages = poll.randomizer.messages

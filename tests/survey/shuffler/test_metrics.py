@@ -7,7 +7,10 @@ import statistics
 
 import pytest
 
-from shuffledp.survey.shuffler.metrics import Metrics, Steps
+from shuffledp import Poll
+from shuffledp.design import Design
+from shuffledp.survey.shuffler.metrics import Metrics, Steps, outlook
+from tests.survey.studies import designs
 
 PROMISE = 1000
 
@@ -76,3 +79,25 @@ def test_the_first_answer_of_a_kind_does_not_show(status: int) -> None:
     before = metrics.lines(0, closed=False)
     metrics.add(status)
     assert metrics.lines(1, closed=False) == before
+
+
+@pytest.mark.parametrize("name", ["krr", "mean", "hadamard"])
+def test_the_numbers_are_the_accountants(name: str) -> None:
+    design = designs()[name]
+    found = outlook(design, 400)
+    assert found["epsilon"] == design.protocol.guarantee_for(400).epsilon_at_most(delta=design.delta)
+    assert outlook(design, design.n)["stderr"] == pytest.approx(design.protocol.predicted_stderr(), rel=1e-14)
+    assert outlook(design, design.honest)["epsilon"] <= (design.epsilon or 0.0) < found["epsilon"]
+
+
+def test_fakes_of_too_few_people_hide_nobody() -> None:
+    design = Design.of(
+        Poll("histogram", mechanism="fakes", categories=["yes", "no"], n=1000, honest=500, epsilon=1.0, delta=1e-2)
+    )
+    assert design.epsilon is not None
+    assert outlook(design, 500)["epsilon"] <= design.epsilon < outlook(design, 400)["epsilon"]
+    assert outlook(design, 1)["epsilon"] is None, "there is no infinity in JSON"
+
+
+def test_no_reports_give_nothing() -> None:
+    assert outlook(designs()["krr"], 0) == {"epsilon": None, "delta": 1e-2, "stderr": None}

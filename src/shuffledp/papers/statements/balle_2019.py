@@ -46,7 +46,8 @@ PAPER = Paper(
             says="The analyzer adds up the reports and removes their bias: (z - gamma n / 2) / (1 - gamma).",
             where="shuffledp.protocols.sums.Sum.analyse_counts",
             run=""">>> import numpy as np, shuffledp as sdp
->>> draws, adding = np.random.default_rng(1), sdp.Sum(n=10_000, k=4, epsilon0=sdp.KRR.from_gamma(k=5, gamma=0.1).epsilon0)
+>>> epsilon0, draws = sdp.KRR.from_gamma(k=5, gamma=0.1).epsilon0, np.random.default_rng(1)
+>>> adding = sdp.Poll("sum", n=10_000, k=4, epsilon0=epsilon0)
 >>> runs = [adding.analyse(adding.shuffle(adding.encode(np.arange(10_000) / 1e4, rng=draws))).value for _ in range(40)]
 >>> print(f"{np.mean(runs):.1f} for 4999.5, error {np.std(runs):.1f}, predicted {adding.predicted_stderr(np.arange(10_000) / 1e4):.1f}")""",
             printed="unbiased",
@@ -75,7 +76,8 @@ PAPER = Paper(
             says="Steps to Theorem 3. Lemma 5, from (1): a value that seldom turns into others is reported by them with probability at least (1/2 - delta) / n.",
             where="shuffledp.protocols.sums.lower_bound",
             run=""">>> import shuffledp as sdp
->>> print(f"{10_000 * sdp.Sum(n=10_000, epsilon=1.0, delta=1e-6).randomizer.miss:.1f} where {0.5 - 1e-6:.6f} is needed")""",
+>>> law = sdp.Poll("sum", n=10_000, epsilon=1.0, delta=1e-6).randomizer
+>>> print(f"{10_000 * law.miss:.1f} where {0.5 - 1e-6:.6f} is needed")""",
             ours="n times that probability is 39.8, where 0.499999 is needed",
         ),
         Statement(

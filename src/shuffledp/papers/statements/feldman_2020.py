@@ -167,7 +167,7 @@ PAPER = Paper(
             says="Frequencies over k values from one short message of each person, with an error that is asymptotically optimal where epsilon0 meets a condition, which our copy has lost (Hadamard response).",
             where="shuffledp.protocols.histogram.Histogram",
             run=""">>> import shuffledp as sdp
->>> poll = sdp.Histogram(categories=1000, n=100_000, delta=1e-6, randomizer=sdp.Hadamard(k=1000, epsilon0=8.0))
+>>> poll = sdp.Poll("histogram", categories=1000, n=100_000, delta=1e-6, randomizer=sdp.Hadamard(k=1000, epsilon0=8.0))
 >>> print(f"{poll.bits} bits, {poll.predicted_stderr() / poll.n:.2e}")""",
             ours="11 bits each; standard error 1.35e-04 of a frequency",
         ),
@@ -177,7 +177,7 @@ PAPER = Paper(
             where="shuffledp.protocols.histogram.Histogram",
             run=""">>> import shuffledp as sdp
 >>> for n in (10**5, 10**6):
-...     poll = sdp.Histogram(categories=1000, n=n, epsilon=1.0, delta=1e-6, mechanism="hadamard")
+...     poll = sdp.Poll("histogram", categories=1000, n=n, epsilon=1.0, delta=1e-6, mechanism="hadamard")
 ...     print(f"{poll.bits} bits, epsilon0 = {poll.epsilon0:.2f}, {poll.predicted_stderr() / n:.2e}")""",
             ours="11 bits; epsilon0 = 8.29 and standard error 1.13e-04, ten times the people 10.15 and 1.28e-05",
         ),
