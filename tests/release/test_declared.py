@@ -16,7 +16,7 @@ from shuffledp.release.options import options_of
 from tests.cli.people import run
 
 QUESTIONS = options_of_all()
-ONLY_TYPED = {"source", "column", "domain", "engine", "master", "work", "out", "force", "dry_run", "as_json"}
+ONLY_TYPED = {"source", "column", "engine", "master", "work", "out", "force", "dry_run", "as_json"}
 ONLY_PYTHON = {"data", "columns", "column", "rng"}
 
 

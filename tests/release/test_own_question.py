@@ -16,9 +16,9 @@ from shuffledp.protocols import Histogram
 from shuffledp.protocols.settling import PROTOCOLS
 from shuffledp.questions import kind_of, options_module
 from shuffledp.questions.question import by_kind
-from shuffledp.release.answered import answered
 from shuffledp.release.arguments import complete
 from shuffledp.release.options import options_of
+from shuffledp.release.pipeline import answered
 from shuffledp.verify import verify
 from tests.verify.other_package import forget, write
 

@@ -12,10 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.questions import options_module
-from shuffledp.release.answered import described
 from shuffledp.release.arguments import complete
 from shuffledp.release.options import options_of
-from shuffledp.release.stages import release
+from shuffledp.release.pipeline import described, release
 from tests.cli.people import FILES, PROMISE, done, people
 from tests.tables.tables import as_csv
 

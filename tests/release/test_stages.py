@@ -13,8 +13,9 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.release.budget import Budget
+from shuffledp.release.pipeline import release
 from shuffledp.release.request import Request
-from shuffledp.release.stages import read_design, release
+from shuffledp.release.stages import read_design
 from shuffledp.tables import open_reports, write_reports
 from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.design import Design
     from shuffledp.record import Record
     from shuffledp.release.budget import Budget
+    from shuffledp.release.files import EstimateTable
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
-    from shuffledp.release.rows import EstimateTable
 
 __all__ = ["answer", "fitting", "found", "heard", "show_release"]
 
@@ -36,7 +36,7 @@ TO_BE_CLIPPED = (
 
 def answer(asking: Asking) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
-    from shuffledp.release.write import check_folder
+    from shuffledp.release.files import check_folder
 
     keeping = asking.keeping
     if not asking.dry_run:
@@ -113,7 +113,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
     from shuffledp.client import sparse
     from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
-    from shuffledp.release.write import holds_release
+    from shuffledp.release.files import holds_release
 
     with patiently("certifying"):
         certified = certificate(design)
@@ -189,8 +189,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     """
     from shuffledp.page.sentences import influence, moved_quantiles
     from shuffledp.record.question_kinds import DISTRIBUTIONS
-    from shuffledp.release.sentences import certified, charged, headline, warned
-    from shuffledp.release.write import FILES
+    from shuffledp.release.files import FILES
+    from shuffledp.release.released import certified, charged, headline, warned
 
     assert made.folder is not None
     record = made.record

@@ -39,7 +39,7 @@ LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"mis
         "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
     ),
 )
-@sharing([options.COLUMNS, options.DOMAIN, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
+@sharing([options.COLUMNS, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
 def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
@@ -102,13 +102,13 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
                 f"them out, or design a crosstab."
             )
         given["categories"] = listed[0] if listed else None
-    if task == "count" and any(given[name] for name in ("categories", "domain", "other")):
+    if task == "count" and any(given[name] for name in ("categories", "other")):
         raise InvalidInput(
-            "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
-            "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
+            "--categories and --other must be left out in a design of a count, got some: it holds the value alone, "
+            "and whatever else people hold is else. Design a histogram to tell the others apart."
         )
     for name in sorted(given.keys() - known.keys() - {"column", "as_json"}):
-        if is_typed(given[name]) and not (name == "domain" and "categories" in known):
+        if is_typed(given[name]):
             takers = ", ".join(each for each, options in QUESTIONS.items() if name in options_of(options))
             flag = Argument.of(name).typed
             raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")

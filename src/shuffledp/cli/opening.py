@@ -95,7 +95,7 @@ def open_(
     file may be opened again, another one of the same collection is refused.
     """
     from shuffledp.errors import check_words
-    from shuffledp.release.write import check_folder
+    from shuffledp.release.files import check_folder
     from shuffledp.survey.opener import Study, publish_study
 
     check_words("--title", title)

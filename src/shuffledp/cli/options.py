@@ -271,7 +271,6 @@ COLUMNS = option(
     "Column to ask about, repeated for a crosstab; not needed if the table has only one.",
     list[str],
 )
-DOMAIN = option("domain", TABLE, "Number of categories, if they are 0, 1, 2, and so on.", read_count)
 MASTER = option(
     "master", ENGINE, "Where Spark runs, such as spark://host:7077; if left out, local[*].", metavar="ADDRESS"
 )

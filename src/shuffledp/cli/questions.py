@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from shuffledp.cli import options
 from shuffledp.cli.listing import LISTED, RUN, app, examples, load
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.errors import InvalidInput
 from shuffledp.questions import options_module
 from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
@@ -48,12 +48,10 @@ def asking_options(name: str) -> list[Option]:
     """All that the command of a question takes."""
     own = options_module(name).OPTIONS
     listed = options_of(own).get("categories", Declared(""))
-    several, domain = listed.kind == "texts", [options.DOMAIN] if "domain" in (listed.instead or ()) else []
     return [
         options.SOURCES,
-        options.COLUMNS if several else options.COLUMN,
+        options.COLUMNS if listed.kind == "texts" else options.COLUMN,
         *declared(own, only=FIRST),
-        *domain,
         *declared(own, leave=FIRST),
         *options.ENGINE_OPTIONS,
         *options.OUTPUT_OPTIONS,
@@ -66,16 +64,11 @@ def asked(name: str, typed: Mapping[str, Any], source: str) -> "tuple[Any, Promi
     """The question of that name, of a table or, with "-", of one that is still to come; what is
     promised, and whose budget it takes.
     """
-    from shuffledp.release.answered import described
     from shuffledp.release.arguments import complete
+    from shuffledp.release.pipeline import described
 
     known = options_of(options_module(name).OPTIONS)
     given = as_declared(known, typed)
-    if typed.get("domain") is not None:
-        if "categories" in given:
-            both = (Argument("categories"), " and ", Argument("domain"))
-            raise InvalidInput(Refusal("the categories must be given in one way", both, "Leave one out."))
-        given["categories"] = typed["domain"]
     return described(name, source, typed.get("column"), complete(known, given))
 
 

@@ -46,12 +46,12 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, shown
 from shuffledp.record import Asked
 from shuffledp.release.budget import Budget
 from shuffledp.release.categories import Categories, categories_of, parts_of
-from shuffledp.release.finishing import charged
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
 from shuffledp.release.top_release import finished_search
-from shuffledp.release.write import check_folder
 from shuffledp.search.search import Search
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.tables.values import JoinedPlaces, Numbers, Places

@@ -23,8 +23,7 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
 from shuffledp.tables import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.tables.people import SeveralRows, id_texts, like_ids, named_ids
-from shuffledp.tables.readers import reader_of
-from shuffledp.tables.values import Places, Reader
+from shuffledp.tables.values import Places, Reader, reader_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -2,6 +2,7 @@
 asked for.
 
 question   what every question says of itself, and how one is decoded
+hiding     how reports hide the answers, as options say it
 histogram  how many people hold each category
 count      how many hold one value
 crosstab   how many hold each combination of several columns' categories

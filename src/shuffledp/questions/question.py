@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -65,6 +65,11 @@ class Question(Part):
         """All that is counted and listed by name; nothing, where a number is estimated."""
         return ()
 
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        """What was asked for beside the estimates, by name, and the labels of its rows."""
+        return {}
+
     @abstractmethod
     def scale(self, n: int) -> float:
         """How large an answer of ``n`` people can be at most, or how far apart two can be: an error
@@ -83,13 +88,17 @@ class Question(Part):
 
 @dataclass(frozen=True, slots=True)
 class QuestionKind:
-    """The names of the questions of a kind, also of those of other distributions."""
+    """The names of the questions of a kind, also of those of other distributions: those with the
+    ``field``, or that count people, value by value.
+    """
 
-    holds: Callable[[type[Question]], bool]
+    field: str = ""
+    counts: bool = False
 
     def __contains__(self, name: object) -> bool:
         """Whether the question of that name is of the kind."""
-        return self.holds(kind_of(name))
+        kind = kind_of(name)
+        return self.field in kind.field_names() or (self.counts and kind.counts)
 
 
 def lineage(name: object) -> list[str]:

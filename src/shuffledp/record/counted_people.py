@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.question_kinds import COUNTS, LISTS, SEARCHES
+from shuffledp.record.question_kinds import COUNTS, LISTS, TOP
 from shuffledp.schema import Count, Mark, Part, Some, Text, Whole, part
 from shuffledp.search.terms import Searched
 
@@ -51,7 +51,7 @@ class Counted(Part):
     missing: Count | None
     repeated: Count | None = None
     collected: Collected | None = None
-    search: Annotated[Searched | None, Mark(questions=SEARCHES)] = None
+    search: Annotated[Searched | None, Mark(questions=TOP)] = None
 
     @property
     def people(self) -> int:

@@ -5,16 +5,12 @@ options        what an option is, and those that questions share, for command an
 arguments      what was given of them, read: rows, promise, budget
 categories     categories as options give them
 request        a question, the columns with the answers, and how they are read
-answered       a request is read and carried out
+pipeline       a column is read, reports are counted, and a release stands
+stages         the same stage by stage, as in a deployment: encode, shuffle, analyse
 certificate    what a privacy officer signs
-facts          everything about a release, as its record
 budget         a release in the ledger
-write          the folder that a release leaves
-rows           the estimates as a table, and shares within groups
-sentences      what terminal and notebook say of a release
-notebook       a release in a notebook
+files          the estimates as a table, and the folder that a release leaves
 released       a release, for whoever asked
+notebook       a release in a notebook
 top_release    a search for them, carried out and recorded
-finishing      a tally becomes a release that stands
-stages         all of it in one process, or stage by stage: encode, shuffle, analyse
 """

@@ -152,7 +152,10 @@ def promise_of(given: Mapping[str, Any]) -> Promise:
 
 def budget_of(given: Mapping[str, Any]) -> Budget | None:
     """Whose budget it takes, if there is a ledger."""
+    names = ("ledger", "population", "limit_epsilon", "limit_delta")
+    if all(given[name] is None for name in names):
+        return None
     from shuffledp.release.budget import Budget
 
     path = None if given["ledger"] is None else Path(check_path("ledger", given["ledger"]))
-    return Budget.of(path, *(given[name] for name in ("population", "limit_epsilon", "limit_delta")))
+    return Budget.of(path, *(given[name] for name in names[1:]))

@@ -1,11 +1,12 @@
-"""The categories of a question as its options give them: a list, a number, a file, or a text with
-commas.
+"""The categories of a question as its options give them: a list, a number, a file, a text with
+commas, or whole numbers such as 0..11.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -29,6 +30,7 @@ from shuffledp.errors import (
 __all__ = ["Categories", "categories_of", "given_categories", "label_text", "parts_of"]
 
 LARGEST_LABEL = 10**18  # of whole numbers as categories
+NUMBERS = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def categories_of(given: object, *, other: object = None, missing: object = None
     check_words(Argument("other"), rest["other"])
     check_words(Argument("missing"), rest["missing"])
     if isinstance(given, Integral):
-        return Categories(*_numbered(int(given)), **rest)
+        return Categories(*_numbered(0, int(given) - 1), **rest)
     return Categories(*_written(text), **rest)
 
 
@@ -92,14 +94,17 @@ def given_categories(labels: list[str], *, other: str | None = None, missing: st
     return Categories(_distinct(labels, "the list"), "a list", other, missing)
 
 
-def _numbered(size: int) -> tuple[tuple[str, ...], str]:
-    """The whole numbers below ``size``, and how they became known."""
-    return tuple(map(str, range(check_size("domain", size)))), f"the whole numbers from 0 to {size - 1}"
+def _numbered(first: int, last: int) -> tuple[tuple[str, ...], str]:
+    """The whole numbers from the first to the last, and how they became known."""
+    size = check_size("categories", last - first + 1)
+    return tuple(map(str, range(first, first + size))), f"the whole numbers from {first} to {last}"
 
 
 def _written(text: str) -> tuple[tuple[str, ...], str]:
-    """The categories in a file with one per line, or in a text with commas."""
+    """The categories in a file with one per line, in a text with commas, or as 0..11."""
     path = Path(text)
+    if (found := NUMBERS.fullmatch(text)) and not path.exists():
+        return _numbered(*map(int, found.groups()))
     if "," in text and not os.path.exists(text):  # not Path.exists, which fails on a long list
         return _distinct([part.strip() for part in text.split(",")], "the list"), "a list"
     try:

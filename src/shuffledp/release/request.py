@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,7 +29,7 @@ from shuffledp.wording import exactly, rounded
 __all__ = ["Request"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One question about a column of a table, or about several: which, and how they are read.
 
@@ -58,7 +59,7 @@ class Request:
     reads: Callable[[], Reader] | None = None
     chooses: Callable[[dict[str, Any]], Protocol] | None = None
 
-    @property
+    @cached_property
     def domain(self) -> Stored:
         """The places of its answers; a mechanism may choose a finer grid."""
         domain: Stored = self.question.domain(self.question.size or 2)
@@ -110,7 +111,7 @@ class Request:
             return self.missing
         return {name: gap for name, gap in zip(columns, self._gaps, strict=True) if gap is not None} or None
 
-    @property
+    @cached_property
     def _gaps(self) -> tuple[str | None, ...]:
         if self.domain.column_names is None:
             return (one_name(Argument("missing"), self.missing),)
@@ -155,7 +156,7 @@ class Request:
 
     def release(self, values: Values, design: Design, folder: Path | None = None, **how: Any) -> Release:
         """Ask it of people who hold these values, and write what comes out into the folder."""
-        from shuffledp.release.stages import release
+        from shuffledp.release.pipeline import release
 
         return release(self, values, design, folder, **how)
 

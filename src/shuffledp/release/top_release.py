@@ -20,11 +20,10 @@ from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
-from shuffledp.release.facts import LEVEL, made_now
-from shuffledp.release.finishing import charged, placed, standing
+from shuffledp.release.files import LEVEL, check_folder
+from shuffledp.release.pipeline import charged, made_now, placed, standing
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
-from shuffledp.release.write import check_folder
 from shuffledp.sampling import Rng, source_of
 from shuffledp.search.alphabet import Alphabet
 from shuffledp.search.found import Found

@@ -2,6 +2,7 @@
 other, each asked of other people.
 
 alphabet  words as rows of symbols: bytes, or tokens; which word counts as which place
+options   what the command and Python take
 question  what a level asks, as a design stores it
 votes     the exact law of a word's votes
 terms     what is recorded of a search: what was agreed, and its levels

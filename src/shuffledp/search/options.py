@@ -105,6 +105,6 @@ def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: 
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("top", data, column, given, rng)

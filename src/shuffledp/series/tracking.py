@@ -17,11 +17,10 @@ from shuffledp.errors import InvalidInput
 from shuffledp.page.svg_file import SvgFigure
 from shuffledp.protocols.protocol import Protocol
 from shuffledp.protocols.settling import certify
-from shuffledp.release.answered import opened
 from shuffledp.release.arguments import budget_of, column_name, reading
 from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
+from shuffledp.release.pipeline import opened, release
 from shuffledp.release.released import Release
-from shuffledp.release.stages import release
 from shuffledp.sampling import Rng
 from shuffledp.series.pausing import Pace, paces, spent_after
 from shuffledp.series.trend import Trend, trend_of
@@ -99,8 +98,7 @@ class Series:
         with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
                 one,
-                **reading(data, given)
-                | {"column": column_for(one.series.design, _names(column)), "title": one.series.title},
+                **reading(data, given) | {"column": column_for(one.series.design, _names(column))},
                 missing=given["missing"],
                 clip=given["clip"],
             )

@@ -295,8 +295,8 @@ def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **re
     elif missing is not None:
         rule = (Argument("missing"), f" must be left out for a {name}")
         raise InvalidInput(Refusal(rule, repr(missing), "Leave it out."))
-    rules = {"missing": missing, "clip": clip, "origins": (ORIGIN,), "series": week.said}
-    return Request(question=design.resolved, **reading | rules)
+    reading |= {"title": reading.get("title") or week.series.title, "missing": missing, "clip": clip}
+    return Request(question=design.resolved, origins=(ORIGIN,), series=week.said, **reading)
 
 
 def _check_listed(missing: str | None, labels: tuple[str, ...]) -> None:

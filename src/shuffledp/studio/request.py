@@ -202,7 +202,7 @@ class PlanRequest:
                 "plan": f"shuffledp plan mean {promise}",
             }
         listed = quote(",".join(self._labels().labels)) if self.names else ""
-        values = f"--categories {listed}" if listed else f"--domain {self.size}"
+        values = f"--categories {listed or f'0..{self.size - 1}'}"
         hidden = _unless("krr", "mechanism", self.mechanism)
         return {
             "design": f"shuffledp design {self.task} {values}{hidden} {promise} --out design.json",

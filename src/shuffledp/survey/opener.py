@@ -31,10 +31,10 @@ from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.record import Asked, Collected, InSeries
 from shuffledp.release.budget import Budget
-from shuffledp.release.facts import check_sayable
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import check_sayable
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release_counts
-from shuffledp.release.write import check_folder
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import replace_file, unwritable
 from shuffledp.survey.collection import Collection, is_digest, read_collection

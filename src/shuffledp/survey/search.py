@@ -26,10 +26,10 @@ from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger import Ledger, Receipt
 from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Budget, Spent
-from shuffledp.release.finishing import charged
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged
 from shuffledp.release.released import Release
 from shuffledp.release.top_release import drawn_levels, finished_search
-from shuffledp.release.write import check_folder
 from shuffledp.search.search import Search
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file

@@ -113,6 +113,6 @@ def count(data: object, column: str | None = None, *, rng: "Rng" = None, **given
     >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
     (True, True)
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("count", data, column, given, rng)

@@ -122,6 +122,6 @@ def crosstab(data: object, columns: Iterable[str], *, rng: "Rng" = None, **given
     >>> abs(row.estimate - 1000) < 6 * row.stderr, len(table.estimates)
     (True, 8)
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("crosstab", data, columns, given, rng)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -84,6 +84,10 @@ class CrosstabQuestion(Question):
     @property
     def listed(self) -> tuple[str, ...]:
         return self.rows
+
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        return {"shares": self.cells.names}
 
     def scale(self, n: int) -> float:
         return n

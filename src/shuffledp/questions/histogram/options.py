@@ -20,11 +20,11 @@ class Listing(TypedDict, total=False):
     categories: Annotated[
         Listed | None,
         Option(
-            "File with one category per line, or a list such as yes,no.",
+            "File with one category per line, a list such as yes,no, or whole numbers such as 0..11.",
             kind="text",
             metavar="FILE|LIST",
             example="yes,no",
-            instead=("domain",),
+            instead=(),
         ),
     ]
 
@@ -123,6 +123,6 @@ def histogram(
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("histogram", data, column, given, rng)

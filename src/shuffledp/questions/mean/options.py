@@ -142,6 +142,6 @@ def mean(data: object, column: str | None = None, *, rng: "Rng" = None, **given:
     >>> abs(row.estimate - 35.0) < 6 * row.stderr
     True
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("mean", data, column, given, rng)

@@ -145,6 +145,6 @@ def quantile(
     >>> found.lower[0] <= 40.0 <= found.upper[0]
     True
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("quantile", data, column, given, rng)

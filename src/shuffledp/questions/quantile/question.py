@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import NAMING, REMEDY, Bins, is_bound
 from shuffledp.errors import InvalidInput, Refusal
+from shuffledp.questions.quantile.cuts import plainly
 from shuffledp.questions.question import Question
 from shuffledp.schema import NEEDED, Chance, Floats, Limits, Number, part
 
@@ -86,6 +87,11 @@ class QuantileQuestion(Question):
             rule = "a range must hold some of the bins, and not all"
             remedy = "Give the lower end first, such as 18:65."
             raise InvalidInput(Refusal(rule, f"{low:.15g} to {high:.15g}", remedy))
+
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        ranges = [f"{plainly(low)} to {plainly(high)}" for low, high in self.ranges]
+        return {"quantiles": [plainly(at) for at in self.at], "ranges": ranges}
 
     def scale(self, n: int) -> float:
         return n

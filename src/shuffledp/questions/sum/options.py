@@ -31,6 +31,6 @@ def sum(data: object, column: str | None = None, *, rng: "Rng" = None, **given: 
     >>> abs(row.estimate - 140_000) < 10 * row.stderr, row.stderr < 100
     (True, True)
     """
-    from shuffledp.release.answered import answered
+    from shuffledp.release.pipeline import answered
 
     return answered("sum", data, column, given, rng)
