@@ -90,7 +90,9 @@ class _Again:
         right = depth <= LONGEST and max(*holders, search.get("faked_from") or 0) <= self.people
         right = right and search["delta"] >= FAINT and asked * search["share"] < OUT_OF
         if (own := search.get("counting_law")) is not None:  # of another form, it could not be read as this one
-            yield self.judge.equal("randomizer of those who count", own["type"], "krr", "the question")
+            right = own.keys() == {"type", "k", "epsilon0", "integers"} and len(own["integers"]) == 1
+            right = right and own["type"] == "krr"
+            yield self.judge.holds("randomizer of those who count", own["type"], "krr", "the question", right)
         yield self.judge.holds("numbers of the search", claimed, found, "what can be searched for", right)
 
     def levels(self) -> Iterator[Any]:
