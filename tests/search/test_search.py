@@ -15,7 +15,7 @@ from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.search import search as search_module

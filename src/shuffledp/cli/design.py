@@ -60,8 +60,8 @@ def design(
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
-    protocol = made.protocol
-    bound = protocol.guarantee.epsilon(delta=promise.delta)
+    poll = made.poll
+    bound = poll.guarantee.epsilon(delta=promise.delta)
     if given["as_json"]:
         return show.as_json(
             {
@@ -69,7 +69,7 @@ def design(
                 "digest": made.digest,
                 "lower": bound.lower,
                 "upper": bound.upper,
-                "bits": protocol.bits,
+                "bits": poll.bits,
                 "out": str(out),
             }
         )
@@ -78,13 +78,13 @@ def design(
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
             show.alone(made.mechanism, made.shown_alone),
-            ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
-            ("bits", f"{protocol.bits}", "in a report"),
+            ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
+            ("bits", f"{poll.bits}", "in a report"),
         ],
         [*show.algorithm(made), f"Written to {out}."],
     )
     following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
-    if protocol.epsilon0 == math.inf or protocol.randomizer.mixes:  # which plain files do not hide
+    if poll.epsilon0 == math.inf or poll.randomizer.mixes:  # which plain files do not hide
         following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
     return show.command(following, "Next: ")
 

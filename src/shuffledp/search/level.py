@@ -1,5 +1,4 @@
-"""One level of a search as a protocol: k-ary randomized response over its values, and the exact law
-of the votes for a word that so many people hold.
+"""The exact law of the votes for a word that so many people hold, at one level of a search.
 
 A person is asked at this level with probability ``share``, whoever they are, and then votes for
 their own word with probability ``hit`` and for another given one with probability ``miss``. So the
@@ -10,55 +9,15 @@ level and drawing the report are one draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.exact_limits import binomial_above
-from shuffledp.protocols.histogram import RandomizedResponse
-from shuffledp.sampling import Source
-from shuffledp.search.question import LevelQuestion
 
-__all__ = [
-    "SplitVotes",
-    "TopLevel",
-]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TopLevel(RandomizedResponse):
-    """How many people's words begin in which way; see ``LevelQuestion`` for the fields."""
-
-    categories: Iterable[Hashable] = field(init=False, repr=False, default=())
-    tokens: tuple[str, ...] | None = None
-    longest: int
-    words: tuple[str, ...] = ()
-    prefixes: tuple[str, ...] = ("",)
-    span: int = 1
-    room: int
-
-    def _ask(self) -> None:
-        self.question.checked()
-        self._set(categories=self.room)
-        super()._ask()
-
-    @property
-    def question(self) -> LevelQuestion:
-        """The question, for a design."""
-        return LevelQuestion(**{name: getattr(self, name) for name in LevelQuestion.field_names()})
-
-    def _places(self, values: Iterable[Any], source: Source) -> NDArray[Any]:
-        words = list(values)
-        if not words or not all(isinstance(word, str) for word in words):
-            raise InvalidInput("values must be words, one text for each person, got others. Pass a list of texts.")
-        level = self.question.level
-        return level.places(level.alphabet.rows([str(word) for word in words], longest=self.longest))
-
+__all__ = ["SplitVotes"]
 
 CUT_OFF = 1e-18  # more than a binomial has beyond ten standard deviations and 40 (Bernstein)
 

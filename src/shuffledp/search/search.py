@@ -49,12 +49,13 @@ from shuffledp.errors import (
     check_users,
     shown,
 )
+from shuffledp.poll import Poll
 from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.search.alphabet import LONGEST, Alphabet, check_tokens, extensions
-from shuffledp.search.level import SplitVotes, TopLevel
+from shuffledp.search.level import SplitVotes
 from shuffledp.search.question import LevelQuestion
 from shuffledp.storage.canonical import digest_of
 
@@ -193,14 +194,8 @@ class TopSearch:
 
     def design(self, question: LevelQuestion, group: Group) -> Design:
         """A level, written down."""
-        level = TopLevel(
-            **{name: getattr(question, name) for name in question.field_names()},
-            n=group.most,
-            honest=group.honest,
-            delta=self.level_delta,
-            randomizer=group.randomizer,
-        )
-        return Design.of(level, epsilon=self.epsilon)
+        terms: dict[str, Any] = {"n": group.most, "honest": group.honest, "delta": self.level_delta}
+        return Design.of(Poll(question, randomizer=group.randomizer, **terms), epsilon=self.epsilon)
 
     def first_design(self) -> Design:
         """The first level. No other has fewer people, and those who draw by another law show no
@@ -511,19 +506,9 @@ def _with_counting(search: TopSearch) -> TopSearch:
 
 def _law(search: TopSearch, group: Group, room: int, part: float, delta: float) -> Law:
     """The law that keeps a part of epsilon, at a delta of its own, in a group."""
-    level = TopLevel(
-        tokens=search.tokens,
-        longest=search.longest,
-        prefixes=(),
-        span=0,
-        room=room,
-        n=group.most,
-        honest=group.honest,
-        epsilon=part * search.epsilon,
-        delta=delta,
-    )
-    law: Law = level.law
-    return law
+    about: Any = {"words": (), "prefixes": (), "span": 0, "room": room}
+    question = LevelQuestion(tokens=search.tokens, longest=search.longest, **about)
+    return Poll(question, n=group.most, honest=group.honest, epsilon=part * search.epsilon, delta=delta).law
 
 
 def _no_louder(law: Law, other: Law) -> Law:
