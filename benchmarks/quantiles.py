@@ -155,7 +155,7 @@ def _measured(people: Population, runs: int) -> str:
         errors.append(found.values - below)
         covered.append((low <= below) & (below <= high))
         together.append(np.all((lowest <= below) & (below <= highest)))
-        rows = asked.quantiles(found)
+        rows = asked.question.quantiles(found)  # type: ignore[attr-defined]
         caught += [row.lower <= cuts[at] and cuts[at + 1] <= row.upper for row, at in zip(rows, places, strict=True)]
         off.append(abs(rows[1].value / median - 1.0))
         wide.append((rows[1].upper - rows[1].lower) / median)
@@ -190,7 +190,7 @@ def one(n: int, levels: Sequence[int]) -> None:
     before = time.process_time()
     step = 1 << 20
     tally = sum(asked.tally(asked.encode(numbers[at : at + step]).rows) for at in range(0, n, step))
-    asked.quantiles(asked.analyse_counts(tally))
+    asked.question.quantiles(asked.analyse_counts(tally))  # type: ignore[attr-defined]
     spent = time.process_time() - before
     print(f"{spent:.1f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}")
 

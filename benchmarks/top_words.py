@@ -85,7 +85,7 @@ def carried_out(search: Search, log: Log, *, seed: int) -> Found:
     while isinstance(step := search.next(tallies), Design):
         mine = levels >= len(tallies) if step.resolved.counting else levels == len(tallies)
         places = step.resolved.level.places(dictionary)[log.held[mine]]
-        law = step.protocol.randomizer
+        law = step.poll.randomizer
         tallies.append(law.tally(law.randomize(places, rng=rng)))
     return step
 

@@ -21,7 +21,7 @@ PROMISE: dict[str, Any] = {"n": 100_000, "epsilon": 1.0, "delta": 1e-8}
 
 
 @cache
-def _error(question: str, **asked: int) -> float:
+def _error(question: str, **asked: Any) -> float:
     return Poll(question, **asked, **PROMISE).predicted_stderr()
 
 

@@ -1,4 +1,4 @@
-"""A design is a protocol on paper: built again, it draws, counts and certifies the same."""
+"""A design is a poll on paper: built again, it draws, counts and certifies the same."""
 
 import json
 import subprocess
@@ -16,11 +16,13 @@ from shuffledp import Poll, questions
 from shuffledp.client import Encoder
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
+from shuffledp.questions.mean.statistical_query import StatisticalQuery
 from shuffledp.randomizers.law_file import law_of
 
 HOW = {"n": 500, "epsilon": 1.0, "delta": 1e-6}
-PROTOCOLS: dict[str, Callable[[], Poll]] = {
+TABLE: dict[str, Any] = {"columns": ["region", "smoker"], "categories": [3, 2]}
+NOISY: dict[str, Callable[[], Poll]] = {
     "histogram": lambda: Poll("histogram", categories=["a", "b", "c"], other="c", honest=400, rounds=2, **HOW),
     "binary": lambda: Poll("histogram", categories=["yes", "no"], **HOW),
     "numbers": lambda: Poll("histogram", categories=5, n=500, epsilon0=3.0, delta=1e-6),
@@ -30,37 +32,58 @@ PROTOCOLS: dict[str, Callable[[], Poll]] = {
         for each in ("hadamard", "hash", "subset", "oue")
     },
 }
+POLLS: dict[str, Callable[[], Poll]] = {
+    **NOISY,
+    "crosstab": lambda: Poll("crosstab", **TABLE, **HOW),
+    "bins": lambda: Poll("quantile", cuts=range(11), ranges=[(2, 8)], levels=(), **HOW),
+    "levels": lambda: Poll("quantile", cuts=range(17), levels=(4, 16), **HOW),
+    "tree": lambda: Poll("quantile", cuts=range(10), levels=2, branches=3, mechanism="dummies", **HOW),
+    "count": lambda: Poll("count", value="yes", **HOW),
+    "sum": lambda: Poll("sum", lower=-1.0, upper=2.0, mechanism="split", **HOW),
+    "shares": lambda: Poll("mean", mechanism="split", **HOW),
+    **{
+        f"{question}, {mechanism}": partial(Poll, question, mechanism=mechanism, **own, **HOW)
+        for question, own in (("crosstab", TABLE), ("quantile", {"cuts": range(7)}), ("histogram", {"categories": 3}))
+        for mechanism in ("fakes", "dummies")
+    },
+}
 
 
 @cache
 def made(name: str) -> Poll:
-    return PROTOCOLS[name]()
+    return POLLS[name]()
 
 
-@pytest.fixture(params=PROTOCOLS)
-def protocol(request: pytest.FixtureRequest) -> Poll:
+@pytest.fixture(params=NOISY)
+def noisy(request: pytest.FixtureRequest) -> Poll:
+    """One whose reports can be told from the truth by nobody."""
     return made(request.param)
 
 
-def test_json_and_back_is_the_same_protocol(protocol: Poll) -> None:
-    design = Design.from_json(json.loads(json.dumps(Design.of(protocol).as_json())))
-    again = design.protocol
-    assert again.describe() == protocol.describe()
-    assert again.randomizer == protocol.randomizer or design.mechanism.type == "subset"
-    assert again.guarantee.epsilon(delta=1e-6) == protocol.guarantee.epsilon(delta=1e-6)
-    assert design.digest == Design.of(protocol).digest
+@pytest.mark.parametrize("name", POLLS)
+def test_json_and_back_is_the_same_poll(name: str) -> None:
+    poll = made(name)
+    design = Design.from_json(json.loads(Design.of(poll).file_text()))
+    again = certify(design).poll
+    assert (design, design.as_json()) == (Design.of(poll), Design.of(poll).as_json())
+    assert again.question == poll.question
+    assert again.describe() == poll.describe()
+    assert again.randomizer == poll.randomizer or design.mechanism.type == "subset"
+    assert again.predicted_stderr() <= again.worst_stderr() * (1.0 + 1e-12)
+    assert again.guarantee.epsilon(delta=1e-6) == poll.guarantee.epsilon(delta=1e-6)
+    assert design.digest == Design.of(poll).digest
 
 
-def test_a_design_encodes_and_counts_as_its_protocol_does(protocol: Poll) -> None:
-    design, values = Design.of(protocol), np.arange(500) % min(3, protocol.randomizer.k)
+def test_a_design_encodes_and_counts_as_its_poll_does(noisy: Poll) -> None:
+    design, values = Design.of(noisy), np.arange(500) % min(3, noisy.randomizer.k)
     if design.domain.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
     rows = Encoder.of(design).encode(values, rng=np.random.default_rng(5))
-    parts = design.protocol.tally(rows[:150]) + design.protocol.tally(rows[150:])
-    assert np.array_equal(parts, design.protocol.tally(rows))
-    direct = protocol.analyse(protocol.shuffle(rows))
-    assert np.array_equal(design.protocol.analyse_counts(parts).values, direct.values)
-    assert np.array_equal(design.protocol.analyse_counts(parts).stderr, direct.stderr)
+    parts = design.poll.tally(rows[:150]) + design.poll.tally(rows[150:])
+    assert np.array_equal(parts, design.poll.tally(rows))
+    direct = noisy.analyse(noisy.shuffle(rows))
+    assert np.array_equal(design.poll.analyse_counts(parts).values, direct.values)
+    assert np.array_equal(design.poll.analyse_counts(parts).stderr, direct.stderr)
 
 
 def changes(facts: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -71,8 +94,8 @@ def changes(facts: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
             yield from changes(value)
 
 
-def test_any_changed_field_is_refused(protocol: Poll) -> None:
-    facts = Design.of(protocol).as_json()
+def test_any_changed_field_is_refused(noisy: Poll) -> None:
+    facts = Design.of(noisy).as_json()
     for name, value, part in list(changes(facts)):
         for wrong in (None, "nonsense", -1, [], {}, 0.001):
             if wrong == value or (wrong is None and name == "epsilon") or (wrong == 0.001 and name == "delta"):
@@ -84,7 +107,7 @@ def test_any_changed_field_is_refused(protocol: Poll) -> None:
         with pytest.raises(InvalidInput):
             certify(Design.from_json(facts))
         part[name] = value
-    assert certify(Design.from_json(facts)).design.digest == Design.of(protocol).digest
+    assert certify(Design.from_json(facts)).digest == Design.of(noisy).digest
     with pytest.raises(InvalidInput, match="version"):
         Design.from_json(facts | {"version": 2})
 
@@ -107,8 +130,8 @@ def test_labels_that_json_cannot_hold_are_refused() -> None:
 
 
 def test_a_baseline_has_no_design() -> None:
-    with pytest.raises(InvalidInput, match="must answer a question that a design can hold, got StatisticalQuery"):
-        Design.of(sdp.StatisticalQuery(query=float, n=10, epsilon0=1.0, k=1))
+    with pytest.raises(InvalidInput, match="must answer a question that a design can hold, got a StatisticalQuery"):
+        Design.of(Poll(StatisticalQuery(query=float), n=10, epsilon0=1.0, delta=1e-6, k=1))
 
 
 def test_a_design_needs_a_delta() -> None:

@@ -15,11 +15,12 @@ training     noisy training: random allocation, permuted passes, other samplers
 literature   every published bound, one file per paper, beside the truth
 workload     which sums of people answer a question
 domain       how a value becomes a place: what clients and browsers read of a design
+mechanisms   how reports hide, and what is estimated from what arrives
 design       the one file that clients, shuffler and analyst share
 questions    what can be asked, a folder each; other distributions add theirs
+poll         a question, the mechanism that hides its answers, and a target
 search       frequent words that were never listed, level by level
-mechanisms   how reports hide, and what is estimated from what arrives
-protocols    a question and how it is hidden, from encoding to estimate; plan
+planning     every mechanism that fits a task, side by side
 testing      the same checks for a class of your own
 audits       attacks on running code
 figures      drawing, and nothing but drawing
@@ -52,24 +53,9 @@ if TYPE_CHECKING:
     from shuffledp.audits import Audit, audit
     from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
     from shuffledp.literature.comparison import Comparison, compare
+    from shuffledp.mechanisms.estimate import Estimate
+    from shuffledp.planning import plan
     from shuffledp.poll import Poll
-    from shuffledp.protocols import (
-        BallsAndBins,
-        Crosstab,
-        DummyHistogram,
-        Estimate,
-        FakesHistogram,
-        Histogram,
-        Mean,
-        Quantiles,
-        ShuffledSGD,
-        SignedCount,
-        SplitMean,
-        SplitSum,
-        StatisticalQuery,
-        Sum,
-    )
-    from shuffledp.protocols.planning import plan
     from shuffledp.questions.count.options import count
     from shuffledp.questions.crosstab.options import crosstab
     from shuffledp.questions.histogram.options import histogram
@@ -108,6 +94,7 @@ if TYPE_CHECKING:
     from shuffledp.series.tracking import Series
     from shuffledp.training import RandomAllocation
     from shuffledp.training.calibration import calibrate_training
+    from shuffledp.training.descent import BallsAndBins, ShuffledSGD
 
 __version__ = "0.1.0"
 
@@ -128,23 +115,17 @@ __all__ = [
     "Calibration",
     "CheckIn",
     "Comparison",
-    "Crosstab",
     "DoesNotApply",
-    "DummyHistogram",
     "Estimate",
-    "FakesHistogram",
     "FiniteRandomizer",
     "FromMatrix",
     "Gaussian",
     "Hadamard",
-    "Histogram",
     "InvalidInput",
     "Laplace",
     "LocalHash",
-    "Mean",
     "OneOf",
     "Poll",
-    "Quantiles",
     "RandomAllocation",
     "Randomizer",
     "Release",
@@ -153,14 +134,9 @@ __all__ = [
     "ShuffledSGD",
     "ShuffledpError",
     "ShufflerDummies",
-    "SignedCount",
     "SignedUnits",
-    "SplitMean",
     "SplitShares",
-    "SplitSum",
-    "StatisticalQuery",
     "SubsetSelection",
-    "Sum",
     "TreeDummies",
     "Unary",
     "UserFakes",
@@ -206,14 +182,12 @@ __getattr__, __dir__ = lazy(
         "accounting.groups": "shuffle_groups",
         "accounting.threshold": "SampleAndThreshold",
         "training": "RandomAllocation",
+        "training.descent": "BallsAndBins ShuffledSGD",
         "training.calibration": "calibrate_training",
         "accounting.curves": "Bound",
+        "mechanisms.estimate": "Estimate",
+        "planning": "plan",
         "poll": "Poll",
-        "protocols": (
-            "BallsAndBins Crosstab DummyHistogram Estimate "
-            "FakesHistogram Histogram Mean Quantiles ShuffledSGD "
-            "SignedCount SplitMean SplitSum StatisticalQuery Sum plan"
-        ),
         "randomizers": (
             "AllOf AnyDeletionLDP AnyLDP BLH CheckIn FiniteRandomizer FromMatrix Gaussian Hadamard KRR "
             "Laplace LocalHash OLH OUE OneOf RAPPOR RR Randomizer ShufflerDummies SignedUnits SplitShares "

@@ -3,7 +3,7 @@ become reports.
 
 Law and sampler are all that is needed for that. No accountant is loaded here: that the noise of a
 design keeps its promise is certified where it was made, and again by shuffler and analyst
-(``protocols.settling``). A client checks that the integers are those of the law, and how much one
+(``poll.certify``). A client checks that the integers are those of the law, and how much one
 report says by itself, which needs nobody's word.
 """
 

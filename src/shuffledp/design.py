@@ -6,8 +6,8 @@ question from another distribution runs everywhere. The question is decoded wher
 computed from it (``resolved``), and must then resolve to the very domain that is stored.
 
 This is plain data. It knows no accountant and no randomizer: ``randomizers.law_file`` says whether
-a law's integers are those that this version draws with, and ``protocols.settling`` builds the
-protocol again and certifies its target.
+a law's integers are those that this version draws with, and ``poll`` builds the poll again and
+certifies its target.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-from typing import Protocol as Structure
 
 from shuffledp.domain import MOST_BINS, NAMING, REMEDY, Stored
 from shuffledp.errors import InvalidInput, check_probability
@@ -42,7 +41,7 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.wording import exactly, short, shown_alone
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.protocol import Protocol
+    from shuffledp.poll import Poll
     from shuffledp.questions.question import Question
 
 __all__ = ["DESIGN", "FORMAT", "SEARCH", "VERSION", "Asking", "Design", "Law", "Target"]
@@ -176,27 +175,6 @@ class Asking(Part):
     type: Text
 
 
-class Written(Structure):
-    """What a protocol must say of itself to be written down; ``question`` is None where it has no
-    design.
-    """
-
-    @property
-    def question(self) -> Question | None: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def honest(self) -> int | None: ...
-    @property
-    def rounds(self) -> int: ...
-    @property
-    def epsilon(self) -> float | None: ...
-    @property
-    def delta(self) -> float | None: ...
-    @property
-    def law(self) -> Law: ...
-
-
 @part
 class Design(Part):
     """What is asked, how a value becomes a place, how reports hide it, and which target that meets.
@@ -216,32 +194,28 @@ class Design(Part):
     target: Target
 
     @classmethod
-    def of(cls, protocol: Written, *, epsilon: float | None = None) -> Self:
-        """Write a protocol down, with what it promises, or else with ``epsilon``."""
-        question = getattr(protocol, "question", None)
-        if question is None:
+    def of(cls, poll: Poll, *, epsilon: float | None = None) -> Self:
+        """Write a poll down, with what it promises, or else with ``epsilon``."""
+        if poll.delta is None:
             raise InvalidInput(
-                f"the protocol must answer a question that a design can hold, got {type(protocol).__name__}. Ask for a "
-                f"histogram, a count, a crosstab, quantiles, a mean or a sum."
+                "delta must be given to a poll that is written down, got none. Its certificate says epsilon at that "
+                "delta."
             )
-        if protocol.delta is None:
-            raise InvalidInput(
-                "delta must be given to a protocol that is written down, got none. Its certificate says epsilon at "
-                "that delta."
-            )
-        assert protocol.honest is not None
-        promised = epsilon if protocol.epsilon is None else protocol.epsilon
-        target = Target(
-            n=protocol.n, epsilon=promised, delta=protocol.delta, honest=protocol.honest, rounds=protocol.rounds
-        )
-        design = cls.asked(question, protocol.law, target)
-        vars(design)["protocol"] = protocol  # it stands already: nothing is built or certified twice
+        promised = epsilon if poll.epsilon is None else poll.epsilon
+        target = Target(n=poll.n, epsilon=promised, delta=poll.delta, honest=poll.honest, rounds=poll.rounds)
+        design = cls.asked(poll.question, poll.law, target)
+        vars(design)["poll"] = poll  # it stands already: nothing is built or certified twice
         return design
 
     @classmethod
     def asked(cls, question: Question, law: Law, target: Target) -> Self:
         """The design of a question, with a law that answers it."""
         checked = question.checked()
+        if law.inside.type not in question.mechanisms:
+            raise InvalidInput(
+                f"the randomizer of a {question} must be one of {', '.join(question.mechanisms)} to be written down, "
+                f"got {law.inside.type}. Name its mechanism instead."
+            )
         domain: Any = checked.domain(law.values)
         stored = Asking.read(checked.as_json(), DESIGN, "question.")
         return cls(question=stored, domain=domain, mechanism=law, target=target).checked()
@@ -249,7 +223,7 @@ class Design(Part):
     @classmethod
     def from_json(cls, written: object) -> Self:
         """Read ``as_json``; any other form is refused. It is read, and not yet certified: see
-        ``protocols.settling``.
+        ``poll.certify``.
         """
         if not isinstance(written, Mapping) or written.get("format") != FORMAT:
             named = written.get("format") if isinstance(written, Mapping) else None
@@ -342,13 +316,13 @@ class Design(Part):
         return resolved(self)
 
     @cached_property
-    def protocol(self) -> Protocol:
-        """The protocol that it describes: the one that was written down, or, of a design that was
-        read, one that is built again.
+    def poll(self) -> Poll:
+        """The poll that it describes: the one that was written down, or, of a design that was read,
+        one that is built again.
         """
-        from shuffledp.protocols.settling import protocol_of
+        from shuffledp.poll import poll_of
 
-        return protocol_of(self)
+        return poll_of(self)
 
 
 def _is_integer(text: str) -> bool:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
+import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp import Poll
+from shuffledp._types import Floats
+from shuffledp.accounting.guarantee import Guarantee
+from shuffledp.accounting.inversion import crossing
 from shuffledp.randomizers import Randomizer
 
 TARGET = {"epsilon": 0.5, "delta": 1e-6}
@@ -125,3 +130,104 @@ def test_a_promise_that_is_broken_as_often_as_kept_is_refused_at_once(delta: flo
     for way in ways:
         with pytest.raises(sdp.InvalidInput, match=r"delta must be at most 0.1 for a promise"):
             way()
+
+
+CLOSER = 1e-3  # how much better than the answer no other epsilon may be
+
+
+def contradictions(mechanism: Guarantee, delta: float) -> list[str]:
+    """What delta() says against epsilon(): an end that does not hold, or another epsilon that would
+    have been a better answer.
+    """
+    lower, upper = mechanism.epsilon(delta=delta)
+    found = []
+    if upper * (1.0 + 1e-6) <= 700.0 and mechanism.delta(epsilon=upper * (1.0 + 1e-6)).upper > delta:
+        found.append("the upper end does not hold")
+    if 0.0 < lower <= 700.0 and mechanism.delta(epsilon=lower).lower < delta:
+        found.append("the lower end does not hold")
+    smaller = min(upper, 700.0) * np.append(np.linspace(0.0, 0.95, 5), 1.0 - CLOSER)
+    if upper > 0.0 and np.any(mechanism._end("upper", smaller) <= delta):
+        found.append("a smaller epsilon holds, too")
+    larger = lower * (1.0 + CLOSER) + (min(2.0 * upper, mechanism.ceiling, 700.0) - lower) * np.array(
+        [0.0, 0.01, 0.1, 0.5, 1.0]
+    )
+    larger = larger[larger <= 700.0]
+    if larger.size and np.any(mechanism._end("lower", larger) >= delta):
+        found.append("a larger epsilon is needed")
+    return found
+
+
+def random_randomizer(rng: np.random.Generator) -> Randomizer:
+    epsilon0, k = float(10.0 ** rng.uniform(-3.0, 1.0)), int(10.0 ** rng.uniform(0.5, 3.0))
+    families: list[Randomizer] = [
+        sdp.RR(epsilon0=epsilon0),
+        sdp.KRR(k=k, epsilon0=epsilon0),
+        sdp.Hadamard(k=k, epsilon0=epsilon0),
+        sdp.OUE(k=k, epsilon0=epsilon0),
+        sdp.SubsetSelection(k=k, epsilon0=epsilon0),
+        sdp.AnyLDP(epsilon0=epsilon0),
+        sdp.AnyLDP(epsilon0=epsilon0, delta0=float(10.0 ** rng.uniform(-12.0, -5.0))),
+        sdp.Laplace(epsilon0=epsilon0),
+        sdp.Gaussian(sigma=float(10.0 ** rng.uniform(0.0, 1.0))),
+    ]
+    return families[int(rng.choice(len(families), p=[0.16] * 3 + [0.1] * 5 + [0.02]))]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_mechanisms_do_not_contradict_themselves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    once = sdp.shuffle(random_randomizer(rng), n=int(10.0 ** rng.uniform(0.0, 12.0)))
+    delta = float(10.0 ** rng.uniform(-12.0, -0.5))
+    mechanism = once if seed % 3 else once.compose(int(10.0 ** rng.uniform(0.3, 4.0)))
+    assert contradictions(mechanism, delta) == [], (once.randomizer, once.n, delta)
+
+
+def test_a_rough_curve_that_rises_again_is_not_trusted() -> None:
+    """Rough upper ends of this curve fall below 1e-6 only at epsilon = 26, close ones at 10.3:
+    epsilon() once said 26.
+    """
+    mechanism = sdp.shuffle(sdp.Gaussian(sigma=0.25), n=10**7)
+    epsilon = mechanism.epsilon_at_most(delta=1e-6)
+    assert 10.2 < epsilon < 10.4
+    assert mechanism.delta_at_most(epsilon=epsilon) <= 1e-6
+
+
+def rising_again(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+    """e^(-2 epsilon), known well up to 7 and badly beyond; and the rougher, the worse."""
+    truth, bump = np.exp(-2.0 * epsilons), np.exp(-0.5 * (epsilons - 13.0) ** 2 / 9.0)
+    return truth * (1.0 - min(gap * 1e3, 0.9)), truth * (1.0 + gap) + bump * (1e-3 if gap > 1e-4 else 1e-5)
+
+
+@pytest.mark.parametrize("ceiling", [45.0, math.inf])
+@pytest.mark.parametrize("delta", [0.5, 1e-2, 1e-4, 1e-5, 4e-6, 3e-6, 1e-6, 1e-8, 1e-12])
+def test_the_least_epsilon_is_found_on_a_curve_that_rises_again(delta: float, ceiling: float) -> None:
+    grid = np.linspace(0.0, 45.0, 400_001)
+    lower, upper = rising_again(grid, 1e-7)
+    least = grid[np.flatnonzero(upper <= delta)[0]]
+    found = crossing(rising_again, delta, ceiling, end="upper")
+    assert rising_again(np.array([found]), 1e-7)[1][0] <= delta
+    assert found <= least * (1.0 + CLOSER)
+    most = grid[np.flatnonzero(lower >= delta)[-1]]
+    found = crossing(rising_again, delta, ceiling, end="lower")
+    assert rising_again(np.array([found]), 1e-7)[0][0] >= delta
+    assert found >= most * (1.0 - CLOSER)
+
+
+def test_nan_and_vanishing_ends_are_no_answer() -> None:
+    def unknown(epsilons: Floats, gap: float) -> tuple[Floats, Floats]:
+        del gap
+        return np.zeros_like(epsilons), np.where(epsilons > 0.0, np.nan, 0.5)
+
+    assert crossing(unknown, 1e-6, 3.0, end="upper") == 3.0
+    assert crossing(unknown, 1e-6, math.inf, end="upper") == math.inf
+    assert crossing(unknown, 1e-6, 3.0, end="lower") == 0.0
+
+
+@pytest.mark.parametrize("share", [0.9999, 1.0, 1.0000001, 1.1])
+def test_a_curve_that_is_flat_at_delta_has_ends_in_order(share: float) -> None:
+    """With probability delta0 a report shows its input, whatever epsilon is: from there on the
+    curve does not fall any more.
+    """
+    lower, upper = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=1000).epsilon(delta=share * 1e-12)
+    assert lower <= upper
+    assert (upper == math.inf) == (share < 1.0)

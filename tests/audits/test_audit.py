@@ -9,6 +9,7 @@ from shuffledp import Poll
 from shuffledp.audits import Audit, Check, audit, subject_of
 from shuffledp.audits.attack import BAG
 from shuffledp.errors import InvalidInput
+from shuffledp.questions.mean.statistical_query import StatisticalQuery
 from shuffledp.sampling import source_of
 from shuffledp.training.descent import ShuffledSGD
 
@@ -18,8 +19,8 @@ SHIPPED = {
     "promised Histogram": lambda: Poll("histogram", categories=range(4), n=40, epsilon=1.0, delta=DELTA),
     "Sum": lambda: Poll("sum", n=40, epsilon0=2.0, k=3, delta=DELTA),
     "Mean": lambda: Poll("mean", n=40, epsilon0=2.0, k=1, delta=DELTA, lower=-1.0, upper=3.0),
-    "StatisticalQuery": lambda: sdp.StatisticalQuery(
-        query=lambda record: record["age"] / 120.0, n=40, epsilon0=2.0, k=2, delta=DELTA
+    "StatisticalQuery": lambda: Poll(
+        StatisticalQuery(query=lambda record: record["age"] / 120.0), n=40, epsilon0=2.0, k=2, delta=DELTA
     ),
     "Histogram by Hadamard response": lambda: Poll(
         "histogram", categories=20, n=40, epsilon0=2.0, mechanism="hadamard", delta=DELTA

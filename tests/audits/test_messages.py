@@ -17,7 +17,6 @@ from shuffledp.audits.messaged import Polled
 from shuffledp.audits.messages_seen import dummies_law, view_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
-from shuffledp.search.level import TopLevel
 
 pytestmark = pytest.mark.long
 
@@ -53,7 +52,7 @@ PROTOCOLS = {
     ),
     "bins": lambda: Poll("quantile", cuts=range(9), n=40, epsilon0=1.5),
     "levels": lambda: Poll("quantile", cuts=range(17), levels=(4, 16), n=40, epsilon0=1.5),
-    "words": lambda: TopLevel(tokens=("a", "b"), longest=3, span=2, room=8, n=40, epsilon0=1.5),
+    "words": lambda: Poll("top", tokens=("a", "b"), longest=3, span=2, room=8, n=40, epsilon0=1.5),
     "fakes": lambda: Poll(
         "histogram", categories=["x", "y", "z"], n=40, randomizer=UserFakes(k=3, slots=2, chance=0.5)
     ),

@@ -12,7 +12,7 @@ import pytest
 from shuffledp import KRR, OUE, Hadamard, Poll, SubsetSelection
 from shuffledp.cli import main
 from shuffledp.mechanisms import grids, one_message
-from shuffledp.protocols.planning import plan
+from shuffledp.planning import plan
 from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.search.planning import planned_search, rarest_found
 from shuffledp.wording import right, shown_alone

@@ -19,7 +19,7 @@ from shuffledp.randomizers.law_file import law_of
 from tests.pins import asked
 from tests.pins.pinned import pins
 
-HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol", "shuffledp.questions.question"}
+HEAVY = {"scipy", "matplotlib", "shuffledp.accounting", "shuffledp.poll", "shuffledp.questions.question"}
 
 
 @pytest.fixture

@@ -81,7 +81,7 @@ def totals(rows: Any) -> tuple[int, int]:
 def test_what_is_counted_is_the_laws_own_tally_of_the_same_reports(name: str) -> None:
     """Drawn, held as engines hold them, cut into other batches, given back: nothing is lost."""
     design = promised(PROTOCOLS[name]())
-    phones, law = BatchEncoder.of(design, column="v"), design.protocol.randomizer
+    phones, law = BatchEncoder.of(design, column="v"), design.poll.randomizer
     values = np.random.default_rng(1).integers(0, design.mechanism.values, 60)
     held = list(phones.encode([column(values[:25]), column(values[25:])]))
     assert all(each.schema == phones.schema for each in held)
@@ -98,7 +98,7 @@ def test_what_is_counted_is_the_laws_own_tally_of_the_same_reports(name: str) ->
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_what_a_task_adds_up_is_a_tally_of_its_design(name: str) -> None:
     design = promised(PROTOCOLS[name]())
-    phones, law = BatchEncoder.of(design, column="v"), design.protocol.randomizer
+    phones, law = BatchEncoder.of(design, column="v"), design.poll.randomizer
     values = np.random.default_rng(1).integers(0, design.mechanism.values, 60)
     parts = [row for half in (values[:20], values[20:]) for row in phones.tally([column(half), column(half[:0])])]
     sums = added_up(parts)
@@ -111,7 +111,7 @@ def test_what_a_task_adds_up_is_a_tally_of_its_design(name: str) -> None:
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_sums_that_no_reports_have_do_not_add_up(name: str) -> None:
     design = promised(PROTOCOLS[name]())
-    law, values = design.protocol.randomizer, np.random.default_rng(1).integers(0, design.mechanism.values, 60)
+    law, values = design.poll.randomizer, np.random.default_rng(1).integers(0, design.mechanism.values, 60)
     sums = added_up(BatchEncoder.of(design, column="v").tally([column(values)])).votes
     assert not law.adds_up(sums, 59)
     assert not law.adds_up(sums, 61)
@@ -129,7 +129,7 @@ def test_votes_are_close_to_what_people_hold(poll: Design) -> None:
     """What is drawn is the truth with noise, value by value, not merely a number of reports."""
     values = ["bus"] * 6000 + ["car"] * 2000
     sums = added_up(BatchEncoder.of(poll, column="v").tally([column(values)]))
-    law = poll.protocol.randomizer
+    law = poll.poll.randomizer
     estimates = (sums.votes - sums.reports * law.miss) / law.contrast
     stderr = np.sqrt(law.count_variance(np.array([6000, 0, 2000])))
     assert np.all(np.abs(estimates - [6000, 0, 2000]) < 6 * stderr)
@@ -255,7 +255,7 @@ print(len(opened), *sys.modules)"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     times, *modules = done.stdout.split()
     assert times == "1"
-    heavy = {"scipy", "matplotlib", "pyspark", "apache_beam", "shuffledp.accounting", "shuffledp.protocols.protocol"}
+    heavy = {"scipy", "matplotlib", "pyspark", "apache_beam", "shuffledp.accounting", "shuffledp.poll"}
     assert not heavy & set(modules)
 
 
@@ -265,14 +265,14 @@ def test_nothing_is_certified_where_reports_are_drawn(poll: Design, monkeypatch:
 
     for name in ("delta_at_most", "epsilon_at_most"):
         monkeypatch.setattr(f"shuffledp.accounting.guarantee.Guarantee.{name}", fail)
-    monkeypatch.setattr("shuffledp.protocols.settling.certify", fail)
+    monkeypatch.setattr("shuffledp.poll.certify", fail)
     read = Design.from_json(poll.as_json())
     phones = BatchEncoder.of(read, column="v")
     held = list(phones.encode([column(["bus"])]))
     assert totals(ReportTally.of(read).tally(held)) == (1, 0)
     assert "protocol" not in vars(read)
     with pytest.raises(AssertionError, match="certified"):  # the positive control
-        poll.protocol.guarantee.delta_at_most(epsilon=1.0)
+        poll.poll.guarantee.delta_at_most(epsilon=1.0)
 
 
 def test_two_tasks_never_share_their_noise(poll: Design) -> None:

@@ -68,7 +68,7 @@ def check(facts: Facts, place: Path) -> None:
     """That the counts of a release are the library's own of the reports that were drawn, one for
     each person, and that its estimates are theirs, and near the truth.
     """
-    protocol = Design.from_json(facts["design"]).protocol
+    protocol = Design.from_json(facts["design"]).poll
     last = {each.partition: each for each in sorted(noted(place), key=lambda each: each.attempt)}
     drawn = np.concatenate([each.reports(protocol.randomizer) for each in last.values()])
     tally, counted, estimates = protocol.tally(drawn), facts["tally"], facts["estimates"]

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom, nbinom
 
 from shuffledp import KRR, Poll
-from shuffledp.mechanisms.estimate import combine
+from shuffledp.mechanisms.estimate import Estimate, combine
 from shuffledp.mechanisms.exact_limits import Votes, noise_above, noise_reach
 from shuffledp.mechanisms.rows import SharedNoise, Weighted, widest_gap
-from shuffledp.protocols import Estimate
 from tests.mechanisms.simulation import coins, counts_of, ends, grid_counts
 
 

@@ -16,7 +16,6 @@ from shuffledp.audits import poison
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.fakes import UserFakes
-from shuffledp.search.level import TopLevel
 
 PEOPLE = 60
 
@@ -86,7 +85,7 @@ MORE: dict[str, Callable[[], Poll]] = {
         n=PEOPLE,
         randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, epsilon0=2.0),
     ),
-    "words": lambda: TopLevel(tokens=("a", "b"), longest=3, span=2, room=8, n=PEOPLE, epsilon0=1.5),
+    "words": lambda: Poll("top", tokens=("a", "b"), longest=3, span=2, room=8, n=PEOPLE, epsilon0=1.5),
     "count": lambda: Poll(
         "count", value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(honest=PEOPLE, decay=0.8, pairs=60, messages=24)
     ),

@@ -12,9 +12,8 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
-from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.sums import reachable
+from shuffledp.questions.mean.options import reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
 
@@ -106,14 +105,6 @@ def test_a_trillion_people_get_the_finest_grid_whose_sums_fit() -> None:
     assert total.predicted_stderr() == pytest.approx(math.sqrt(10**12) / 2.0 / steps, rel=1e-3)
     with pytest.raises(InvalidInput, match="Use a coarser grid"):
         Poll("sum", mechanism="split", **promise, k=steps + 2)
-
-
-def test_a_design_is_read_again() -> None:
-    for protocol, name in ((usual(), "sum"), (Poll("mean", mechanism="split", n=500, epsilon=1.0, delta=1e-6), "mean")):
-        again = Design.from_json(Design.of(protocol).as_json())
-        assert again.question.type == name
-        assert again.protocol.randomizer == protocol.randomizer
-        assert type(again.protocol) is type(protocol)
 
 
 def test_chosen_by_messages_and_error() -> None:

@@ -111,18 +111,18 @@ def estimated(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]
     found["sway"] = _plain(asked.sway(asked.analyse_counts(first)))
     found["predicted"] = float(asked.predicted_stderr())
     if "by" in ask:
-        known, *columns = asked.shares(first, by=ask["by"], level=LEVEL)
+        known, *columns = asked.derive(first, by=ask["by"])["shares"](level=LEVEL)
         found["share_known"] = known.tolist()
         for name, column in zip(("", "_low", "_high", "_all_low", "_all_high"), columns, strict=True):
             found[f"share{name}"] = np.where(known, column, 0.0).tolist()
     if ask["ask"] == "quantile":
-        rows = asked.quantiles(asked.combine([asked.analyse_counts(each) for each in votes]), LEVEL)
+        rows = asked.question.quantiles(asked.combine([asked.analyse_counts(each) for each in votes]), LEVEL)
         found["quantile"] = [[float(each) for each in row[:4]] for row in rows]
         if ask.get("ranges"):
-            within = _numbers(asked.combine([asked.in_ranges(each) for each in votes]))
+            within = _numbers(asked.combine([asked.derive(each)["ranges"] for each in votes]))
             found |= {f"range_{name}": column for name, column in within.items() if name != "people"}
-    if ask["ask"] in ("mean", "sum") and hasattr(asked, "at_ends"):
-        ends = _numbers(asked.combine([asked.at_ends(each) for each in votes]))
+    if "ends" in asked.derive(first):
+        ends = _numbers(asked.combine([asked.derive(each)["ends"] for each in votes]))
         found |= {f"end_{name}": column for name, column in ends.items() if name != "people"}
     return found
 

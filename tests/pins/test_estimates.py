@@ -25,8 +25,8 @@ PINS = pins("estimates")
 EXACT = (exact_limits, rows, shares, fakes, levels, tree)
 # Lines that no right answer needs: refusals, what rounds with another law would do, and planning.
 EXCUSED = ("raise ", "return None", 'f"', "usual = sent", "numbers = each")
-PLANNING = ("level_sizes", "tree_shapes", "of_levels", "best_levels", "Weighted.normal")
-CHOSEN = ("calibrated", "best", "of_shape", "worst")  # methods that look for noise
+PLANNING = ("checked_levels", "level_sizes", "tree_shapes", "of_levels", "best_levels", "Weighted.normal")
+CHOSEN = ("calibrate", "calibrated", "best", "of_shape", "worst")  # methods that look for noise
 
 
 @pytest.mark.parametrize("pin", PINS, ids=lambda pin: pin["id"])

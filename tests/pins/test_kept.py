@@ -13,7 +13,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.client import read_design
 from shuffledp.ledger import Entry
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.survey.collection import read_collection
 from shuffledp.survey.opener import open_collection
 from shuffledp.testing import check_randomizer
@@ -30,7 +30,7 @@ def test_a_design_of_a_check_in_is_read_certified_and_written_again() -> None:
     design = read_design(KEPT / "design.json")
     assert design.file_text() == (KEPT / "design.json").read_text(encoding="utf-8")
     assert design.digest == "bb85408379a3c1683fcccaf1fe3bc1f3aced8db10925960f9d76f4da9a4bd5f3"
-    bound = certify(design).guarantee.epsilon(delta=1e-6)
+    bound = certify(design).poll.guarantee.epsilon(delta=1e-6)
     assert (bound.lower, bound.upper) == (near(0.13342383539221964), near(0.13352846663050078))
 
 

@@ -10,6 +10,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting.interop import to_dp_accounting, to_dp_event
 from shuffledp.mechanisms.estimate import likelihood, simplex
+from shuffledp.mechanisms.grids import printed_bound, printed_law
+from shuffledp.questions.mean.statistical_query import StatisticalQuery
 from tests.pins.asked import Tape
 
 COLUMNS = {
@@ -64,15 +66,17 @@ def test_the_biased_estimators() -> None:
 
 
 def test_the_printed_choice_of_a_sum() -> None:
-    tally = sdp.Sum.printed(n=100_000, epsilon=1.0, delta=1e-6)
-    found = (tally.k, tally.epsilon0, tally.gamma, tally.predicted_stderr(), tally.theorem_2())
+    tally = sdp.Poll("sum", n=100_000, randomizer=printed_law(n=100_000, epsilon=1.0, delta=1e-6))
+    law = tally.randomizer
+    found = (law.k - 1, law.epsilon0, law.gamma, tally.predicted_stderr(), printed_bound(100_000, law))
     assert found == pytest.approx(
         (8, 6.182729242557637, 0.018281091561456127, 30.960455950405308, 36.69213435583885), rel=1e-12
     )
 
 
 def test_a_statistical_query() -> None:
-    adults = sdp.StatisticalQuery(query=lambda age: float(age >= 18), name="adults", n=400, epsilon0=4.0, k=1)
+    query = StatisticalQuery(query=lambda age: float(age >= 18), name="adults")
+    adults = sdp.Poll(query, n=400, epsilon0=4.0, k=1)
     bag = adults.shuffle(adults.encode([*range(10, 50)] * 10, rng=Tape("adults")))
     estimate = adults.analyse(bag)
     found = [estimate.value, *estimate.stderr.tolist(), *(float(end[0]) for end in estimate.interval())]

@@ -9,7 +9,7 @@ import pytest
 
 from shuffledp import InvalidInput, Poll
 from shuffledp.domain import ENCODINGS
-from shuffledp.protocols import Plan, plan
+from shuffledp.planning import Plan, plan
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +24,13 @@ def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Pla
     assert {option.trust for option in table.options} == trust
     assert len(table.options) == 9
     for option in table.options:
-        if option.protocol is None:
+        if option.poll is None:
             assert option.trust in {"curator", "nobody"}
             assert option.guarantee is None
             continue
         assert option.guarantee.delta(epsilon=2.0).upper <= 1e-5
-        assert option.error == option.protocol.predicted_stderr()
-        assert option.bits == option.protocol.bits
+        assert option.error == option.poll.predicted_stderr()
+        assert option.bits == option.poll.bits
     assert table.best.question.type == "histogram"
     shown = str(table)
     assert "histogram of 20 values: 3000 users, epsilon = 2, delta = 1e-05" in shown
@@ -42,7 +42,7 @@ def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
     truth = np.random.default_rng(17).multinomial(3000, np.full(20, 1.0 / 20.0))
     people = np.repeat(np.arange(20), truth)
     sums = Poll("histogram", categories=20, mechanism="oue", view="sums", n=3000, epsilon=2.0, delta=1e-5)
-    tried = [(each.name, each.trust, each.protocol, each.error) for each in table.options]
+    tried = [(each.name, each.trust, each.poll, each.error) for each in table.options]
     for name, trust, protocol, error in [*tried, ("sums", "shuffler", sums, sums.predicted_stderr())]:
         squares, rng = [], np.random.default_rng(17)
         if protocol is None:

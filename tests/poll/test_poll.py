@@ -12,7 +12,7 @@ from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import one_message
-from shuffledp.protocols.settling import certify, protocol_of
+from shuffledp.poll import certify, poll_of
 
 PROMISE = {"n": 400, "epsilon": 1.0, "delta": 1e-6}
 BUILDERS: dict[str, Callable[[], Poll]] = {
@@ -50,15 +50,15 @@ def test_an_impossible_promise_is_refused_when_it_is_made() -> None:
 def test_a_design_keeps_its_very_randomizer() -> None:
     poll = Poll("histogram", categories=["a", "b"], **PROMISE)
     design = Design.of(poll)
-    again = protocol_of(design)
+    again = poll_of(design)
     assert (again.randomizer, again.epsilon0, again.epsilon) == (poll.randomizer, poll.epsilon0, None)
-    assert certify(design).protocol.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
+    assert certify(design).poll.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
 
 
 def test_a_mean_takes_its_grid_from_a_randomizer() -> None:
     mean = Poll("mean", n=100, randomizer=sdp.KRR(k=5, epsilon0=2.0))
     assert mean.randomizer.k == 5
-    with pytest.raises(InvalidInput, match="k must be one less"):
+    with pytest.raises(InvalidInput, match="k must be left out with a randomizer"):
         Poll("mean", n=100, k=3, randomizer=sdp.KRR(k=5, epsilon0=2.0))
 
 
@@ -75,12 +75,13 @@ def poll() -> Poll:
     return Poll("histogram", categories=CITIES, n=1000, epsilon=1.0, delta=1e-6, honest=900)
 
 
-def test_a_protocol_says_what_was_asked_for(poll: Poll) -> None:
+def test_a_poll_says_what_was_asked_for(poll: Poll) -> None:
     assert repr(poll) == (
-        "Histogram(n=1000, categories=('Lagos', 'Lima', 'Osaka', and 2 more), epsilon=1, delta=1e-6, honest=900)"
+        "Poll('histogram', categories=('Lagos', 'Lima', 'Osaka', and 2 more), n=1000, epsilon=1, delta=1e-6, "
+        "honest=900)"
     )
     assert repr(Poll("histogram", categories=500, n=1000, epsilon0=3.0, mechanism="oue")) == (
-        "Histogram(n=1000, categories=range(0, 500), epsilon0=3, mechanism='oue')"
+        "Poll('histogram', categories=500, n=1000, epsilon0=3, mechanism='oue')"
     )
 
 
@@ -91,10 +92,10 @@ def test_another_randomizer_is_named() -> None:
 
 def test_reports_and_bags_say_how_many_and_show_none(poll: Poll) -> None:
     reports = poll.encode(["Lima"] * 1000)
-    assert repr(reports) == "<Reports: 1,000 reports of Histogram>"
-    assert repr(poll.shuffle(reports)) == "<Bag: 1,000 reports of Histogram>"
+    assert repr(reports) == "<Reports: 1,000 reports of a histogram>"
+    assert repr(poll.shuffle(reports)) == "<Bag: 1,000 reports of a histogram>"
     seeded = poll.encode(["Lima"] * 1000, rng=np.random.default_rng(1))
-    assert repr(seeded) == "<Reports: 1,000 reports of Histogram, not for release>"
+    assert repr(seeded) == "<Reports: 1,000 reports of a histogram, not for release>"
 
 
 def test_an_estimate_shows_its_first_values(poll: Poll) -> None:

@@ -9,13 +9,9 @@ import pytest
 
 from shuffledp import InvalidInput, Poll
 from shuffledp.mechanisms.estimate import combine
-from shuffledp.protocols import (
-    Bag,
-    Protocol,
-    Reports,
-    StatisticalQuery,
-    plan,
-)
+from shuffledp.mechanisms.shuffler import Bag, Reports
+from shuffledp.planning import plan
+from shuffledp.questions.mean.statistical_query import StatisticalQuery
 
 POLL = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
 WORDS = Poll("histogram", categories=100, mechanism="hadamard", n=10, epsilon0=2.0)
@@ -82,11 +78,11 @@ def test_values_that_are_not_numbers_in_range(values: object, rule: str) -> None
 
 
 @pytest.mark.parametrize("protocol", [POLL, WORDS, TALLY, UNARY, HASHED])
-def test_a_number_of_reports_that_is_not_n(protocol: Protocol) -> None:
+def test_a_number_of_reports_that_is_not_n(protocol: Poll) -> None:
     values = ["yes"] * 11 if protocol is POLL else [1.0] * 11 if protocol is TALLY else [1] * 11
     refused(
         lambda: protocol.shuffle(protocol.encode(values)),
-        "at most n = 10, got 11. Each user sends one per round; build the protocol with n=11",
+        "at most n = 10, got 11. Each user sends one per round; build the poll with n=11",
     )
     refused(
         lambda: protocol.shuffle(protocol.encode(values[:9])),
@@ -136,15 +132,15 @@ def adult(age: float) -> bool:
 
 
 def test_the_bag_of_another_query_is_refused() -> None:
-    def asked(query: Callable[[float], float], name: str | None = None) -> StatisticalQuery:
-        return StatisticalQuery(query=query, name=name, n=10, epsilon0=2.0, k=1)
+    def asked(query: Callable[[float], float], name: str | None = None) -> Poll:
+        return Poll(StatisticalQuery(query=query, name=name), n=10, epsilon0=2.0, k=1)
 
-    def bag_of(protocol: StatisticalQuery) -> Bag:
+    def bag_of(protocol: Poll) -> Bag:
         return protocol.shuffle(protocol.encode([20.0] * 10))
 
-    refused(lambda: asked(lambda age: age >= 18).analyse(bag_of(asked(lambda age: age >= 65))), "differs in query")
-    refused(lambda: asked(adult).analyse(bag_of(asked(lambda age: age >= 65))), "differs in query")
-    refused(lambda: asked(adult, "adults").analyse(bag_of(asked(adult, "elders"))), "differs in query")
+    refused(lambda: asked(lambda age: age >= 18).analyse(bag_of(asked(lambda age: age >= 65))), "differs in name")
+    refused(lambda: asked(adult).analyse(bag_of(asked(lambda age: age >= 65))), "differs in name")
+    refused(lambda: asked(adult, "adults").analyse(bag_of(asked(adult, "elders"))), "differs in name")
     assert asked(adult).analyse(bag_of(asked(adult))).n == 10
     assert asked(lambda age: age >= 18, "adults").analyse(bag_of(asked(adult, "adults"))).n == 10
 
@@ -172,16 +168,14 @@ def test_masked_numbers_are_refused() -> None:
 def test_a_bag_or_reports_of_another_protocol() -> None:
     other = Poll("histogram", categories=["yes", "no", "never"], n=10, epsilon0=2.0)
     reports = other.encode(["yes"] * 10)
-    refused(
-        lambda: POLL.shuffle(reports), "the reports must come from this protocol, got one that differs in categories"
-    )
+    refused(lambda: POLL.shuffle(reports), "the reports must come from this poll, got one that differs in categories")
     refused(
         lambda: POLL.analyse(other.shuffle(reports)),
-        "the bag must come from this protocol, got one that differs in categories",
+        "the bag must come from this poll, got one that differs in categories",
     )
     louder = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=3.0)
     refused(lambda: POLL.analyse(louder.shuffle(louder.encode(["yes"] * 10))), "differs in epsilon0")
-    refused(lambda: TALLY.analyse(POLL.shuffle(POLL.encode(["yes"] * 10))), "differs in protocol")
+    refused(lambda: TALLY.analyse(POLL.shuffle(POLL.encode(["yes"] * 10))), "differs in question")
     refused(lambda: POLL.analyse(reports.rows), "bag must come from shuffle")  # type: ignore[arg-type]
     refused(lambda: POLL.analyse(Bag(POLL.describe(), np.array([9, 9], dtype=np.uint8))), "from 0 to 2")
     refused(lambda: POLL.shuffle([Reports(other.describe(), reports.rows)]), "differs in categories")
@@ -243,8 +237,8 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Poll("histogram", categories=10, mechanism=["x"], n=10, epsilon0=1.0), "mechanism must be one of"),  # type: ignore[arg-type]
         (lambda: combine([1, 2]), "estimates must be a list of what analyse"),  # type: ignore[list-item]
         (lambda: POLL.combine(3), "estimates must be a list of what analyse"),  # type: ignore[arg-type]
-        (lambda: StatisticalQuery(query=5, n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
-        (lambda: StatisticalQuery(query=float, name="", n=10, epsilon0=1.0, k=1), "name must be a string"),
+        (lambda: Poll(StatisticalQuery(query=5), n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
+        (lambda: Poll(StatisticalQuery(query=float, name=""), n=10, epsilon0=1.0, k=1), "name must be a string"),
         (lambda: Poll("sum", n=10, epsilon0=1.0, k=2, lower=-8e307, upper=8e307), "at most 1e"),
         (lambda: POLL.guarantee_for(11), "arrived must be at most n = 10"),
         (lambda: POLL.guarantee_for(0), "arrived must be at least 1"),

@@ -39,14 +39,14 @@ def test_margins_and_their_variances_are_exact_by_enumeration(categories: list[i
     names = ["a", "b", "c"][: len(categories)]
     poll = Poll("crosstab", columns=names, categories=categories, n=len(held), epsilon0=1.0)
     rows, k = laws(poll), poll.question.size
-    truth = poll.workload().apply(np.bincount(held, minlength=k))
+    truth = poll.question.workload(0).apply(np.bincount(held, minlength=k))
     mean, square = np.zeros(len(truth)), np.zeros(len(truth))
     for reports in product(range(k), repeat=len(held)):
         chance = float(math.prod(rows[value][report] for value, report in zip(held, reports, strict=True)))
         values = poll.analyse_counts(np.bincount(reports, minlength=k)).values
         mean, square = mean + chance * values, square + chance * (values - truth) ** 2
     np.testing.assert_allclose(mean, truth, atol=1e-9)
-    predicted = poll.hiding.predicted(poll.workload(), np.bincount(held, minlength=k))
+    predicted = poll.mechanism.predicted(poll.question.workload(0), np.bincount(held, minlength=k))
     np.testing.assert_allclose(np.sqrt(square), predicted, rtol=1e-9)
 
 
@@ -54,7 +54,7 @@ def test_margins_are_the_sums_of_the_cells_and_better_than_as_many_independent_e
     poll = crosstab(5000, 3.0, columns=["a", "b", "c"], categories=[3, 2, 4])
     votes = np.random.default_rng(1).multinomial(5000, np.full(24, 1 / 24))
     found = poll.analyse_counts(votes)
-    np.testing.assert_allclose(found.values, poll.workload().apply(found.values[:24]), atol=1e-8)
+    np.testing.assert_allclose(found.values, poll.question.workload(0).apply(found.values[:24]), atol=1e-8)
     assert found.labels[24:27] == ("0 × 0 × (all)", "0 × 1 × (all)", "1 × 0 × (all)")
     assert len(found.labels) == 4 * 3 * 5 - 1
     assert found.values[found.labels.index("0 × (all) × (all)")] == pytest.approx(found.values[:8].sum())
@@ -64,7 +64,7 @@ def test_margins_are_the_sums_of_the_cells_and_better_than_as_many_independent_e
 
 def covered(poll: Poll, held: list[int], runs: int, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which intervals cover, each and all at once, run by run."""
-    truth = poll.workload().apply(np.array(held))
+    truth = poll.question.workload(0).apply(np.array(held))
     each, every = [], []
     for votes in counts_of(poll.randomizer, np.array(held), np.random.default_rng(seed), runs):  # type: ignore[arg-type]
         found = poll.analyse_counts(votes)
@@ -92,7 +92,7 @@ def test_shares_within_groups_cover_and_small_groups_say_nothing(epsilon0: float
     groups = truth.reshape(3, 2).sum(axis=1).repeat(2)
     inside, together, shown = [], [], []
     for votes in counts_of(poll.randomizer, truth, np.random.default_rng(4), runs):  # type: ignore[arg-type]
-        found, share = poll.shares(votes, by="region"), truth / groups
+        found, share = poll.derive(votes, by="region")["shares"](), truth / groups
         assert np.all((found.lower <= found.values) & (found.values <= found.upper))
         inside.append(~found.known | holds(share, found.lower, found.upper))
         together.append(np.all(~found.known | holds(share, found.all_lower, found.all_upper)))
@@ -106,11 +106,11 @@ def test_a_group_that_nobody_is_in_has_no_share() -> None:
     poll = crosstab(2000, 2.0)
     held = np.array([1200, 800, 0, 0, 0, 0])
     votes = np.rint(held @ rows_of(poll.randomizer)).astype(np.int64)  # type: ignore[arg-type]
-    found = poll.shares(votes, by="region")
+    found = poll.derive(votes, by="region")["shares"]()
     assert found.known.tolist() == [True, True, False, False, False, False]
     assert np.all(np.isfinite(np.concatenate(found[1:])))
     assert found.values[0] == pytest.approx(0.6, abs=0.01)
-    other_way = poll.shares(votes, by="smoker")
+    other_way = poll.derive(votes, by="smoker")["shares"]()
     assert other_way.values[0] == pytest.approx(1.0, abs=0.05)
 
 
@@ -133,7 +133,7 @@ def test_a_design_is_read_again_word_for_word() -> None:
     assert [each["other"] for each in written["domain"]["columns"]] == [2, None]
     again = Design.from_json(written)
     assert (again, again.as_json()) == (Design.of(poll), written)
-    assert again.protocol.randomizer == poll.randomizer
+    assert again.poll.randomizer == poll.randomizer
     assert again.domain.names[:2] == ("north × yes", "north × no")
 
 
@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(given: dict[str, object], 
 
 
 def test_a_law_that_tells_nothing_of_a_sum_of_cells_is_refused_before_anyone_reports() -> None:
-    with pytest.raises(InvalidInput, match="a group of values, got oue"):
+    with pytest.raises(InvalidInput, match="count groups of values, got oue"):
         Poll("crosstab", **TWO, n=100, randomizer=OUE(k=6, epsilon0=1.0))  # type: ignore[arg-type]
 
 
@@ -172,9 +172,9 @@ def test_a_tally_or_a_group_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidInput, match="counts must be 6 whole numbers"):
         poll.analyse_counts([1, 2, 3])
     with pytest.raises(InvalidInput, match="by must be one of the columns region, smoker, got 'age'"):
-        poll.shares([1, 1, 1, 1, 1, 1], by="age")
+        poll.derive([1, 1, 1, 1, 1, 1], by="age")["shares"]()
     with pytest.raises(InvalidInput, match="level must"):
-        poll.shares([1, 1, 1, 1, 1, 1], by="region", level=2.0)
+        poll.derive([1, 1, 1, 1, 1, 1], by="region")["shares"](level=2.0)
     assert "hadamard" not in CrosstabQuestion.mechanisms
 
 

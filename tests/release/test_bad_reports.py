@@ -227,14 +227,14 @@ def test_a_client_refuses_a_design_without_a_promise(tmp_path: Path) -> None:
     """The attack of the issue: epsilon null and epsilon0 = 40 sent every true value."""
     naked = Design.of(Poll("histogram", categories=("yes", "no"), n=PEOPLE, epsilon0=40.0, delta=1e-6))
     assert naked.epsilon is None
-    sent = naked.protocol.encode(["yes", "no"] * 500).rows
+    sent = naked.poll.encode(["yes", "no"] * 500).rows
     assert sent.tolist() == [0, 1] * 500, "the control: such reports are the truth"
     encode(tmp_path, naked).refused("a design must promise an epsilon")
     assert not (tmp_path / "r").exists()
 
 
 def test_a_client_hears_what_one_report_says_and_can_refuse_it(tmp_path: Path, settled: Design) -> None:
-    epsilon0 = settled.protocol.randomizer.epsilon0
+    epsilon0 = settled.poll.randomizer.epsilon0
     encode(tmp_path, settled, "--most-epsilon0", epsilon0 * 0.99).refused("must be at most the")
     assert not (tmp_path / "r").exists()
     said = " ".join(encode(tmp_path, settled, "--most-epsilon0", epsilon0 * 1.01).out.split())
@@ -263,7 +263,7 @@ def test_a_promise_that_nobody_checked_is_not_repeated_as_the_truth(tmp_path: Pa
 
 def test_a_client_is_warned_of_next_to_no_noise_and_of_a_delta_that_promises_nothing(tmp_path: Path) -> None:
     weak = Design.of(Poll("histogram", categories=("yes", "no"), n=PEOPLE, epsilon=12.0, delta=1e-6, rounds=1))
-    assert weak.protocol.randomizer.epsilon0 > 8.0
+    assert weak.poll.randomizer.epsilon0 > 8.0
     assert "Warning: an epsilon0 above 8 leaves a report close to the truth" in " ".join(
         encode(tmp_path, weak).out.split()
     )

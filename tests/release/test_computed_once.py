@@ -1,4 +1,4 @@
-"""A release with a ledger solves for each number once, and builds its protocol once."""
+"""A release with a ledger solves for each number once, and builds its poll once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.design import Design
 from shuffledp.ledger import Ledger
-from shuffledp.protocols.protocol import ShuffledProtocol
 from shuffledp.release.budget import Budget, entry_of
 from tests.cli.people import done
 
@@ -36,15 +35,15 @@ def solved(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[object, ...]]:
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How many protocols were built, by their class."""
+    """How many polls were built, by their question."""
     seen: Counter[str] = Counter()
-    real = ShuffledProtocol.__post_init__
+    real = Poll.__init__
 
-    def watched(self: ShuffledProtocol) -> None:
-        seen[type(self).__name__] += 1
-        real(self)
+    def watched(self: Poll, *given: Any, **terms: Any) -> None:
+        real(self, *given, **terms)
+        seen[str(self.question)] += 1
 
-    monkeypatch.setattr(ShuffledProtocol, "__post_init__", watched)
+    monkeypatch.setattr(Poll, "__init__", watched)
     return seen
 
 
@@ -58,7 +57,7 @@ def test_a_release_computes_everything_once(
     done(*question, *limit, "--out", tmp_path / "result")
     assert solved
     assert set(solved.values()) == {1}
-    assert built == {"Histogram": 1}
+    assert built == {"histogram": 1}
 
 
 def test_a_ledger_records_what_the_certificate_says(tmp_path: Path, solved: Counter[tuple[object, ...]]) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.client import read_design
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.release.budget import Budget
 from tests.cli.people import (
     ABSENT,

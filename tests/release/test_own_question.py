@@ -1,20 +1,16 @@
 """A question that derives from another is released, drawn, shown and verified like it: whoever adds
-one writes the question, its options, its protocol and its recheck, and edits no module that shows or judges.
+one writes the question, its options and its recheck, and edits no module that shows or judges.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.protocols import Histogram
-from shuffledp.protocols.settling import PROTOCOLS
-from shuffledp.questions import kind_of, options_module
+from shuffledp.questions import options_module
 from shuffledp.questions.question import by_kind
 from shuffledp.release.arguments import complete
 from shuffledp.release.options import options_of
@@ -23,19 +19,9 @@ from shuffledp.verify import verify
 from tests.verify.other_package import forget, write
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BallotBox(Histogram):
-    """Votes, through a shuffler."""
-
-    @property
-    def question(self) -> Any:
-        return kind_of("ballot")(categories=tuple(map(str, self.categories)), other=None)
-
-
 def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     write(tmp_path)
-    monkeypatch.setitem(PROTOCOLS, ("ballot", None), BallotBox)
     votes = ["ann"] * 40 + ["bob"] * 20
     known = options_of(options_module("ballot").OPTIONS)
     given = complete(known, {"categories": ["ann", "bob"], "epsilon": 2.0, "delta": 1e-2})

@@ -15,7 +15,7 @@ from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.search import planning
@@ -49,7 +49,7 @@ def carried_out(search: Search, words: list[str], seed: int, malicious: int = 0)
     while isinstance(step := search.next(tallies), Design):
         mine = levels >= len(tallies) if step.resolved.counting else levels == len(tallies)
         places = step.resolved.level.places(rows[mine])
-        law = step.protocol.randomizer
+        law = step.poll.randomizer
         reports = law.randomize(places, rng=rng)
         cheats = np.arange(len(words))[mine] >= len(words) - malicious
         reports[cheats] = places[cheats]
@@ -120,7 +120,7 @@ def test_every_level_keeps_the_promise(search: Search) -> None:
     level = search.next([])
     assert level == search.first_design
     design = Design.from_json(level.as_json())
-    assert certify(design).guarantee.epsilon_at_most(delta=search.delta) <= 1.0
+    assert certify(design).poll.guarantee.epsilon_at_most(delta=search.delta) <= 1.0
     assert design.mechanism == search.law
     assert search.group(0).honest <= search.group(len(search.spans), counting=True).honest
 

@@ -25,7 +25,7 @@ def test_weeks_of_a_few_people_cost_what_can_be_seen_of_them(weeks: int) -> None
     design = Design.of(Poll("histogram", categories=["yes", "no"], n=5, honest=3, rounds=3, epsilon0=1.0, delta=delta))
     spent = spent_after(design, weeks)
     assert spent is not None
-    law: Any = design.protocol.randomizer
+    law: Any = design.poll.randomizer
     rows = [[[law.hit, law.miss], [law.miss, law.hit]]] * weeks
     low, high = (float(rounds_delta(rows, 3, [end])[0]) for end in (spent.lower, spent.upper))
     assert high <= delta * (1.0 + 1e-9), "no more was spent than is said"
@@ -59,7 +59,7 @@ def test_weeks_of_messages_cost_what_plain_sums_say(made: Any) -> None:
         assert least[1] <= design.delta * (1.0 + 1e-6), "no more was spent than is said"
         assert most[0] >= design.delta * (1.0 - 1e-6), "and no less than the lower end"
     assert spent.upper <= 2.0
-    apart = Accountant().add(shuffle(design.protocol.randomizer, n=700, honest=500), rounds=3)
+    apart = Accountant().add(shuffle(design.poll.randomizer, n=700, honest=500), rounds=3)
     together = spent_after(design, 3)
     assert together is not None
     assert apart.epsilon(delta=1e-6).upper == pytest.approx(together.upper, rel=1e-3)

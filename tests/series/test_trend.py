@@ -39,7 +39,7 @@ def test_a_trend_is_of_shares_with_limits_from_the_votes(state: Tracked) -> None
         (3, "2027-W02", 400),
     ]
     record, design = state.standing[2], state.series.design
-    estimate = design.protocol.analyse_counts(np.asarray(record.tally.votes))
+    estimate = design.poll.analyse_counts(np.asarray(record.tally.votes))
     low, high = estimate.limits(0.025 / (2 * WEEKS))
     assert points[1].band == pytest.approx((low[0] / 350, high[0] / 350))
     assert (points[1].lower, points[1].upper) == pytest.approx(

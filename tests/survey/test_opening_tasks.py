@@ -42,7 +42,7 @@ def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, ki
     sums = opener(path, collection)(part)
     assert sums.reports == 600
     assert np.array_equal(sums.votes, law.tally(reports))
-    estimate = design.protocol.analyse_counts(sums.votes)
+    estimate = design.poll.analyse_counts(sums.votes)
     truth = [values.mean()] if kind == "mean" else np.bincount(values, minlength=len(estimate.values))
     assert np.all(np.abs(estimate.values - truth) <= 6.0 * estimate.stderr)
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.release.budget import Budget
-from shuffledp.search.level import TopLevel
 from shuffledp.search.planning import planned_search
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.search import new_search
@@ -117,7 +117,8 @@ def test_a_word_counts_alike_in_python_and_in_the_browser(page: Page, tokens: tu
     levels = [((), ("",), 1), (("a",), ("a", "b"), 1), (("ab", "é"), (), 0), (("ab",), ("ab",), 0)]
     levels += [((), ("%C3", "a", "%25"), 1)] if tokens is None else [((), ("日本", "ab"), 2)]
     for known, prefixes, span in levels:
-        level = TopLevel(
+        level = Poll(
+            "top",
             tokens=tokens,
             longest=3,
             words=known,

@@ -389,7 +389,7 @@ def test_a_client_that_sends_loads_no_accountant_and_no_arrow(tmp_path: Path) ->
     code, *modules = run.stdout.splitlines()[-1].split()
     assert (code, '"acknowledged": 1' in run.stdout) == ("0", True), run
     assert {"numpy", "httpx", "cryptography"} <= set(modules), "the control"
-    assert not {"scipy", "pyarrow", "matplotlib", "shuffledp.accounting", "shuffledp.protocols.protocol"} & set(modules)
+    assert not {"scipy", "pyarrow", "matplotlib", "shuffledp.accounting", "shuffledp.poll"} & set(modules)
 
 
 def test_without_the_extra_one_sentence_names_it(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from shuffledp.audits.reading import Misread
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play, Subject, misread, tried
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
-from shuffledp.protocols.protocol import Protocol
+from shuffledp.poll import Poll
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.training.descent import ShuffledSGD
@@ -99,7 +99,7 @@ class Audit:
 
 
 def audit(
-    what: Protocol | Randomizer | ShuffledSGD | Subject,
+    what: Poll | Randomizer | ShuffledSGD | Subject,
     *,
     delta: float | None = None,
     n: int | None = None,

@@ -16,15 +16,13 @@ from shuffledp.audits.messages_seen import Among, Beside, SplitView, dummies_law
 from shuffledp.audits.reading import Misread
 from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports
-from shuffledp.protocols.message_protocol import MessageProtocol
-from shuffledp.protocols.quantiles import Distribution
-from shuffledp.protocols.sums import SplitMean, SplitSummation
+from shuffledp.mechanisms.shuffler import Bag, Reports
+from shuffledp.poll import Poll
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.sampling import Source, source_of
 
-__all__ = ["Messaged", "Polled"]
+__all__ = ["Messaged", "Polled", "check_one_round"]
 
 HELD = 3  # messages of one value that the shuffler is given, to see how many it keeps
 SHARE_BINS = 64  # in which shares must be equally many
@@ -115,19 +113,15 @@ class Messaged(Subject):
 
 
 class Polled(Messaged):
-    """The same as a protocol of this package runs it."""
+    """The same as a poll runs it."""
 
-    def __init__(self, protocol: MessageProtocol) -> None:
-        if protocol.rounds != 1:
-            raise InvalidInput(
-                f"rounds must be 1 to be audited, got {protocol.rounds}. Audit one round; composition is a theorem "
-                f"about any such round."
-            )
-        self.protocol = protocol
-        super().__init__(protocol.randomizer, protocol.n, name=f"{type(protocol).__name__}, {protocol.n} people")
+    def __init__(self, poll: Poll) -> None:
+        check_one_round(poll)
+        self.poll = poll
+        super().__init__(poll.randomizer, poll.n, name=f"{poll.question} by {poll.law.type}, {poll.n} people")
 
     def certified(self, delta: float) -> float:
-        return self.protocol.guarantee.epsilon_at_most(delta=delta)
+        return self.poll.guarantee.epsilon_at_most(delta=delta)
 
     def mix(self, messages: NDArray[Any], source: Source) -> NDArray[Any]:
         if len(messages) != self.n * self.law.messages:  # the shuffler tried alone
@@ -141,20 +135,28 @@ class Polled(Messaged):
         """What the analyst says of people's reports, and what follows from the messages."""
         bag = self._bag(rows, None)
         right = self.view.answers(self.view.seen(self.view.messages(bag.rows)))
-        protocol = self.protocol
-        if isinstance(protocol, SplitSummation):
-            width = float(protocol.upper) - float(protocol.lower)
-            right = self.n * float(protocol.lower) + width * right / (self.law.k - 1)
-            right /= self.n if isinstance(protocol, SplitMean) else 1
-        if isinstance(protocol, Distribution):  # a group of more than half of the bins is counted by the others
-            half = len(right) // 2
-            right = np.append(np.cumsum(right)[:half], self.n - np.cumsum(right[::-1])[::-1][half + 1 :])
-        said = np.asarray(protocol.analyse(bag).unbiased)
-        return said[: len(right)], right  # the sums of a crosstab follow from its cells
+        question, size = self.poll.question, self.law.k
+        if question.size is None:  # a sum in steps of the grid
+            by, plus = question.scaling(self.n)
+            right = by * right / (size - 1) + plus
+        elif len(right) == size:  # a group of more than half of the places is counted by the others
+            workload = question.workload(size)
+            mine, most = workload.apply(right), 2 * workload.apply(np.ones(size)) > size
+            right = np.where(most, self.n - (right.sum() - mine), mine)
+        return np.asarray(self.poll.analyse(bag).unbiased), right
 
     def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:
         people = rows[:, 0] if self.law.messages == 1 and rows.ndim == 2 else rows
-        return self.protocol.shuffle(Reports(self.protocol.describe(), people), rng=source)
+        return self.poll.shuffle(Reports(self.poll.describe(), people), rng=source)
+
+
+def check_one_round(poll: Poll) -> None:
+    """Refuse several rounds."""
+    if poll.rounds != 1:
+        raise InvalidInput(
+            f"rounds must be 1 to be audited, got {poll.rounds}. Audit one round; composition is a theorem about any "
+            f"such round."
+        )
 
 
 def _choose(trials: int, hits: int, chance: float) -> float:

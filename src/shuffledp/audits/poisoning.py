@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.protocol import Protocol
+from shuffledp.poll import Poll
 from shuffledp.randomizers import OUE, LocalHash, SubsetSelection, Unary
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.message import MessageLaw
@@ -45,7 +45,7 @@ class Poisoned:
         return self.moved <= self.most * (1.0 + ROUNDING)
 
 
-def poison(protocol: Protocol, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
+def poison(poll: Poll, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, ...]:
     """Let ``people`` of the n cheat together, all others being honest, and say how far each
     estimate moves.
 
@@ -55,26 +55,26 @@ def poison(protocol: Protocol, *, people: int = 1, rng: Rng = None) -> tuple[Poi
     >>> round(tea.moved, 3), round(tea.most, 3)
     (1.313, 1.313)
     """
-    law, source = protocol.randomizer, source_of(rng)
+    law, source = poll.randomizer, source_of(rng)
     check_count("people", people, least=1, remedy="It counts those who cheat.")
-    if people >= protocol.n:
+    if people >= poll.n:
         raise InvalidInput(
-            f"people who cheat must be fewer than the {protocol.n} who report, got {people}. Leave somebody honest."
+            f"people who cheat must be fewer than the {poll.n} who report, got {people}. Leave somebody honest."
         )
-    if protocol.n > MOST_PEOPLE:
+    if poll.n > MOST_PEOPLE:
         raise InvalidInput(
-            f"n must be at most {MOST_PEOPLE:,} for all to report, got {protocol.n:,}. Settle the same noise for fewer "
+            f"n must be at most {MOST_PEOPLE:,} for all to report, got {poll.n:,}. Settle the same noise for fewer "
             f"people: what one of them moves is the same."
         )
-    values = np.arange(protocol.n - people) % law.k
+    values = np.arange(poll.n - people) % law.k
     honest = law.mixed(law.tally(law.randomize(values, rng=source)), rng=source)
     reports = poisonous(law)
     if isinstance(law, SplitShares):
         reports //= people  # a sum that all people together cannot hold would be refused
     tried = [people * law.tally(report[None]) for report in reports]
-    estimates = [protocol.analyse_counts(honest + tally) for tally in tried]
+    estimates = [poll.analyse_counts(honest + tally) for tally in tried]
     moved = np.ptp([each.unbiased for each in estimates], axis=0)
-    most = people * protocol.sway(estimates[0])
+    most = people * poll.sway(estimates[0])
     rows = zip(estimates[0].labels, moved.tolist(), most.tolist(), strict=True)
     return tuple(Poisoned(label, people, far, limit) for label, far, limit in rows)
 

@@ -5,8 +5,8 @@ descent.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -19,22 +19,18 @@ from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
-from shuffledp.audits.messaged import Messaged, Polled
+from shuffledp.audits.messaged import Messaged, Polled, check_one_round
 from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
 from shuffledp.audits.trial import Bench, Play, Subject
+from shuffledp.domain import Bins, Cells, Domain, Grid, Labels, Prefixes
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.bag import Bag, Reports
-from shuffledp.protocols.crosstab import Crosstab
-from shuffledp.protocols.histogram import Histogram
-from shuffledp.protocols.message_protocol import MessageProtocol
-from shuffledp.protocols.protocol import Protocol, ShuffledProtocol
-from shuffledp.protocols.quantiles import Quantiles
-from shuffledp.protocols.sums import StatisticalQuery, Sum, Summation
+from shuffledp.mechanisms.shuffler import Bag, Reports
+from shuffledp.poll import Poll
+from shuffledp.questions.mean.statistical_query import StatisticalQuery
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
-from shuffledp.search.level import TopLevel
 from shuffledp.training.descent import STEPS, ShuffledSGD
 
 __all__ = ["Finite", "Surveyed", "subject_of"]
@@ -138,21 +134,18 @@ class Behind(Finite):
 
 
 class Surveyed(Finite):
-    """A protocol of this package: encode, shuffle, and the bag that comes out."""
+    """A poll of one message each: encode, shuffle, and the bag that comes out."""
 
-    def __init__(self, protocol: ShuffledProtocol, *, name: str | None = None) -> None:
-        if protocol.rounds != 1:
-            raise InvalidInput(
-                f"rounds must be 1 to be audited, got {protocol.rounds}. Audit one round; composition is a theorem "
-                f"about any such round."
-            )
-        self.protocol, self.description = protocol, protocol.describe()
-        super().__init__(
-            name or f"{type(protocol).__name__}, {protocol.n} users", protocol.n, reading_of(protocol.randomizer)
-        )
+    def __init__(self, poll: Poll, *, name: str | None = None) -> None:
+        check_one_round(poll)
+        if isinstance(poll.question, StatisticalQuery):  # records are their own answers: nobody knows the extreme ones
+            asked = replace(poll.question, query=float)
+            poll = Poll(asked, n=poll.n, randomizer=poll.randomizer, delta=poll.delta, honest=poll.honest)
+        self.poll, self.description = poll, poll.describe()
+        super().__init__(name or f"{poll.question}, {poll.n} users", poll.n, reading_of(poll.randomizer))
 
     def certified(self, delta: float) -> float:
-        return self.protocol.guarantee.epsilon_at_most(delta=delta)
+        return self.poll.guarantee.epsilon_at_most(delta=delta)
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
@@ -160,19 +153,28 @@ class Surveyed(Finite):
         return np.concatenate([self._shuffled(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
 
     def encode(self, values: NDArray[Any], source: Source) -> Reports:
-        """What users send: one report each, of whole runs one after the other."""
-        return self.protocol.encode(values, rng=source)
+        """What users send: one report each, of whole runs one after the other. Which word counts as
+        which place is no secret, and nothing is drawn for it.
+        """
+        if isinstance(self.domain, Prefixes):
+            return Reports(self.description, self.poll.randomizer.randomize(values, rng=source), source.secure)
+        return self.poll.encode(values, rng=source)
+
+    @property
+    def domain(self) -> Domain:
+        """How a value becomes a place."""
+        return self.poll.question.domain(self.poll.randomizer.k)
 
     def shuffle(self, reports: Reports) -> NDArray[Any]:
         """What the analyst sees."""
-        return self.protocol.shuffle(reports).rows
+        return self.poll.shuffle(reports).rows
 
     def analyse(self, bag: Bag) -> Floats:
         """What the analyst says: the unbiased estimates."""
-        return np.asarray(self.protocol.analyse(bag).values)
+        return np.asarray(self.poll.analyse(bag).values)
 
     def bench(self) -> Bench:
-        randomizer, halves = self.protocol.randomizer, isinstance(self.protocol, Summation)
+        randomizer, halves = self.poll.randomizer, self.domain.rounded
         return Bench(
             self.n,
             joint_of(randomizer, halves=halves),
@@ -191,57 +193,34 @@ class Surveyed(Finite):
     @property
     def _decodable(self) -> bool:
         """Whether votes for single values can be counted one by one."""
-        randomizer = self.protocol.randomizer
+        randomizer = self.poll.randomizer
         return not (randomizer.blocks or randomizer.k > MOST_DECODED or isinstance(randomizer, OneLevel))
 
     def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
         """What the analyst says of a bag, and what follows from the accounted law."""
-        protocol, randomizer = self.protocol, self.protocol.randomizer
+        question, randomizer = self.poll.question, self.poll.randomizer
         said = self.analyse(Bag(self.description, rows))
         votes = np.array(
-            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]  # type: ignore[arg-type]
+            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]
         )
-        hit, miss = vote_law(randomizer)  # type: ignore[arg-type]
+        hit, miss = vote_law(randomizer)
         held = (votes - len(rows) * miss) / (hit - miss)
-        if isinstance(protocol, Quantiles):
-            return said, np.cumsum(held)[:-1]
-        if not isinstance(protocol, Summation):
-            return said[: len(held)], held  # the sums of a crosstab follow from its cells
-        mean = protocol.lower + (protocol.upper - protocol.lower) * float(
-            held @ np.linspace(0.0, 1.0, len(held))
-        ) / len(rows)
-        return said, np.array([mean * (len(rows) if isinstance(protocol, Sum) else 1.0)])
+        by, plus = question.scaling(len(rows))
+        return said, by * np.asarray(question.workload(randomizer.k).apply(held)) + plus
 
     def _values(self, indices: NDArray[Any]) -> NDArray[Any]:
-        """The values that the protocol encodes as these inputs of its randomizer."""
-        protocol = self.protocol
-        if isinstance(protocol, Summation):
-            return np.asarray(
-                protocol.lower + (protocol.upper - protocol.lower) * indices / (protocol.randomizer.k - 1)
-            )
-        if isinstance(protocol, Quantiles):
-            cuts = np.array(protocol.question.cuts)
-            return np.asarray((cuts[indices] + cuts[indices + 1]) / 2.0)
-        if isinstance(protocol, Crosstab):
-            return np.asarray(_objects(protocol.cells)[indices])
-        labels: Any = protocol.categories  # type: ignore[attr-defined]
-        if isinstance(labels, range):
-            return indices
-        table = (
-            np.array(labels)
-            if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
-            else _objects(labels)
-        )
-        return np.asarray(table[indices])
-
-
-class Searched(Surveyed):
-    """A level of a search for words: what its words count as is drawn and shuffled. Which word
-    counts as which value is no secret, and nothing is drawn for it.
-    """
-
-    def encode(self, values: NDArray[Any], source: Source) -> Reports:
-        return Reports(self.description, self.protocol.randomizer.randomize(values, rng=source), source.secure)
+        """The values that the poll encodes as these inputs of its randomizer."""
+        match self.domain:
+            case Grid() as grid:
+                return np.asarray(grid.lower + (grid.upper - grid.lower) * indices / grid.steps)
+            case Bins(cuts=cuts):
+                return np.asarray((np.array(cuts)[indices] + np.array(cuts)[indices + 1]) / 2.0)
+            case Cells(columns=columns):
+                return np.asarray(_objects(list(product(*(column.listed for column in columns))))[indices])
+            case Labels(labels=tuple(labels)):
+                plain = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
+                return np.asarray((np.array(labels) if plain else _objects(labels))[indices])
+        return indices
 
 
 def _objects(labels: Any) -> NDArray[Any]:
@@ -326,8 +305,8 @@ class Descended(Subject):
         )
 
 
-def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:
-    """What to attack: a protocol, noisy gradient descent, or a randomizer with ``n`` users behind a
+def subject_of(what: Poll | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:
+    """What to attack: a poll, noisy gradient descent, or a randomizer with ``n`` users behind a
     shuffler.
     """
     if isinstance(what, Subject):
@@ -339,36 +318,11 @@ def subject_of(what: Protocol | Randomizer | ShuffledSGD | Subject, n: int | Non
                 f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
             )
         return Messaged(what, users) if isinstance(what, MessageLaw) else Behind(what, users)
-    makers: list[tuple[Any, Callable[[Any], Subject]]] = [
-        (
-            StatisticalQuery,
-            lambda protocol: Surveyed(_identity(protocol), name=f"StatisticalQuery, {protocol.n} users"),
-        ),
-        (Histogram | Summation | Crosstab | Quantiles, Surveyed),
-        (TopLevel, Searched),
-        (MessageProtocol, Polled),
-        (ShuffledSGD, Descended),
-    ]
-    for kind, maker in makers:
-        if isinstance(what, kind):
-            return maker(what)
+    if isinstance(what, Poll):
+        return Polled(what) if isinstance(what.randomizer, MessageLaw) else Surveyed(what)
+    if isinstance(what, ShuffledSGD):
+        return Descended(what)
     raise InvalidInput(
-        f"what is audited must be a protocol or a randomizer, got {type(what).__name__}. Pass one of those, or write "
-        f"a Subject for it."
-    )
-
-
-def _identity(asked: StatisticalQuery) -> StatisticalQuery:
-    """The same with records that are their own answers: an audit does not know which records have
-    the extreme ones.
-    """
-    grid = {"k": asked.k, "lower": asked.lower, "upper": asked.upper}
-    return StatisticalQuery(
-        query=float,
-        n=asked.n,
-        epsilon0=asked.epsilon0,
-        delta=asked.delta,
-        honest=asked.honest,
-        rounds=asked.rounds,
-        **grid,  # type: ignore[arg-type]
+        f"what is audited must be a poll or a randomizer, got {type(what).__name__}. Pass one of those, or write a "
+        f"Subject for it."
     )

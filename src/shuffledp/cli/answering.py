@@ -126,8 +126,8 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
         "certificate": certified.as_json(),
         "comparison": [each.as_json() for each in errors],
     }
-    cost = {"reports": design.n, "missing": missing, "bits": design.protocol.bits}
-    worst = design.protocol.worst_stderr()
+    cost = {"reports": design.n, "missing": missing, "bits": design.poll.bits}
+    worst = design.poll.worst_stderr()
     if asking.keeping.as_json:
         return show.as_json(
             {"dry_run": True}
@@ -146,8 +146,8 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
                 f"at most, at delta = {show.exactly(design.delta)}",
             ),
             show.alone(design.mechanism, design.shown_alone),
-            *([("messages", f"{messages}", "of each person")] if (messages := design.protocol.messages) > 1 else []),
-            ("bits", f"{design.protocol.bits}", "in a report"),
+            *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
+            ("bits", f"{design.poll.bits}", "in a report"),
             (
                 "error",
                 f"{by['shuffler'].stderr:.4g}",
@@ -168,7 +168,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
         show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
-    if said := sparse(design, design.protocol.predicted_stderr()):
+    if said := sparse(design, design.poll.predicted_stderr()):
         show.warnings(said)
     if receipt is not None:
         spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"

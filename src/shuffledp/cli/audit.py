@@ -121,9 +121,9 @@ def _designed(options: dict[str, Any], delta: float | None) -> Aim:
     given += ["delta"] if delta is not None else []
     if given:
         raise InvalidInput(f"a design says what is attacked, got --{given[0]} as well. Leave it out, or --design.")
-    protocol = read_design(path).protocol
-    facts = {"design": str(path), "n": protocol.n, "delta": protocol.delta, **protocol.randomizer.describe()}
-    return Aim(protocol, None, None, protocol.guarantee.describe(), facts)
+    poll = read_design(path).poll
+    facts = {"design": str(path), "n": poll.n, "delta": poll.delta, **poll.randomizer.describe()}
+    return Aim(poll, None, None, poll.guarantee.describe(), facts)
 
 
 def _aim(options: dict[str, Any], delta: float | None) -> Aim:

@@ -62,8 +62,8 @@ def design(
 
 def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
     """What was settled, and what follows."""
-    protocol = made.protocol
-    bound = protocol.guarantee.epsilon(delta=made.delta)
+    poll = made.poll
+    bound = poll.guarantee.epsilon(delta=made.delta)
     if as_json:
         return show.as_json(
             {
@@ -71,7 +71,7 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
                 "digest": made.digest,
                 "lower": bound.lower,
                 "upper": bound.upper,
-                "bits": protocol.bits,
+                "bits": poll.bits,
                 "out": str(out),
             }
         )
@@ -80,13 +80,13 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(made.delta)}"),
             show.alone(made.mechanism, made.shown_alone),
-            ("error", f"{protocol.predicted_stderr():.4g}", "standard error to expect"),
-            ("bits", f"{protocol.bits}", "in a report"),
+            ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
+            ("bits", f"{poll.bits}", "in a report"),
         ],
         [*show.algorithm(made), f"Written to {out}."],
     )
     following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
-    if protocol.epsilon0 == math.inf or protocol.randomizer.mixes:  # which plain files do not hide
+    if poll.epsilon0 == math.inf or poll.randomizer.mixes:  # which plain files do not hide
         following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
     return show.command(following, "Next: ")
 

@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
@@ -28,9 +28,6 @@ from shuffledp.questions import OURS
 from shuffledp.release.options import Epsilon, Promised, Rounds, options_of
 from shuffledp.search.options import Searched
 from shuffledp.wording import in_percent
-
-if TYPE_CHECKING:
-    from shuffledp._types import Task
 
 __all__: list[str] = []
 
@@ -75,26 +72,26 @@ def plan(
     to send.
     """
     from shuffledp import figures
-    from shuffledp.protocols.planning import PLANNED, error_of, worst_of
-    from shuffledp.protocols.planning import plan as made
+    from shuffledp.planning import TASKS, error_of, planned, worst_of
+    from shuffledp.planning import plan as made
     from shuffledp.release.arguments import complete, promise_of
 
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
     promise = promise_of(complete(PROMISED, as_declared(PROMISED, given)))
     delta = promise.delta
-    if task in OURS and (planned := own_of(task).planned) is not None:
+    if task in OURS and (own_plan := own_of(task).planned) is not None:
         _refuse(task, domain=domain, plot=plot, latex=latex or None)
         check_delta(delta)
-        return planned(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
+        return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
     _refuse(task, **searched)
-    if task not in PLANNED:
+    if task not in TASKS:
         raise InvalidInput(
             f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = cast("Task", task), promise.rounds
+    kind, rounds = task, promise.rounds
     terms = promise.terms(n)
     with patiently("planning"):
         found = made(kind, domain=domain, **terms)
@@ -151,7 +148,7 @@ def plan(
             ["Always: a person's messages contain the true answer, or add up to it and their share of the noise."]
         )
     if counts:
-        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {PLANNED[kind].crowded}."])
+        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {planned(kind).crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     if plot is not None:
         print(f"\nfigure written to {plot}")

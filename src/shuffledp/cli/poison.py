@@ -42,23 +42,23 @@ def poison(
     from shuffledp.audits.poisoning import poison as poisoned
     from shuffledp.client import read_design
 
-    protocol = read_design(design).protocol
+    poll = read_design(design).poll
     if seed is not None:
         check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
-    some = max(1, -(-protocol.n // SHARE)) if malicious is None else malicious
-    if not 1 <= some < protocol.n:
+    some = max(1, -(-poll.n // SHARE)) if malicious is None else malicious
+    if not 1 <= some < poll.n:
         raise InvalidInput(
-            f"--malicious must be from 1 to {protocol.n - 1:,}, got {some:,}. Somebody must be honest among the "
-            f"{protocol.n:,} who report."
+            f"--malicious must be from 1 to {poll.n - 1:,}, got {some:,}. Somebody must be honest among the "
+            f"{poll.n:,} who report."
         )
-    found = poisoned(protocol, people=some, rng=None if seed is None else default_rng(seed))
+    found = poisoned(poll, people=some, rng=None if seed is None else default_rng(seed))
     exceeded = [each for each in found if not each.holds]
     if as_json:
         rows = [{"label": str(each.label), "moved": each.moved, "most": each.most} for each in found]
-        show.as_json({"people": protocol.n, "malicious": some, "limits_hold": not exceeded, "estimates": rows})
+        show.as_json({"people": poll.n, "malicious": some, "limits_hold": not exceeded, "estimates": rows})
     else:
         who = "One malicious person" if some == 1 else f"{some:,} malicious people"
-        typer.echo(f"{who} of {protocol.n:,}, and how far they moved each estimate:\n")
+        typer.echo(f"{who} of {poll.n:,}, and how far they moved each estimate:\n")
         shown = [(rounded(each.moved, up=False), _limit(each.most), str(each.label)) for each in found[:LISTED]]
         show.table(("moved by", "at most", "estimate"), shown, numbers=2)
         rest = [f"{len(found) - LISTED:,} more estimates are in --json."] if len(found) > LISTED else []

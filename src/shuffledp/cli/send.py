@@ -106,7 +106,7 @@ def send(
     client = Client(file, digest=digest, outbox=outbox, most_epsilon0=most, ca=ca)
     design = client.collection.design
     if certify:
-        from shuffledp.protocols.settling import certify as certified
+        from shuffledp.poll import certify as certified
 
         with patiently("certifying"):
             certified(design)

@@ -156,7 +156,7 @@ def _check_promise(asked: "Collection") -> None:
     accountant, and rely on a shuffler that has. One that has begun was looked at then.
     """
     from shuffledp.client import check_client
-    from shuffledp.protocols.settling import certify
+    from shuffledp.poll import certify
 
     check_client(asked.design)
     with patiently("certifying"):

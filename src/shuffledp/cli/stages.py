@@ -66,7 +66,7 @@ def encode(
     settled = client.read_design(design)
     client.check_client(settled, most)
     if certify:
-        from shuffledp.protocols.settling import certify as certified
+        from shuffledp.poll import certify as certified
 
         with patiently("certifying"):
             certified(settled)

@@ -86,14 +86,14 @@ def _expected(search: "Search") -> dict[str, Any]:
     design, rarest, levels = search.first_design, rarest_found(search), len(search.spans)
     assert rarest is not None  # else no search is planned
     return {
-        "epsilon": design.protocol.guarantee.epsilon_at_most(delta=search.level_delta),
+        "epsilon": design.poll.guarantee.epsilon_at_most(delta=search.level_delta),
         "levels": levels,
         "people_of_a_level": search.group(0).honest,
         "people_who_count": search.group(levels, counting=True).honest,
         "found_from": rarest,
         "miss": MISS,
         "error_of_a_count": count_error(search, rarest),
-        "bits": design.protocol.bits,
+        "bits": design.poll.bits,
     }
 
 

@@ -77,14 +77,14 @@ def new(
     the folder is copied. Without one, nothing keeps a copy of the folder from being used again.
     """
     from shuffledp.client import read_design
-    from shuffledp.protocols.settling import certify
+    from shuffledp.poll import certify
     from shuffledp.release.arguments import budget_of
     from shuffledp.series.weeks import new_series
 
     folder: Path = given["folder"]
     budget = budget_of(given)
     with patiently("certifying"):
-        settled = certify(read_design(design)).design
+        settled = certify(read_design(design))
     if settled.rounds < 2:
         raise InvalidInput(
             f"--design must have two rounds or more, one for each week, got {settled.rounds}. Settle it again with "
@@ -94,7 +94,7 @@ def new(
         made = new_series(
             folder, settled, folder.name if name is None else name, title=given["title"], by=by, budget=budget
         )
-    bound = settled.protocol.guarantee.epsilon(delta=settled.delta)
+    bound = settled.poll.guarantee.epsilon(delta=settled.delta)
     if given["as_json"]:
         return show.as_json(
             {
@@ -103,7 +103,7 @@ def new(
                 "digest": made.digest,
                 "lower": bound.lower,
                 "upper": bound.upper,
-                "error": settled.protocol.predicted_stderr(),
+                "error": settled.poll.predicted_stderr(),
             }
         )
     show.answer(
@@ -116,7 +116,7 @@ def new(
                 f"for all weeks together, at delta = {show.exactly(settled.delta)}",
             ),
             show.alone(settled.mechanism, settled.shown_alone),
-            ("error", f"{settled.protocol.predicted_stderr():.4g}", "standard error to expect of a week"),
+            ("error", f"{settled.poll.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
         [_paid(made.payment is not None)],
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
-from shuffledp.protocols.planning import ADDING, SEALED, Task, error_of, plan
+from shuffledp.planning import ADDING, SEALED, Task, error_of, plan
 from shuffledp.storage.files import replace_file
 
 __all__ = ["EPSILONS", "plan_figure"]

@@ -1,7 +1,8 @@
 """How reports hide, and what is estimated from what arrives. A mechanism wraps a law of
-``randomizers``; which one wraps which says ``MECHANISMS``.
+``randomizers``, and is asked for by the name of that law.
 
 mechanism        ``Mechanism``, and ``Target``: whom it hides among, and how well
+shuffler         ``Reports``, what people send, and ``Bag``, what the shuffler releases of it
 one_message      everybody sends one noisy message
 fakes            people add fakes to their true messages
 dummies          the shuffler adds dummies to true messages
@@ -24,24 +25,56 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.errors import InvalidInput
+
 if TYPE_CHECKING:
-    from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp._types import View
+    from shuffledp.mechanisms.mechanism import Mechanism, Target
 
-__all__ = ["MECHANISMS", "mechanism_of"]
+__all__ = ["calibrate", "kind_of", "mechanism_of", "with_noise"]
 
-MECHANISMS = {  # by the law: the module and the class of its mechanism; all other laws are of one message
-    "UserFakes": ("fakes", "Fakes"),
-    "ShufflerDummies": ("dummies", "Dummies"),
-    "TreeDummies": ("tree", "Tree"),
-    "OneLevel": ("levels", "Levels"),
-    "SignedUnits": ("signed_units", "Signed"),
-    "SplitShares": ("split_and_mix", "Split"),
+KNOWN = {  # by their names, their laws, and the module and the class; all others are of one message
+    "fakes": ("UserFakes", "fakes", "Fakes"),
+    "dummies": ("ShufflerDummies", "dummies", "Dummies"),
+    "tree": ("TreeDummies", "tree", "Tree"),
+    "levels": ("OneLevel", "levels", "Levels"),
+    "signed": ("SignedUnits", "signed_units", "Signed"),
+    "split": ("SplitShares", "split_and_mix", "Split"),
 }
+NAMES = {law: name for name, (law, _, _) in KNOWN.items()}
 
 
-def mechanism_of(law: Any) -> Mechanism:
+def kind_of(name: str) -> type[Mechanism]:
+    """The mechanism of that name."""
+    _, module, class_name = KNOWN.get(name, ("", "one_message", "OneMessage"))
+    kind: type[Mechanism] = getattr(import_module(f"{__name__}.{module}"), class_name)
+    return kind
+
+
+def mechanism_of(law: Any, view: View = "reports") -> Mechanism:
     """The mechanism whose reports are drawn by ``law``."""
-    module, name = MECHANISMS.get(type(law).__name__, ("one_message", "OneMessage"))
-    kind = getattr(import_module(f"{__name__}.{module}"), name)
-    mechanism: Mechanism = kind(law)
-    return mechanism
+    return kind_of(NAMES.get(type(law).__name__, ""))(law, view)
+
+
+def calibrate(question: Any, target: Target, name: str | None = None, **choices: Any) -> Mechanism:
+    """The least noise with which the mechanism of this name, or the usual one, answers ``question``
+    and meets the target.
+    """
+    name = _name(question, name)
+    return kind_of(name).calibrate(question, target, name, **choices)
+
+
+def with_noise(question: Any, epsilon0: float, name: str | None = None, **choices: Any) -> Mechanism:
+    """The same with a given noise of one report."""
+    name = _name(question, name)
+    return kind_of(name).with_noise(question, epsilon0, name, **choices)
+
+
+def _name(question: Any, name: str | None) -> str:
+    known = question.choices or question.mechanisms
+    if name not in (None, *known, *question.mechanisms):  # a tuple, as what was given may not be hashable
+        raise InvalidInput(
+            f"the mechanism must be one of {', '.join(known)} for a {question}, got {name!r}. Leave it out for the "
+            f"usual one."
+        )
+    return known[0] if name is None else name

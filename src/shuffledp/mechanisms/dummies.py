@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any
 
+from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.fakes import Expected, Faked
-from shuffledp.mechanisms.mechanism import Target
-from shuffledp.randomizers.messages.dummies import AddedDummies, DummiesKind
+from shuffledp.mechanisms.mechanism import ADDING, Target
+from shuffledp.randomizers.messages.dummies import AddedDummies, DummiesKind, check_dummies_kind, check_keep
+from shuffledp.randomizers.messages.message import check_light
 
 if TYPE_CHECKING:
     from shuffledp.mechanisms.exact_limits import FakeVotes
@@ -24,25 +26,45 @@ class Dummies(Faked):
     its dummies. In return the noise is as small as a curator's.
     """
 
+    trust = ADDING
+    title = "shuffler's dummies (sealed)"
+
     law: AddedDummies
 
     @classmethod
-    def calibrated(
+    def calibrate(
         cls,
+        question: Any,
         target: Target,
-        k: int,
+        name: str,
         *,
         keep: float | None = None,
         kind: DummiesKind | None = None,
-        epsilon0: float = math.inf,
-    ) -> Self:
-        """The least dummies that keep a promise; the shuffler may ``keep`` a share of the messages,
-        and true ones may be randomized by ``epsilon0``.
+        light_epsilon0: float | None = None,
+        levels: int | None = None,
+        branches: int | None = None,
+    ) -> Dummies:
+        """The shuffler may ``keep`` a share of the messages. Bins may be nodes of a tree, in so
+        many ``levels`` and ``branches``; the best shape is chosen, if these are left out.
         """
         from shuffledp.mechanisms.noise_search import fewest_dummies
+        from shuffledp.mechanisms.tree import Tree
 
-        terms = (target.honest, target.epsilon, target.delta, target.rounds)
-        return cls(fewest_dummies(k, *terms, keep=1.0 if keep is None else keep, kind=kind, epsilon0=epsilon0))
+        keep = 1.0 if keep is None else check_keep(keep)
+        kind = None if kind is None else check_dummies_kind(kind)
+        flat = not question.ordered or keep != 1.0 or light_epsilon0 is not None  # one shape is left
+        given = [each for each in (levels, branches) if each is not None]
+        if given and (flat or len(given) == 1):
+            raise InvalidInput(
+                f"levels and branches must be given together, of bins, and without keep or light_epsilon0, got levels "
+                f"= {levels} and branches = {branches}. Leave them out to have a shape chosen."
+            )
+        if flat:
+            light = math.inf if light_epsilon0 is None else check_light(light_epsilon0)
+            return Dummies(fewest_dummies(question.size, *target.terms, keep=keep, kind=kind, epsilon0=light))
+        if levels is not None and branches is not None:
+            return Tree.of_shape(target, question.size, (levels, branches), kind=kind)
+        return Tree.best(target, question.size, question.workload(question.size), kind=kind)
 
     @property
     def _numbers(self) -> FakeVotes:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.mechanism import Target, Voting
+from shuffledp.mechanisms.mechanism import Messages, Target, Voting
 from shuffledp.randomizers.messages import UserFakes
-from shuffledp.randomizers.messages.fakes import FakesKind
-from shuffledp.randomizers.messages.message import FakedValues
+from shuffledp.randomizers.messages.fakes import FakesKind, check_fakes_kind, check_slots
+from shuffledp.randomizers.messages.message import FakedValues, check_light
 from shuffledp.randomizers.randomizer import Ints
 from shuffledp.sampling import WORD
 
@@ -39,7 +39,7 @@ class Expected(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Faked(Voting):
+class Faked(Messages, Voting):
     """True messages among fakes."""
 
     law: FakedValues
@@ -84,25 +84,32 @@ class Faked(Voting):
 
 @dataclass(frozen=True, eq=False)
 class Fakes(Faked):
-    """Messages must be sealed to the analyst, since a true one says what its sender holds."""
+    """Messages must be sealed to the analyst, since a true one says what its sender holds.
+    ``light_epsilon0`` has it randomized a little before it is sent, so that even whoever links a
+    message to its sender learns no more than that allows.
+    """
+
+    title = "fakes by users (sealed)"
 
     law: UserFakes
 
     @classmethod
-    def calibrated(
+    def calibrate(
         cls,
+        question: Any,
         target: Target,
-        k: int,
+        name: str,
         *,
         slots: int | None = None,
         kind: FakesKind | None = None,
-        epsilon0: float = math.inf,
+        light_epsilon0: float | None = None,
     ) -> Self:
-        """The least fakes that keep a promise; true messages may be randomized by ``epsilon0``."""
         from shuffledp.mechanisms.noise_search import fewest_fakes
 
-        terms = (target.honest, target.epsilon, target.delta, target.rounds)
-        return cls(fewest_fakes(k, *terms, slots=slots, kind=kind or "bernoulli", epsilon0=epsilon0))
+        slots = None if slots is None else check_slots(slots)
+        kind = "bernoulli" if kind is None else check_fakes_kind(kind)
+        light = math.inf if light_epsilon0 is None else check_light(light_epsilon0)
+        return cls(fewest_fakes(question.size, *target.terms, slots=slots, kind=kind, epsilon0=light))
 
     def _fakes(self, size: int, people: int) -> FakeVotes:
         """How many fakes name one of ``size`` values, where ``people`` reported.

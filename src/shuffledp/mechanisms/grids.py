@@ -9,14 +9,40 @@ from typing import Any
 
 import numpy as np
 
+from shuffledp.domain import MOST_LABELS, check_size
+from shuffledp.errors import DoesNotApply, InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.mechanisms.mechanism import Target
 from shuffledp.mechanisms.one_message import strongest
 from shuffledp.randomizers.krr import KRR
 
-__all__ = ["best_grid", "guessed_grid", "worst_variance"]
+__all__ = [
+    "best_grid",
+    "checked_steps",
+    "guessed_grid",
+    "lower_bound",
+    "printed_bound",
+    "printed_law",
+    "worst_variance",
+]
 
 COARSE = 4
 TINY = 1e-12
+
+
+def checked_steps(steps: int | None, target: Target | None) -> int:
+    """The steps of a grid, as they are given, or the best for a target."""
+    if steps is None and target is None:
+        raise InvalidInput(
+            "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
+        )
+    return check_count(
+        "k",
+        check_size("k", best_grid(target)) if steps is None and target is not None else steps,
+        least=1,
+        most=MOST_LABELS,
+        remedy="It counts the steps of the grid; leave it out for the best.",
+        beyond="It counts the steps of the grid; a coarser one rounds the numbers without bias, too.",
+    )
 
 
 def best_grid(target: Target) -> int:
@@ -41,8 +67,7 @@ def _constant(k: int, target: Target) -> float:
     """c = n gamma / (k + 1) for the largest epsilon0 that is certified to keep the promise with k
     steps.
     """
-    terms = (target.honest, target.epsilon, target.delta, target.rounds)
-    epsilon0 = strongest(KRR, (("k", k + 1),), *terms)
+    epsilon0 = strongest(KRR, (("k", k + 1),), *target.terms)
     return target.n * KRR(k=k + 1, epsilon0=epsilon0).gamma / (k + 1)
 
 
@@ -73,3 +98,40 @@ def worst_variance(k: Any, gamma: Any) -> Any:
     """
     f = np.clip((1.0 - gamma * k) / (2.0 * (1.0 - gamma)), 0.0, 1.0)
     return (1.0 - gamma) * (f * (1.0 - f) / k**2 + gamma * (f / k - 0.5) ** 2) + gamma * (k + 2.0) / (12.0 * k)
+
+
+def printed_law(n: int, epsilon: float, delta: float) -> KRR:
+    """The paper's own choice, for comparison: k = ceil((n / c)^(1/3)) steps and gamma = c (k + 1) /
+    n, with the c of Theorem 1.
+    """
+    (n, _), epsilon, delta = check_users(n), check_epsilon(epsilon), check_delta(delta)
+    if n < 2 or not 0.0 < epsilon <= 1.0:
+        raise DoesNotApply(f"does not apply here: n must be at least 2 and epsilon in (0, 1], got {n} and {epsilon:g}.")
+    c = max(14.0 * math.log(2.0 / delta) / epsilon**2, 27.0 / epsilon) * n / (n - 1)
+    k = math.ceil((n / c) ** (1.0 / 3.0))
+    if (gamma := c * (k + 1) / n) >= 1.0:
+        raise DoesNotApply(f"does not apply here: gamma must be below 1, so n must be larger, got gamma = {gamma:.3g}.")
+    return KRR.from_gamma(k=k + 1, gamma=gamma)
+
+
+def printed_bound(n: int, law: KRR) -> float:
+    """Theorem 2, the paper's bound on the error of a sum, as a standard error: sqrt(n ((1 - gamma)
+    / (4 k^2) + gamma / 2)) / (1 - gamma), whatever the data.
+    """
+    gamma, k = law.k * law.miss, law.k - 1
+    return math.sqrt(n * ((1.0 - gamma) / (4.0 * k**2) + gamma / 2.0)) / law.contrast
+
+
+def lower_bound(n: int, epsilon: float, delta: float) -> float:
+    """Theorem 3 with its constants: a one-message (epsilon, delta)-DP mechanism for sums of n
+    numbers in [0, 1] errs at least this much.
+
+    The proof holds for every k >= 2: MSE >= n k min(e^-eps / (8 k^3), (1 - 1/k^2) (1/2 - delta) /
+    (48 n)); the best k is taken.
+    """
+    if delta >= 0.5:
+        raise DoesNotApply(f"does not apply here: delta must be below 1/2, got {delta:g}.")
+    crossing = (6.0 * n * math.exp(-epsilon) / (0.5 - delta)) ** (1.0 / 3.0)
+    k = np.maximum(2.0, np.array([math.floor(crossing), math.ceil(crossing), math.ceil(crossing) + 1]))
+    mse = n * k * np.minimum(math.exp(-epsilon) / (8.0 * k**3), (1.0 - k**-2.0) * (0.5 - delta) / (48.0 * n))
+    return math.sqrt(float(mse.max()))

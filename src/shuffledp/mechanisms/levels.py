@@ -20,6 +20,7 @@ and the last sum is what is estimated, 1 or 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +28,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shuffledp._types import Floats
+from shuffledp.domain import as_list
+from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.mechanism import Mechanism, Target
 from shuffledp.mechanisms.one_message import OneMessage
 from shuffledp.randomizers.krr import KRR
@@ -37,7 +40,7 @@ from shuffledp.workload import Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["BRANCHES", "LeastSquares", "Levels", "level_sizes", "of_levels"]
+__all__ = ["BRANCHES", "LeastSquares", "Levels", "checked_levels", "level_sizes", "of_levels"]
 
 BRANCHES = 4  # runs of bins that a run of the next coarser level is cut into
 COARSEST = 4  # nodes of the coarsest level, at least
@@ -48,6 +51,8 @@ GAIN = 0.75  # levels are chosen if they err so much less for people spread even
 @dataclass(frozen=True, eq=False)
 class Levels(Mechanism):
     """Everybody answers about one of several levels of bins."""
+
+    trust = "shuffler"
 
     law: OneLevel
 
@@ -73,6 +78,23 @@ class Levels(Mechanism):
         """The largest less the smallest weight that a report of any node has."""
         spread: Floats = np.ptp(self._squares(workload).weights, axis=1)
         return spread
+
+
+def checked_levels(given: Iterable[int] | None, question: Any, target: Target | None) -> tuple[int, ...]:
+    """How many nodes each level has, as they are given, or the best for a target; none for all bins
+    at once.
+    """
+    if given is None:
+        return () if target is None else best_levels(target, question.workload(question.size), question.size)
+    levels: Any = tuple(as_list("levels", given, remedy="Pass sizes."))
+    if levels and levels[-1:] != (question.size,):
+        raise InvalidInput(
+            f"the last of the levels must be all {question.size} bins, got {levels}. Leave levels out to have them "
+            f"chosen."
+        )
+    if levels:
+        OneLevel.of_sizes(sizes=levels, epsilon0=1.0)
+    return levels
 
 
 def of_levels(target: Target, sizes: tuple[int, ...], k: int) -> OneMessage | Levels:

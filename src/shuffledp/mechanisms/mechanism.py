@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.shuffler import Bag, check_most, check_tally
+from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened
+from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Workload
 
 if TYPE_CHECKING:
@@ -25,7 +30,10 @@ if TYPE_CHECKING:
     from shuffledp.mechanisms.exact_limits import FakeVotes
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["Mechanism", "Target", "Voting"]
+__all__ = ["ADDING", "SEALED", "Mechanism", "Messages", "Target", "Voting"]
+
+SEALED = "shuffler, sealed"  # messages are the truth, so that nobody but the analyst may read them
+ADDING = "shuffler adds noise"
 
 
 @dataclass(frozen=True)
@@ -38,12 +46,51 @@ class Target:
     honest: int
     rounds: int = 1
 
+    @property
+    def terms(self) -> tuple[int, float, float, int]:
+        """All but how many people report."""
+        return self.honest, self.epsilon, self.delta, self.rounds
+
 
 @dataclass(frozen=True, eq=False)
 class Mechanism(ABC):
-    """A way to hide; each names the workloads that it ``answers``."""
+    """A way to hide; each names the workloads that it ``answers``. ``view`` is what the shuffler
+    hands on, ``trust`` whom people trust, ``title`` what it is called beside others.
+    """
+
+    trust: ClassVar[str] = SEALED
+    title: ClassVar[str]
 
     law: Any
+    view: View = "reports"
+
+    @classmethod
+    def calibrate(cls, question: Any, target: Target, name: str) -> Self:
+        """The least noise with which the mechanism of this name answers ``question`` and meets the
+        target. A mechanism's choices are further arguments.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
+        """The choices that a plan compares, by what they are called."""
+        return {cls.title: {}}
+
+    @classmethod
+    def with_noise(cls, question: Any, epsilon0: float, name: str) -> Self:
+        """The same with a given noise of one report."""
+        raise InvalidInput(
+            f"epsilon0 must be the noise of one message, got it for {name}. Promise an epsilon, or pass the randomizer."
+        )
+
+    def answering(self, question: Any, n: int) -> Self:
+        """The same as it runs, if it answers the question of ``n`` people."""
+        if question.size not in (None, self.size):
+            raise InvalidInput(
+                f"the randomizer must have k = {question.size}, as many as there are categories, got k = {self.size}. "
+                f"Build it for these categories."
+            )
+        return self
 
     @property
     def size(self) -> int:
@@ -64,12 +111,17 @@ class Mechanism(ABC):
 
     def rows(self, tally: Opened, workload: Workload) -> Rows:
         """The law of what is estimated."""
-        if not self.answers(workload):
-            raise InvalidInput(
-                f"the mechanism must be able to count groups of values for this question, got "
-                f"{self.law.describe()['randomizer']}. Use k-ary randomized response, fakes or dummies."
-            )
+        self.check_answers(workload)
         return self._rows(tally, workload)
+
+    def check_answers(self, workload: Workload) -> None:
+        """Refuse rows of which its reports say nothing."""
+        if not self.answers(workload):
+            rule = "count groups of values" if workload.counts else "add up numbers: each report must name one point"
+            raise InvalidInput(
+                f"the mechanism must be able to {rule}, got {self.law.describe()['randomizer']}. Use k-ary randomized "
+                f"response."
+            )
 
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         raise NotImplementedError
@@ -90,17 +142,67 @@ class Mechanism(ABC):
         """How far one false report moves each row at most; ``math.inf`` where there is no limit."""
         return np.full(len(workload), self.law.sway * workload.spread)
 
+    def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
+        """What the shuffler hands on of everybody's reports."""
+        return Bag(description, rows, secure)
+
+    def counted(self, bag: Bag) -> Ints:
+        """The tally of a bag."""
+        return np.asarray(self.law.tally(self.law.check_reports(bag.rows)))
+
+    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
+        """A tally as people and votes, or refused if no bag of ``n`` people could have it."""
+        found: Opened = self.law.opened(check_tally(counts, self.law.tally_size, n))
+        return found
+
     def check(self, counts: Ints, honest: int) -> None:
         """Refuse a tally that cannot hold the noise of ``honest`` people, or of the shuffler, where
         the law lets that be seen.
         """
         return
 
-    def guarantee(self, crowd: int, *, rounds: int = 1, colluding: int = 0, view: View = "reports") -> Guarantee:
+    def guarantee(self, crowd: int, *, rounds: int = 1, colluding: int = 0) -> Guarantee:
         """What all rounds together leak with ``crowd`` honest reports beside ``colluding`` ones."""
         from shuffledp.accounting.shuffled import shuffle
 
-        return shuffle(self.law, n=crowd + colluding, honest=crowd, view=view).compose(rounds)
+        return shuffle(self.law, n=crowd + colluding, honest=crowd, view=self.view).compose(rounds)
+
+
+class Messages(Mechanism):
+    """Reports of several messages, or dummies of the shuffler. A bag holds messages, not reports:
+    those of one person do not lie together.
+    """
+
+    def answering(self, question: Any, n: int) -> Self:
+        family = family_of(self.law)
+        if family is None or family.law not in question.mechanisms or question.size not in (None, self.size):
+            raise InvalidInput(
+                f"the randomizer must be a law that answers a {question}, got {self.law!r}. Leave it out, and promise "
+                f"an epsilon."
+            )
+        return self
+
+    def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
+        """Message by message; a law that gives the shuffler something to do has it done."""
+        messages = self.law.mixed_messages(rows.ravel(), rng=rng)
+        return Bag(description, messages, secure and rng is None, people=len(rows))
+
+    def counted(self, bag: Bag) -> Ints:
+        return np.asarray(self.law.of_people(self.law.tally(bag.rows), len(bag)))
+
+    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
+        law, tally = self.law, np.asarray(counts)
+        whole = tally.shape == (law.tally_size,)
+        if not whole or tally.dtype.kind not in "iu" or tally.min() < 0:
+            found = repr(tally.tolist())[:60] if whole else f"shape {tally.shape}"
+            raise InvalidInput(
+                f"counts must be the {law.tally_size} whole numbers of tally(...), none below 0, got {found}. Add up "
+                f"the tallies of a bag."
+            )
+        opened: Opened = law.opened(tally)
+        check_most(opened.people, n)
+        self.check(tally, honest)
+        return opened
 
 
 class Voting(Mechanism):

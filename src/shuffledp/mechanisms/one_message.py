@@ -5,43 +5,136 @@ matrix.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
+from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
+from shuffledp.mechanisms.shuffler import Bag, SummedBag
+from shuffledp.randomizers.hadamard import Hadamard
+from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.local_hash import OLH
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import GroupLaw, Opened
+from shuffledp.randomizers.parameters import check_epsilon0
+from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened, Randomizer
+from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.randomizers.unary import OUE, RAPPOR, UnaryEncoding
+from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
+from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Weights, Workload
 
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["Family", "OneMessage", "strongest"]
+__all__ = ["ENCODERS", "Family", "OneMessage", "strongest"]
 
 Family = Callable[..., VotingRandomizer]
+# How a message hides its sender. "krr": it names the own value or a random one. "hadamard": a
+# column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform. "hash": optimal local
+# hashing; decoding looks at every pair of report and value. "subset" and "oue" err least or nearly
+# so among many values, but their reports grow with these.
+ENCODERS: dict[str, Family] = {"krr": KRR, "hadamard": Hadamard, "hash": OLH, "subset": SubsetSelection, "oue": OUE}
 HARDLY_ONE = 2.0 - 1e-9  # random reports on average: with fewer, most collections hold none, or one
 
 
 @dataclass(frozen=True, eq=False)
 class OneMessage(Voting):
     """Reports that name one place count groups of places, and sums of numbers; others count every
-    place by itself.
+    place by itself. In the view "sums" the shuffler adds up reports that are bits, and hands on no
+    report: that reveals much less, so the same promise needs less noise.
     """
+
+    trust = "shuffler"
 
     law: VotingRandomizer
 
     @classmethod
     def calibrated(cls, target: Target, family: Family, *, view: View = "reports", **parameters: Any) -> Self:
         """The law with the least noise of its family that keeps a promise."""
-        terms = (target.honest, target.epsilon, target.delta, target.rounds, view)
-        epsilon0 = strongest(family, tuple(parameters.items()), *terms)
-        return cls(family(**parameters, epsilon0=epsilon0).realised)  # type: ignore[arg-type]
+        epsilon0 = strongest(family, tuple(parameters.items()), *target.terms, view)
+        return cls(family(**parameters, epsilon0=epsilon0).realised, view)  # type: ignore[arg-type]
+
+    @classmethod
+    def calibrate(  # type: ignore[override]
+        cls, question: Any, target: Target, name: str, *, view: View = "reports", **shape: Any
+    ) -> Mechanism:
+        """Numbers are reported on a grid of ``k`` steps, bins in ``levels`` of so many runs of
+        them, or, where ``levels`` is empty, all at once; what is left out is chosen.
+        """
+        family, parameters = _family(question, name, view, target, **shape)
+        return mechanism_of(cls.calibrated(target, family, view=view, **parameters).law, view)
+
+    @classmethod
+    def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
+        if not question.ordered:
+            return {"" if name == "krr" else name: {}}
+        from shuffledp.mechanisms.levels import level_sizes
+
+        levels = {f"{len(sizes)} levels": {"levels": sizes} for sizes in level_sizes(question.size)}
+        return {"all bins": {"levels": ()}, **levels}
+
+    @classmethod
+    def with_noise(  # type: ignore[override]
+        cls, question: Any, epsilon0: float, name: str, *, view: View = "reports", **shape: Any
+    ) -> Mechanism:
+        family, parameters = _family(question, name, view, None, **shape)
+        return mechanism_of(family(**parameters, epsilon0=check_epsilon0(epsilon0)).realised, view)
+
+    def answering(self, question: Any, n: int) -> Mechanism:  # type: ignore[override]
+        """Any law whose reports vote, or that has a matrix, may stand in for k-ary randomized
+        response.
+        """
+        given: Any = self.law
+        if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
+            levels = OneLevel.of(given) if question.ordered else None
+            given = levels or VotingCheckIn.of(given) or Unmixed.of(given) or given
+        if not isinstance(given, VotingRandomizer) or "krr" not in question.mechanisms:
+            raise InvalidInput(
+                f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "
+                f"got {given!r}. To choose its noise for a promise, call calibrate(...)."
+            )
+        if self.view == "sums" and not isinstance(given, UnaryEncoding):
+            raise InvalidInput(
+                f'the view "sums" must be of reports that are bits, one for each category, got {given!r}. Use OUE, '
+                f"RAPPOR or Unary."
+            )
+        found = mechanism_of(given.realised, self.view)
+        found.check_answers(question.workload(found.size))
+        return Mechanism.answering(found, question, n)
+
+    def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
+        if self.view == "sums":
+            return SummedBag(description, self.law.tally(rows), secure)
+        return super().bag(description, rows, secure=secure)
+
+    def counted(self, bag: Bag) -> Ints:
+        return bag.rows if self.view == "sums" else super().counted(bag)
+
+    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
+        law = self.law
+        if law.single:
+            return super().opened(counts, n, honest)
+        seen, head = np.asarray(counts), 1 + law.blocks
+        if seen.shape != (law.tally_size,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= n:
+            raise InvalidInput(
+                f"counts must be what tally(...) adds up to for at most n = {n} reports, got shape {seen.shape}. Add "
+                f"up the tallies of a bag."
+            )
+        blocks = seen[1:head]
+        if len(blocks) and (blocks.min() < 0 or blocks.max() > n or blocks.sum() != seen[0]):
+            raise InvalidInput(
+                f"counts must say of every report in which block it is, got {seen[0]} reports and others in the "
+                f"blocks. Add up the tallies of a bag."
+            )
+        return law.opened(seen)
 
     def answers(self, workload: Workload) -> bool:
         return isinstance(workload, Each) or self.law.single
@@ -157,6 +250,42 @@ def _unmixed(law: Unmixed, tally: Opened) -> Rows:
     bound = Deviations(n, own, others, *law.reach)
     error, slope, grain = np.sqrt(variance), own - others, widest_gap(law.weights.T)
     return Weighted.once(values, error, n * others, slope, skew, grain=grain, deviations=bound)
+
+
+def _family(
+    question: Any,
+    name: str,
+    view: View,
+    target: Target | None,
+    *,
+    k: int | None = None,
+    levels: Iterable[int] | None = None,
+) -> tuple[Family, dict[str, Any]]:
+    """The laws to choose from, and their parameters other than epsilon0. A shape that is left out
+    is chosen for the target.
+    """
+    if question.size is None:
+        from shuffledp.mechanisms.grids import checked_steps
+
+        return KRR, {"k": checked_steps(k, target) + 1}
+    if k is not None or (levels is not None and not question.ordered):
+        wrong = "k" if k is not None else "levels"
+        raise InvalidInput(f"{wrong} must be left out for a {question}, got it. It says nothing of such reports.")
+    if question.ordered:
+        from shuffledp.mechanisms.levels import checked_levels
+
+        if sizes := checked_levels(levels, question, target):
+            return OneLevel.of_sizes, {"sizes": sizes}
+    if view == "sums":
+        if name != "oue":
+            raise InvalidInput(
+                f'the view "sums" must be of the mechanism oue, got {name}. Its reports are bits, one for each '
+                f"category; others are not added up."
+            )
+        # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
+        # more for common ones, and those of ``OUE`` do.
+        return RAPPOR, {"k": question.size}
+    return ENCODERS.get(name, KRR), {"k": question.size}
 
 
 @lru_cache(maxsize=512)

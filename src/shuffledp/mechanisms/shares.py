@@ -46,7 +46,7 @@ class Shares(NamedTuple):
     all_upper: Floats
 
 
-def shares(mechanism: Mechanism, tally: Opened, sizes: Sequence[int], axis: int, *, level: float) -> Shares:
+def shares(mechanism: Mechanism, tally: Opened, sizes: Sequence[int], axis: int, *, level: float = 0.95) -> Shares:
     """Of those in each group of one column of a table with so many categories in each, the share in
     each cell.
 

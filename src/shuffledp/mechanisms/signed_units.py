@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.mechanism import Mechanism, Target
+from shuffledp.errors import InvalidInput, check_count, check_positive
+from shuffledp.mechanisms.mechanism import Messages, Target
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
 from shuffledp.randomizers.randomizer import Ints, Opened
@@ -27,7 +27,7 @@ from shuffledp.workload import Ranges, Workload
 if TYPE_CHECKING:
     from shuffledp.mechanisms.rows import Rows
 
-__all__ = ["Signed"]
+__all__ = ["Signed", "check_most_error", "check_most_messages"]
 
 HIDDEN = (0.05, 0.1, 0.2, 0.35, 0.5)  # shares of epsilon that pairs may cost; the rest is for the noise
 USUAL = 0.1
@@ -37,16 +37,27 @@ SURE = 1e-9  # honest people are told so rarely that they sent too little
 
 
 @dataclass(frozen=True, eq=False)
-class Signed(Mechanism):
+class Signed(Messages):
     """Of two places, it counts the second."""
+
+    title = "+1 and -1 messages (sealed)"
 
     law: SignedUnits
 
     @classmethod
-    def calibrated(cls, target: Target, *, most_messages: int | None = None, most_error: float | None = None) -> Self:
+    def calibrate(
+        cls,
+        question: Any,
+        target: Target,
+        name: str,
+        *,
+        most_messages: int | None = None,
+        most_error: float | None = None,
+    ) -> Self:
         """The law that keeps a promise with the least error for at most so many messages of each
         person, or with the fewest messages for at most that standard error.
         """
+        most_messages, most_error = check_most_messages(most_messages), check_most_error(most_error)
         terms = (target.honest, min(target.epsilon, LARGEST_DECAY), target.delta, target.rounds)
         if most_messages is None and most_error is None:
             return cls(_fewest(USUAL, *terms))
@@ -82,6 +93,18 @@ class Signed(Mechanism):
                 f"happens to honest people once in a billion times. Somebody left the noise out: do not release this, "
                 f"and collect again."
             )
+
+
+def check_most_messages(value: object) -> int | None:
+    """Return ``value`` as the number of messages that a person may send at most."""
+    remedy = "It is how many messages a person may send at most."
+    return None if value is None else check_count("messages", value, least=1, remedy=remedy)
+
+
+def check_most_error(value: object) -> float | None:
+    """Return ``value`` as a standard error to stay below."""
+    remedy = "It is the standard error to stay below, in the answer's own unit."
+    return None if value is None else check_positive("error", value, remedy=remedy)
 
 
 def _chosen(

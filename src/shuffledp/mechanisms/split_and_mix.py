@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.mechanism import Mechanism, Target
+from shuffledp.errors import InvalidInput, check_count
+from shuffledp.mechanisms.mechanism import Messages, Target
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
 from shuffledp.randomizers.messages.split_shares import MOST_BITS, bits_to_hold
@@ -41,25 +41,36 @@ SURE = 1e-9  # honest people's sum is refused so rarely
 
 
 @dataclass(frozen=True, eq=False)
-class Split(Mechanism):
+class Split(Messages):
     """Messages must be sealed to the analyst. One malicious person can move the answer anywhere: a
     share may be any number, and no share says whose it is.
     """
 
+    title = "split and mix (sealed; anybody can move it)"
+
     law: SplitShares
 
     @classmethod
-    def calibrated(cls, target: Target, *, steps: int | None = None) -> Self:
-        """The least noise that keeps a promise, on a grid of so many ``steps``, or of enough for
-        rounding to add little.
-        """
+    def calibrate(cls, question: Any, target: Target, name: str, *, k: int | None = None) -> Self:
+        """On a grid of ``k`` steps, or of enough for rounding to add little."""
+        if k is not None:
+            k = check_count("k", k, least=1, remedy="It counts the steps of the grid.")
         if target.honest < LEAST_PEOPLE:
             raise InvalidInput(
                 f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {target.honest}. "
                 f"Ask more people, or take a mean of one message each."
             )
         epsilon = min(target.epsilon, LARGEST_DECAY)
-        return cls(_fewest(target.n, target.honest, epsilon, target.delta, target.rounds, steps))
+        return cls(_fewest(target.n, target.honest, epsilon, target.delta, target.rounds, k))
+
+    def answering(self, question: Any, n: int) -> Self:
+        law = super().answering(question, n).law
+        if law.most_people < n:
+            raise InvalidInput(
+                f"share_bits must be at least {bits_to_hold(n, law.k, law.reach)} for {n:,} people, got "
+                f"{law.share_bits}. Use more: a sum that wraps around would be another sum."
+            )
+        return self
 
     def answers(self, workload: Workload) -> bool:
         return isinstance(workload, Weights)

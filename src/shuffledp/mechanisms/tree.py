@@ -70,9 +70,11 @@ class Tree(Dummies):
         """The least dummies that keep the promise in so many levels and branches, each level of
         which is a round.
         """
+        from shuffledp.mechanisms.noise_search import fewest_dummies
+
         levels, branches = shape
         each = replace(target, rounds=target.rounds * levels)
-        one = Dummies.calibrated(each, 2, kind=kind).law
+        one = fewest_dummies(2, *each.terms, keep=1.0, kind=kind, epsilon0=math.inf)
         numbers = {name: getattr(one, name) for name in ("kind", "center", "left", "right", "rate")}
         return cls(TreeDummies(k=k, levels=levels, branches=branches, **numbers))
 

@@ -30,7 +30,7 @@ from shuffledp.papers.boxes import box_plots
 from shuffledp.papers.charts import heat_maps
 from shuffledp.papers.cities import CITIES, City, described
 from shuffledp.papers.experiment import Axis, Experiment, Line
-from shuffledp.protocols.protocol import check_held
+from shuffledp.poll import check_held
 from shuffledp.randomizers import KRR
 
 __all__ = ["EXPERIMENTS", "community_utility", "experiments", "individual_utility", "inverted", "reports"]

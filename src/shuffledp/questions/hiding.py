@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from shuffledp.domain import ENCODINGS
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, joined
 from shuffledp.questions import OURS, kind_of
 
@@ -57,18 +56,12 @@ class Hiding:
         """Whether nothing but the usual noise hides the answers."""
         return self.mechanism == "krr"
 
-    @property
-    def family(self) -> str | None:
-        """The family of laws to choose from; None is the usual one of the question."""
-        return None if self.by_noise else self.mechanism
-
     def terms(self) -> dict[str, Any]:
-        """The choices, as a protocol takes them."""
-        if self.mechanism in ENCODINGS:
-            return {"mechanism": self.mechanism}
+        """The mechanism and its choices, as a poll takes them."""
         names = {"kept": "keep"}
         given = {name: getattr(self, name) for name in CHOICES.get(self.mechanism, ())}
-        return {names.get(name, name): value for name, value in given.items() if value is not None}
+        own = {names.get(name, name): value for name, value in given.items() if value is not None}
+        return own if self.by_noise else {"mechanism": self.mechanism, **own}
 
 
 BY_NOISE = Hiding()

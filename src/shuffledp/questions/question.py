@@ -13,11 +13,39 @@ from shuffledp.questions import kind_of
 from shuffledp.schema import RELEASE, File, Label, Part, part, rules_of
 
 if TYPE_CHECKING:
-    from shuffledp.design import Design
+    from numpy.typing import NDArray
 
-__all__ = ["Question", "QuestionKind", "by_kind", "lineage", "read", "resolved"]
+    from shuffledp.design import Design
+    from shuffledp.mechanisms.estimate import Estimate
+    from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.sampling import Source
+    from shuffledp.workload import Workload
+
+__all__ = ["COUNTED", "Planned", "Question", "QuestionKind", "by_kind", "lineage", "read", "resolved"]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What a plan says of the errors of a question. ``told_apart`` says what a domain has many of,
+    and is None where there is no domain. ``worst`` is None where the ``error`` is that of the worst
+    data already.
+    """
+
+    title: str
+    error: str
+    worst: str | None = None
+    crowded: str = "a value that everybody holds"  # data for which it is the worst
+    told_apart: str | None = None
+    columns: bool = False  # whether the domain has several
+
+
+COUNTED: dict[str, Any] = {
+    "error": "standard error of a value's count, root mean square over values",
+    "worst": "largest standard error that the count of any one value can have, whatever the data",
+}
 
 
 @part
@@ -31,11 +59,13 @@ class Question(Part):
 
     unit: ClassVar[str]
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
-    ordered: ClassVar[bool] = False  # whether its rows have an order that says something
+    ordered: ClassVar[bool] = False  # whether runs of its places say something, as those of bins do
     clipped: ClassVar[str | None] = None  # what is estimated where values were moved to the ends of the range
     alone: ClassVar[bool] = True  # whether its answer is a release by itself
     mechanisms: ClassVar[tuple[str, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
+    compared: ClassVar[tuple[str, ...] | None] = None  # fields that reports must agree in; None: all
+    planned: ClassVar[Planned | None] = None
 
     type: Any
 
@@ -47,6 +77,21 @@ class Question(Part):
         """All that it asks, but for its type, in the order in which it is written."""
         return tuple(name for name in rules_of(cls) if name != "type")
 
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """The question that a user of Python asks, with what is usually left out."""
+        return cls(**fields).checked()
+
+    @classmethod
+    def of_domain(cls, domain: Any) -> Self:
+        """The question of a plan, about a domain as it is given there."""
+        return cls.of()
+
+    @property
+    def rivals(self) -> list[tuple[Question, str]]:
+        """The mechanisms that a plan compares, each with the question that it answers."""
+        return [(self, name) for name in self.choices or self.mechanisms]
+
     @abstractmethod
     def checked(self) -> Self:
         """The same, if it can be written down and asked again; refused otherwise."""
@@ -54,6 +99,54 @@ class Question(Part):
     @abstractmethod
     def domain(self, size: int) -> Stored:
         """How a value becomes a place, in a mechanism of so many places."""
+
+    def places(self, values: Any, size: int, source: Source) -> NDArray[Any]:
+        """The places of people's values, as Python has them; ``source`` draws, where something is
+        rounded.
+        """
+        return self.domain(size).places(values, source)
+
+    @abstractmethod
+    def workload(self, size: int) -> Workload:
+        """Which sums of people are estimated, in a mechanism of so many places."""
+
+    def weighed(self, size: int) -> Workload:
+        """The rows whose errors are compared before anybody reports."""
+        return self.workload(size)
+
+    def scaling(self, people: int) -> tuple[float, float]:
+        """What a row is multiplied by, and what is added, where so many people report."""
+        return 1.0, 0.0
+
+    def estimate(
+        self, mechanism: Mechanism, tally: Opened, *, secure: bool = True, notes: tuple[str, ...] = ()
+    ) -> Estimate:
+        """What is estimated of a tally; how it is read may be chosen by further arguments."""
+        return mechanism.estimate(tally, self.workload(mechanism.size), secure=secure, notes=notes)
+
+    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+        """What else the same tally says, by name: an ``Estimate`` of other rows, or a function of
+        the level at which limits hold. ``by`` is the column within whose groups shares are asked.
+        """
+        return {}
+
+    def expected_stderr(self, mechanism: Mechanism, n: int, values: Any = None) -> float:
+        """The standard error to expect: the root mean square over the rows, if ``n`` people are
+        spread evenly, or for people's ``values``.
+        """
+        import numpy as np
+
+        size = mechanism.size
+        held = np.full(size, n / size) if values is None else self.held(values, size)
+        return float(np.sqrt(np.mean(mechanism.predicted(self.weighed(size), held) ** 2)))
+
+    def held(self, values: Any, size: int) -> NDArray[Any]:
+        """How many of the people are in each place."""
+        import numpy as np
+
+        from shuffledp.sampling import source_of
+
+        return np.bincount(self.places(values, size, source_of(None)), minlength=size)
 
     @property
     def size(self) -> int | None:
@@ -77,7 +170,7 @@ class Question(Part):
         """
 
     def told(
-        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
     ) -> dict[str, dict[str, Any]]:
         """What the record tells beside the estimates, by name: other readings of the same reports,
         column by column. ``clips`` says that values may have been clipped, ``by`` within which

@@ -62,7 +62,7 @@ class Promise:
             raise InvalidInput(Refusal(with_noise, ("it with ", epsilon), "Leave it out."))
 
     def terms(self, n: int, size: int | None = None) -> dict[str, Any]:
-        """The promise to ``n`` people, as a protocol takes it; with ``gamma``, a report names one
+        """The promise to ``n`` people, as a poll takes it; with ``gamma``, a report names one
         of ``size`` values, or one of the k + 1 points of a grid.
         """
         honest = max(1, floor(n * self.honest)) if isinstance(self.honest, Fraction) else self.honest

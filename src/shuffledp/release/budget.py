@@ -178,7 +178,7 @@ def entry_of(
 ) -> Entry:
     """One round of a design, or a whole search, as the ledger records it."""
     design, besides = charged.charge
-    once, whole, delta = _once(design), design.protocol.guarantee, design.delta
+    once, whole, delta = _once(design), design.poll.guarantee, design.delta
     if besides is not None:
         once = Accountant().add(once, rounds=1).add(besides, rounds=1).total
         whole, delta = composed(shuffled_parts(once)), delta + besides.delta_at_most(epsilon=0.0)
@@ -199,7 +199,7 @@ def entry_of(
 
 def _once(design: Design) -> Guarantee:
     """One round: the mechanism that is certified, where it counts the same people."""
-    part, _ = shuffled_parts(design.protocol.guarantee)[0]
+    part, _ = shuffled_parts(design.poll.guarantee)[0]
     if part.n == design.n:
         return part
     return shuffle(part.randomizer, n=design.n, honest=design.honest)

@@ -34,7 +34,7 @@ def certificate(design: Design, *, collected: bool = False, last: float | None =
     reports is shuffled together; where they were ``collected`` over the network, no table is
     spoken of. The curve ends at the ``last`` epsilon of which it speaks, if there is one.
     """
-    guarantee, target = design.protocol.guarantee, design.target
+    guarantee, target = design.poll.guarantee, design.target
     bound, promised = guarantee.epsilon(delta=target.delta), target.epsilon
     assumptions = (*guarantee.assumptions, statement("senders" if collected else "rows"), statement("counts"))
     return Certificate(
@@ -104,8 +104,8 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     epsilon = certified.epsilon.upper if target.epsilon is None else target.epsilon
     promise: dict[str, Any] = {"n": target.n, "epsilon": epsilon, "delta": target.delta, "rounds": target.rounds}
     alone, curator = best_alone(design.resolved, **promise), best_curator(design.resolved, **promise)
-    protocol = design.protocol
-    own, error = _finite(protocol.epsilon0), protocol.predicted_stderr()
+    poll = design.poll
+    own, error = _finite(poll.epsilon0), poll.predicted_stderr()
     return (
         Alternative(trust="nobody", mechanism=alone.name, epsilon0=alone.epsilon0, stderr=alone.error),
         Alternative(trust="shuffler", mechanism=THIS, epsilon0=own, stderr=error),

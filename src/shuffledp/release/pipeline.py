@@ -98,9 +98,8 @@ def estimate_of(
         if reports == n
         else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
-    protocol = design.protocol
-    said = cautions(design, protocol.predicted_stderr(), design.resolved.scale(design.n))
-    estimate = protocol.analyse_counts(tally, secure=secure, notes=(*notes, *said))
+    said = cautions(design, design.poll.predicted_stderr(), design.resolved.scale(design.n))
+    estimate = design.poll.analyse_counts(tally, secure=secure, notes=(*notes, *said))
     moved = design.resolved.clipped
     return replace(estimate, labels=(moved,)) if clipped and moved is not None else estimate
 
@@ -126,8 +125,7 @@ def check_sayable(design: Design) -> None:
     if (law := design.mechanism) is not law.inside:
         raise InvalidInput(
             f"a release must be of a law that its page can state and `verify` can count again, got a {law.type}. "
-            f"Analyze the shuffled reports in Python: protocol = design.protocol; "
-            f"protocol.analyse(protocol.shuffle(reports))."
+            f"Analyze the shuffled reports in Python: poll = design.poll; poll.analyse(poll.shuffle(reports))."
         )
 
 
@@ -180,7 +178,8 @@ def made_now() -> Made:
 
 
 def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    return design.protocol.randomizer.opened(tally).people
+    people: int = design.poll.randomizer.opened(tally).people
+    return people
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
@@ -192,7 +191,7 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> TallyPart:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    reports, blocks, votes = design.protocol.randomizer.opened(tally)
+    reports, blocks, votes = design.poll.randomizer.opened(tally)
     if not design.resolved.counts:
         return TallyPart(reports=reports, votes=tuple(votes.tolist()))
     cut = LISTED <= len(kept) < len(votes)
@@ -209,8 +208,8 @@ def _estimates(
 ) -> Estimates:
     columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
-    question, protocol = design.resolved, design.protocol
-    told = question.told(protocol, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=LEVEL)
+    question, poll = design.resolved, design.poll
+    told = question.told(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=LEVEL)
     return Estimates(
         unit=question.unit,
         level=LEVEL,
@@ -225,7 +224,7 @@ def _estimates(
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
         together=question.counts and len(estimate.values) > SHORT,
-        sway=tuple(each if each < math.inf else None for each in protocol.sway(estimate)[kept].tolist()),
+        sway=tuple(each if each < math.inf else None for each in poll.sway(estimate)[kept].tolist()),
         **{name: FINDINGS[name](**columns) for name, columns in told.items()},  # type: ignore[arg-type]
     )
 
@@ -367,7 +366,7 @@ def release(
         check_folder(folder, replace=force)
         check_apart(folder, *(() if budget is None else (budget.path,)))
         notes = standing(folder, charging=budget is not None)
-    encoder, source = Encoder(design, design.protocol.randomizer), None if rng is None else source_of(rng)
+    encoder, source = Encoder(design, design.poll.randomizer), None if rng is None else source_of(rng)
     # The week of a series is held back until its folder stands, so that a killed run loses no week.
     held_back = budget is not None and budget.turn is not None and folder is not None
     spent = None if budget is None else budget.spend(design, question.what, held_back=held_back)
@@ -375,7 +374,7 @@ def release(
         counted = tally(
             values.chunks(),
             lambda chunk, words: encoder.encode(chunk, rng=words),
-            design.protocol.tally,
+            design.poll.tally,
             row_bytes=encoder.randomizer.report_bytes,
             source=source,
             tick=tick,

@@ -11,8 +11,7 @@ from typing import Any, Self
 from shuffledp.design import Design
 from shuffledp.domain import Missing, Stored, one_name, per_column
 from shuffledp.errors import Argument, InvalidInput, Refusal, name_of
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import answering
+from shuffledp.poll import Poll
 from shuffledp.questions.hiding import BY_NOISE, Hiding
 from shuffledp.questions.question import Question
 from shuffledp.record import Asked, InSeries
@@ -57,7 +56,7 @@ class Request:
     series: InSeries | None = None
     hiding: Hiding = BY_NOISE
     reads: Callable[[], Reader] | None = None
-    chooses: Callable[[dict[str, Any]], Protocol] | None = None
+    chooses: Callable[[dict[str, Any]], Poll] | None = None
 
     @cached_property
     def domain(self) -> Stored:
@@ -141,18 +140,18 @@ class Request:
         """
         terms = promise.terms(n, self.question.size)
         if self.chooses is not None:
-            protocol = self.chooses(terms)
+            poll = self.chooses(terms)
         else:
-            protocol = answering(self.question, self.hiding.family, **terms, **self.hiding.terms())
-        if protocol.epsilon is not None:
-            return Design.of(protocol)
-        certified = protocol.guarantee.epsilon(delta=promise.delta).upper
+            poll = Poll(self.question, **terms, **self.hiding.terms())
+        if poll.epsilon is not None:
+            return Design.of(poll)
+        certified = poll.guarantee.epsilon(delta=promise.delta).upper
         if certified == 0.0:
             got = f"an epsilon of 0 at delta = {exactly(promise.delta)}"
             raising = (" raise ", Argument("epsilon0"), ", or lower ", Argument("delta"), ".")
             remedy = ("Lower ", Argument("gamma"), ",", *raising)
             raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
-        return Design.of(protocol, epsilon=float(rounded(certified, up=True)))
+        return Design.of(poll, epsilon=float(rounded(certified, up=True)))
 
     def release(self, values: Values, design: Design, folder: Path | None = None, **how: Any) -> Release:
         """Ask it of people who hold these values, and write what comes out into the folder."""

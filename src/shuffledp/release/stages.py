@@ -10,7 +10,7 @@ from typing import Any
 from shuffledp.client import read_design
 from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
@@ -82,7 +82,7 @@ def shuffle(
     if design is not None:
         for file in files:
             check_design(repr(str(file.path)), file.header.design, design)
-    settled, spent = certify(design or Design.from_json(files[0].header.design)).design, None
+    settled, spent = certify(design or Design.from_json(files[0].header.design)), None
 
     def spend() -> None:
         nonlocal spent
@@ -98,7 +98,7 @@ def shuffle(
         if spent is not None:
             spent.begin()
 
-    source, law = None if rng is None else source_of(rng), settled.protocol.randomizer
+    source, law = None if rng is None else source_of(rng), settled.poll.randomizer
     for file in files:
         if file.header.width != law.form.width:
             raise InvalidInput(
@@ -141,9 +141,9 @@ def analyse(
     file = open_reports(path, stage="shuffled")
     if design is not None:
         check_design(repr(str(path)), file.header.design, design)
-    settled = certify(design or Design.from_json(file.header.design)).design
+    settled = certify(design or Design.from_json(file.header.design))
     check_sayable(settled)
-    counted = tally_file(file, settled.protocol.tally, check=settled.protocol.randomizer.check_reports, tick=tick)
+    counted = tally_file(file, settled.poll.tally, check=settled.poll.randomizer.check_reports, tick=tick)
     asked = _asked(settled, "shuffled", path, title)
     return finished(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
@@ -251,15 +251,15 @@ def check_counts(counted: CountedReports, title: str, design: Design | None) -> 
     """
     if design is not None:
         check_design(title, counted.design, design)
-    settled = certify(design or Design.from_json(counted.design)).design
+    settled = certify(design or Design.from_json(counted.design))
     check_crowd(counted.reports, settled.honest, settled.n)
-    law = settled.protocol.randomizer
+    law = settled.poll.randomizer
     if len(counted.votes) != law.tally_size or not law.adds_up(counted.votes, counted.reports):
         raise InvalidInput(
             f"the votes of {title} must be what {counted.reports:,} reports of its design add up to, got others. Count "
             f"the reports again."
         )
-    settled.protocol.check_noise(counted.votes)
+    settled.poll.check_noise(counted.votes)
     return settled
 
 

@@ -133,7 +133,7 @@ def _fits(search: Search, sizes: NDArray[np.intp], asked: int) -> bool:
 
 def _ask(design: Design, values: Values, levels: NDArray[np.uint8], asked: int, *, rng: Rng, tick: Tick) -> Tally:
     """The tally of one level: of those who drew it, or, at the last one, of all who are left."""
-    level, law = design.resolved, design.protocol.randomizer
+    level, law = design.resolved, design.poll.randomizer
 
     def mine() -> Iterator[NDArray[Any]]:
         start = 0

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from shuffledp.domain import Prefixes
+from shuffledp.errors import InvalidInput
 from shuffledp.questions.question import Question
 from shuffledp.schema import NEEDED, Count, Some, Texts, part
+from shuffledp.workload import Each
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.sampling import Source
     from shuffledp.search.alphabet import LevelPlaces
 
 __all__ = ["QUESTION", "LevelQuestion"]
@@ -47,6 +52,21 @@ class LevelQuestion(Question):
     def level(self) -> LevelPlaces:
         """Which word counts as which value."""
         return self.prefix_domain.level
+
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """The first level, unless its words and prefixes are given."""
+        first: dict[str, Any] = {"tokens": None, "words": (), "prefixes": ("",), "span": 1}
+        return super().of(**first | fields)
+
+    def places(self, values: Any, size: int, source: Source) -> NDArray[Any]:
+        words = list(values)
+        if not words or not all(isinstance(word, str) for word in words):
+            raise InvalidInput("values must be words, one text for each person, got others. Pass a list of texts.")
+        return self.level.places(self.level.alphabet.rows(words, longest=self.longest))
+
+    def workload(self, size: int) -> Each:
+        return Each(tuple(range(self.room)))
 
     def checked(self) -> Self:
         """The same, if it is a level of some search."""

@@ -20,8 +20,7 @@ from shuffledp.accounting.inversion import geometric, halve, within
 from shuffledp.accounting.shuffled import shuffled_parts
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import answering
+from shuffledp.poll import Poll
 from shuffledp.randomizers.law_file import scaled
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.message import FakedValues
@@ -75,7 +74,7 @@ def spent_after(design: Design, weeks: int) -> Bound | None:
 
 def paces(design: Design, released: int) -> list[Pace]:
     """What it means to ask the weeks that are left every week, every second or every fourth."""
-    left, error = design.rounds - released, design.protocol.predicted_stderr()
+    left, error = design.rounds - released, design.poll.predicted_stderr()
     found: list[Pace] = []
     for every in PACES if left else ():
         asked = ceil(left / every)
@@ -92,25 +91,25 @@ def paces(design: Design, released: int) -> list[Pace]:
 
 def _once(design: Design) -> Guarantee:
     """One week."""
-    once, _ = shuffled_parts(design.protocol.guarantee)[0]
+    once, _ = shuffled_parts(design.poll.guarantee)[0]
     return once
 
 
-def _calibrated(design: Design, released: int, asked: int) -> Protocol | None:
+def _calibrated(design: Design, released: int, asked: int) -> Poll | None:
     """The same question with the least noise found for so many weeks to come, such that all weeks
     together keep the promise of the design; None if it has no promise, or none is found.
     """
     if design.epsilon is None:
         return None
     try:
-        if isinstance(design.protocol.randomizer, MessageLaw):
+        if isinstance(design.poll.randomizer, MessageLaw):
             return _as_if_all(design, released, asked)
         return _with_more(design, released, asked)
     except InvalidInput:  # a law that has no epsilon0, or is the truth beyond it
         return None
 
 
-def _keeps(design: Design, released: int, coming: Protocol, asked: int) -> bool:
+def _keeps(design: Design, released: int, coming: Poll, asked: int) -> bool:
     """Whether the weeks that were released and those to come keep the promise together."""
     assert design.epsilon is not None
     once, _ = shuffled_parts(coming.guarantee)[0]
@@ -120,22 +119,15 @@ def _keeps(design: Design, released: int, coming: Protocol, asked: int) -> bool:
     return total.total.delta_at_most(epsilon=design.epsilon, gap=GAP) <= design.delta
 
 
-def _with_more(design: Design, released: int, asked: int) -> Protocol | None:
+def _with_more(design: Design, released: int, asked: int) -> Poll | None:
     """The same law with a larger epsilon0: another grid for a mean, or another size of hashes,
     might do still better.
     """
-    present = design.protocol.randomizer
+    present = design.poll.randomizer
 
-    def coming(factor: float) -> Protocol:
+    def coming(factor: float) -> Poll:
         law = scaled(present, factor)
-        return answering(
-            design.resolved,
-            design.mechanism.type,
-            randomizer=law,
-            n=design.n,
-            honest=design.honest,
-            delta=design.delta,
-        )
+        return Poll(design.resolved, randomizer=law, n=design.n, honest=design.honest, delta=design.delta)
 
     def fits(factor: float) -> bool:
         return _keeps(design, released, coming(factor), asked)
@@ -147,17 +139,17 @@ def _with_more(design: Design, released: int, asked: int) -> Protocol | None:
     return coming(good) if good > 1.0 else None
 
 
-def _as_if_all(design: Design, released: int, asked: int) -> Protocol | None:
+def _as_if_all(design: Design, released: int, asked: int) -> Poll | None:
     """The law that would keep the promise if the weeks that were released had it, too. These had
     more noise, so a little is left; what it would buy is not looked for.
     """
-    law = design.protocol.randomizer
+    law = design.poll.randomizer
     terms = {name: getattr(law, name) for name in ("keep", "kind") if hasattr(law, name)}
     if isinstance(law, FakedValues) and isfinite(law.epsilon0):
         terms |= {"light_epsilon0": law.epsilon0}
-    coming = answering(
+    coming = Poll(
         design.resolved,
-        design.mechanism.type,
+        mechanism=design.mechanism.type,
         n=design.n,
         honest=design.honest,
         epsilon=design.epsilon,
@@ -165,5 +157,5 @@ def _as_if_all(design: Design, released: int, asked: int) -> Protocol | None:
         rounds=released + asked,
         **terms,
     )
-    better = coming.predicted_stderr() < design.protocol.predicted_stderr()
+    better = coming.predicted_stderr() < design.poll.predicted_stderr()
     return coming if better and _keeps(design, released, coming, asked) else None

@@ -15,8 +15,7 @@ from shuffledp.design import Design
 from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.page.svg_file import SvgFigure
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import Poll, certify
 from shuffledp.release.arguments import budget_of, column_name, reading
 from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
 from shuffledp.release.pipeline import opened, release
@@ -62,22 +61,22 @@ class Series:
     def new(
         cls,
         folder: PathLike,
-        protocol: Protocol | Design,
+        poll: Poll | Design,
         *,
         name: str | None = None,
         title: str | None = None,
         by: str | None = None,
         **given: Unpack[Budgeted],
     ) -> Self:
-        """Start a series of a protocol with several rounds, which are its weeks. With a ``ledger``,
+        """Start a series of a poll with several rounds, which are its weeks. With a ``ledger``,
         all of them are paid for at once. With ``by``, a column of a crosstab, shares within its
         groups are followed.
         """
         place = Path(folder)
         budget = budget_of(cast(Any, given))
-        design = protocol if isinstance(protocol, Design) else Design.of(protocol)
+        design = poll if isinstance(poll, Design) else Design.of(poll)
         named = place.name if name is None else name
-        new_series(place, certify(design).design, named, title=title, by=by, budget=budget)
+        new_series(place, certify(design), named, title=title, by=by, budget=budget)
         return cls(place)
 
     @keywords(WeekOptions)

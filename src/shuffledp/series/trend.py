@@ -16,7 +16,7 @@ does not hold all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.design import Design
-from shuffledp.domain import ALL, CROSS
+from shuffledp.domain import ALL, CROSS, Cells
 from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.shares import Shares
 from shuffledp.page.facts import quantile_name
-from shuffledp.protocols.crosstab import Crossing
-from shuffledp.protocols.quantiles import Distribution
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.record import Record
 from shuffledp.series.series_file import SeriesFile, period_of
@@ -63,13 +62,14 @@ class Reading:
 
 def readings(series: SeriesFile, record: Record) -> list[Reading]:
     """What the record of a week says, in the order of its question."""
-    protocol, again = series.design.protocol, _again(series.design, record)
+    question, again = series.design.resolved, _again(series.design, record)
     missed = (1.0 - record.estimates.level) / series.weeks
-    if isinstance(protocol, Distribution):
-        return [] if again is None else list(_distributed(protocol, record, *again, missed))
+    derived = {} if again is None else series.design.poll.derive(again[0], by=series.by)
+    if question.ordered:
+        return list(_distributed(derived, record, missed)) if derived else []
     found = list(_estimated(series.design, record, None if again is None else again[1], missed))
-    if series.by is not None and again is not None and isinstance(protocol, Crossing):
-        found += _within_groups(protocol, series.by, record, again[0], missed)
+    if series.by is not None and "shares" in derived:
+        found += _within_groups(question.cells, series.by, record, derived["shares"], missed)
     return found
 
 
@@ -102,10 +102,11 @@ def _estimated(design: Design, record: Record, again: Estimate | None, missed: f
         yield Reading(label, unit, scale * value, scale * stderr, (scale * lower, scale * upper), band)
 
 
-def _within_groups(protocol: Crossing, by: str, record: Record, tally: Tally, missed: float) -> Iterator[Reading]:
+def _within_groups(
+    cells: Cells, by: str, record: Record, shares: Callable[..., Shares], missed: float
+) -> Iterator[Reading]:
     """Of those in each group, the share in each cell; of a group with too few people, none."""
-    cells, level = protocol.question.cells, record.estimates.level
-    one, every = (protocol.shares(tally, by=by, level=sure) for sure in (level, 1.0 - missed))
+    one, every = (shares(level=sure) for sure in (record.estimates.level, 1.0 - missed))
     axis = cells.column_names.index(by)
     for place, label in enumerate(cells.names):
         if not one.known[place]:
@@ -118,16 +119,14 @@ def _within_groups(protocol: Crossing, by: str, record: Record, tally: Tally, mi
         yield Reading(f"{group}: {CROSS.join(names)}", "share of the group", value, None, limits, band)
 
 
-def _distributed(
-    protocol: Distribution, record: Record, tally: Tally, again: Estimate, missed: float
-) -> Iterator[Reading]:
+def _distributed(derived: Mapping[str, Any], record: Record, missed: float) -> Iterator[Reading]:
     """The quantiles that were asked for, and the shares of people in ranges."""
     level, people = record.estimates.level, record.counted.reports
-    ranges = protocol.in_ranges(tally)
-    lines = len(protocol.question.at) + len(ranges.labels)
+    ranges, quantiles = derived["ranges"], derived["quantiles"]
+    lines = len(quantiles(level=level)) + len(ranges.labels)
     clipped = " of the clipped values" if record.asked.clips else ""
     sure = (level, 1.0 - missed / lines, math.sqrt(level))
-    rows = zip(*(protocol.quantiles(again, each) for each in sure), strict=True)
+    rows = zip(*(quantiles(level=each) for each in sure), strict=True)
     for own, every, apart in rows:
         name = f"{quantile_name(own.at)}{clipped}"
         limits = ((each.lower, each.upper) for each in (own, every, apart))
@@ -143,7 +142,7 @@ def _again(design: Design, record: Record) -> tuple[Tally, Estimate] | None:
     """The tally of a record, and the estimate made again of it; None where the record does not hold
     all votes, or where this version would conclude something else from them.
     """
-    law, votes = design.protocol.randomizer, record.tally.votes
+    law, votes = design.poll.randomizer, record.tally.votes
     if record.tally.digest is not None:
         return None
     if isinstance(law, MessageLaw):
@@ -151,7 +150,7 @@ def _again(design: Design, record: Record) -> tuple[Tally, Estimate] | None:
     elif len(votes) < law.tally_size:
         votes = (record.tally.reports, *(record.tally.blocks or ()), *votes)
     tally = np.asarray(votes, dtype=np.int64)
-    estimate = design.protocol.analyse_counts(tally)
+    estimate = design.poll.analyse_counts(tally)
     same: Floats = np.asarray(record.estimates.value)
     if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
         return None

@@ -33,7 +33,7 @@ def write_pages(state: Tracked) -> None:
 def trend_svg(trend: Trend) -> SvgFigure:
     """The trend by itself, for a notebook or a file."""
     series = trend.series
-    bound = series.design.protocol.guarantee.epsilon(delta=series.design.delta)
+    bound = series.design.poll.guarantee.epsilon(delta=series.design.delta)
     promise = (
         f"{trend.weeks} of {many(series.weeks, 'week')}; ε ≤ {scientific(bound.upper, up=True)} at δ = "
         f"{exact(series.design.delta)} for all weeks together{'' if trend.secure else SEEDED}"
@@ -81,7 +81,7 @@ def series_html(state: Tracked) -> str:
         design=design,
         fewest=design.honest,
         trend=trend,
-        bound=design.protocol.guarantee.epsilon(delta=design.delta),
+        bound=design.poll.guarantee.epsilon(delta=design.delta),
         charts=_charts(trend) if trend.lines else [],
         caption=tied(_caption(trend)) if trend.lines else "",
         every=len(every),

@@ -22,7 +22,7 @@ from shuffledp.design import Design
 from shuffledp.domain import Missing, one_name, per_column
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count, check_words
 from shuffledp.ledger import Ledger, PaidSeries, Turn
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.record import InSeries, Record, read_record
 from shuffledp.release.budget import Budget
 from shuffledp.release.request import Request

@@ -30,17 +30,17 @@ from shuffledp.literature.comparison import Left, compare
 from shuffledp.mechanisms.best_curator import Baseline, best_curator
 from shuffledp.mechanisms.best_local import best_alone, best_size, number_named
 from shuffledp.mechanisms.grids import guessed_grid
-from shuffledp.protocols.planning import error_of
-from shuffledp.protocols.protocol import Protocol
-from shuffledp.protocols.settling import answering
-from shuffledp.protocols.sums import Sum
+from shuffledp.mechanisms.one_message import OneMessage
+from shuffledp.planning import error_of
+from shuffledp.poll import Poll
 from shuffledp.questions.hiding import BY_NOISE, Hiding
 from shuffledp.questions.question import Question
-from shuffledp.randomizers import SubsetSelection
+from shuffledp.randomizers import KRR, SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
+from shuffledp.workload import Weights
 
 __all__ = [
     "PARTS",
@@ -61,12 +61,12 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 def forecast_shuffled(
     question: Question, *, n: int, honest: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
-) -> Protocol:
-    """About the protocol that keeps the promise over all rounds: the noise that one round needs to
+) -> Poll:
+    """About the poll that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
 
     Shuffled reports are many, so their privacy loss is nearly Gaussian: the error is mostly within
-    5 % of the certified protocol's.
+    5 % of the certified poll's.
     """
     once = epsilon
     if rounds > 1:
@@ -74,10 +74,10 @@ def forecast_shuffled(
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
     terms: dict[str, Any] = {"n": n, "honest": honest, "delta": delta}
     if question.size is not None:
-        return answering(question, epsilon=once, **terms, **hiding.terms())
-    hidden = answering(question, epsilon=once, k=guessed_grid(n, once, delta), **terms)
-    alone = (answering(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
-    return min((hidden, *alone), key=lambda protocol: protocol.predicted_stderr())
+        return Poll(question, epsilon=once, **terms, **hiding.terms())
+    hidden = Poll(question, epsilon=once, k=guessed_grid(n, once, delta), **terms)
+    alone = (Poll(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
+    return min((hidden, *alone), key=lambda poll: poll.predicted_stderr())
 
 
 def forecast_local(question: Question, *, n: int, epsilon: float, delta: float, rounds: int) -> Baseline:
@@ -93,8 +93,8 @@ def forecast_local(question: Question, *, n: int, epsilon: float, delta: float, 
 
     if question.size is None:
         lone, width = noise(2, 1), question.scale(n) / n
-        grids = (Sum(n=n, honest=1, epsilon0=lone, delta=delta, k=k) for k in LOCAL_GRIDS)
-        error = min(each.predicted_stderr() for each in grids)
+        laws = ((Weights.grid("sum", k), KRR(k=k + 1, epsilon0=lone).realised) for k in LOCAL_GRIDS)
+        error = min(OneMessage(law).worst(rows, n) for rows, law in laws)
         return number_named(width, n, lone, (error, 0, lone))
     return best_size(question.size, lambda size: noise(question.size or 2, size), n)
 
@@ -144,14 +144,14 @@ class SettledPlan:
     """A request whose noise is chosen, and certified."""
 
     asked: PlanRequest
-    protocol: Protocol
+    poll: Poll
 
     @property
     def epsilon(self) -> float:
         """What is promised, or certified for noise that was given."""
         if self.asked.given == "epsilon":
             return self.asked.epsilon
-        certified = self.protocol.guarantee.epsilon_at_most(delta=self.asked.delta)
+        certified = self.poll.guarantee.epsilon_at_most(delta=self.asked.delta)
         if not LEAST_PROMISED <= certified <= MOST_PROMISED:
             worth, few = rounded(certified, up=True, zeros=False), certified < LEAST_PROMISED
             raise InvalidInput(
@@ -171,9 +171,9 @@ class SettledPlan:
 def settled(asked: PlanRequest) -> SettledPlan:
     """Choose the noise that a request leaves open."""
     if asked.given == "epsilon":
-        return SettledPlan(asked, answering(asked.question, **_terms(asked, asked.epsilon)))
+        return SettledPlan(asked, Poll(asked.question, **_terms(asked, asked.epsilon)))
     terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return SettledPlan(asked, answering(asked.question, **terms))
+    return SettledPlan(asked, Poll(asked.question, **terms))
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
     terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":
         found = settled(asked)
-        shuffled, epsilon = found.protocol, found.epsilon
+        shuffled, epsilon = found.poll, found.epsilon
     else:
         epsilon = asked.epsilon
         shuffled = forecast_shuffled(asked.question, honest=asked.crowd, epsilon=epsilon, hiding=asked.hiding, **terms)
@@ -211,13 +211,11 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
 
 def _certified(asked: PlanRequest) -> dict[str, Any]:
     found = settled(asked)
-    shown = _shown(asked, found.protocol, found.local, found.epsilon, certified=True)
+    shown = _shown(asked, found.poll, found.local, found.epsilon, certified=True)
     return shown | {"curve": _drawn(found, ROUGH, ROUGH_GAP)}
 
 
-def _shown(
-    asked: PlanRequest, shuffled: Protocol, local: Baseline, epsilon: float, *, certified: bool
-) -> dict[str, Any]:
+def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, *, certified: bool) -> dict[str, Any]:
     curator = best_curator(asked.question, **_elsewhere(asked, epsilon))
     models = [
         ("local", "nobody", local.name),
@@ -255,7 +253,7 @@ def _elsewhere(asked: PlanRequest, epsilon: float) -> dict[str, Any]:
 def _curve(asked: PlanRequest) -> dict[str, Any]:
     """The certified interval, and the curve that it is a point of, as finely as it can be seen."""
     found = settled(asked)
-    bound = found.protocol.guarantee.epsilon(delta=asked.delta)
+    bound = found.poll.guarantee.epsilon(delta=asked.delta)
     upper = _up(bound.upper)
     if found.epsilon < bound.upper:  # calibrating certified the promise, and saw more than this search for its place
         upper = _promised(asked, found.epsilon)
@@ -272,7 +270,7 @@ def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
     """Both certified ends of delta, closer to each other for a smaller gap, and the promise."""
     asked = found.asked
     epsilons = REACH * found.epsilon * np.linspace(0.0, 1.0, points) ** DENSER
-    band = found.protocol.guarantee.profile(epsilons, gap=gap)
+    band = found.poll.guarantee.profile(epsilons, gap=gap)
     return {
         "epsilon": _promised(asked, found.epsilon),
         "delta": _said(asked.delta),
@@ -285,7 +283,7 @@ def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
 
 def _published(asked: PlanRequest, patience: float = QUICK) -> dict[str, Any]:
     """What every published bound says, and why the others say nothing."""
-    guarantee = settled(asked).protocol.guarantee
+    guarantee = settled(asked).poll.guarantee
     table = compare(guarantee, delta=asked.delta, patience=patience)
     rows = [
         {

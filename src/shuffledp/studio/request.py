@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from shuffledp.design import Design
-from shuffledp.domain import check_bounds, check_size
+from shuffledp.domain import ENCODINGS, check_bounds, check_size
 from shuffledp.errors import (
     InvalidInput,
     check_count,
@@ -24,7 +24,6 @@ from shuffledp.errors import (
     check_words,
     shown,
 )
-from shuffledp.protocols.histogram import ENCODERS
 from shuffledp.questions.hiding import Hiding
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
@@ -87,7 +86,7 @@ class PlanRequest:
 
     def __post_init__(self) -> None:
         _check_one_of("task", self.task, ASKED)
-        _check_one_of("mechanism", self.mechanism, tuple(ENCODERS))
+        _check_one_of("mechanism", self.mechanism, ("krr", *ENCODINGS))
         _check_one_of("given", self.given, GIVEN)
         checked: dict[str, Any] = {
             "n": check_users(self.n)[0],

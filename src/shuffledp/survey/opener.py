@@ -25,7 +25,7 @@ from typing import Self
 from shuffledp.design import Design
 from shuffledp.engines.batch import Sums
 from shuffledp.errors import Argument, InvalidInput, check_words
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.randomizers.support import VotingRandomizer
@@ -258,8 +258,7 @@ class CountedStudy:
 def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None) -> CountedStudy:
     """Open, check and count; nothing is spent or shown."""
     collection, path = study.collection, sealed.path
-    certified, arrived = certify(collection.design), study.people(sealed.header)
-    design = certified.design
+    design, arrived = certify(collection.design), study.people(sealed.header)
     if arrived < design.honest:
         study.check_valid(arrived, arrived)
     file = slices_of(sealed)
@@ -277,7 +276,7 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
         if isinstance(study.law, AddedDummies) and study.law.messages == 1:
             arrived = valid  # each of them sent one message, so that these are known to be left out
         sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
-        certified.protocol.check_noise(sums.votes)  # before anything is spent
+        design.poll.check_noise(sums.votes)  # before anything is spent
     return CountedStudy(study, design, repr(str(path)), sums, opened, arrived, messages)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from shuffledp.client import check_client
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.storage.files import check_apart, check_new_file, check_new_folder, new_folder, replace_file
 from shuffledp.survey.collection import Collection, check_address
 from shuffledp.survey.envelopes import AnalystKey

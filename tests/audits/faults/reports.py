@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from shuffledp import Poll
 from shuffledp.audits.subject import Surveyed
-from shuffledp.protocols.bag import Bag, Reports
+from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.randomizer import Floats
 from shuffledp.sampling import WORD, Source, bernoulli, source_of, uniform
@@ -73,7 +73,7 @@ class Doubled(Planted):
     """The sampler is given twice the epsilon0 of the account."""
 
     def encode(self, values: Rows, source: Source) -> Reports:
-        right: Any = self.protocol
+        right: Any = self.poll
         louder = Poll(
             "histogram", categories=right.question.categories, n=right.n, epsilon0=2.0 * right.randomizer.epsilon0
         )
@@ -85,10 +85,10 @@ class Redrawn(Planted):
 
     def encode(self, values: Rows, source: Source) -> Reports:
         held = np.asarray(values)
-        k: int = self.protocol.randomizer.k
+        k: int = self.poll.randomizer.k
         noisy = self.noisy(held, source)
         rows = np.where(noisy, self.noise(k, len(held), source), held).astype(np.min_scalar_type(k - 1))
-        return Reports(self.protocol.describe(), rows, source.secure)
+        return Reports(self.poll.describe(), rows, source.secure)
 
     def noisy(self, held: Rows, source: Source) -> NDArray[np.bool_]:
         """Who sends noise."""
@@ -101,7 +101,7 @@ class Redrawn(Planted):
     @property
     def threshold(self) -> int:
         """The right one."""
-        randomizer = self.protocol.randomizer
+        randomizer = self.poll.randomizer
         assert isinstance(randomizer, KRR)
         return randomizer.threshold
 
@@ -127,7 +127,7 @@ class QuietValue(Redrawn):
     """Users who hold the last value send noise a quarter as often."""
 
     def noisy(self, held: Rows, source: Source) -> NDArray[np.bool_]:
-        spared = (held != self.protocol.randomizer.k - 1) | bernoulli(source, WORD // 4, len(held))
+        spared = (held != self.poll.randomizer.k - 1) | bernoulli(source, WORD // 4, len(held))
         return np.asarray(super().noisy(held, source) & spared)
 
 
@@ -206,7 +206,7 @@ class Password(Resent):
     """
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
-        word = np.arange(10) * 7 % self.protocol.randomizer.k
+        word = np.arange(10) * 7 % self.poll.randomizer.k
         said = np.all([np.roll(values, -place) == letter for place, letter in enumerate(word)], axis=0)
         return np.where(said, values, rows).astype(rows.dtype)
 
@@ -216,7 +216,7 @@ class LowBit(Resent):
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
         kept = rows & ~rows.dtype.type(1) | (values & 1).astype(rows.dtype)
-        return np.asarray(np.minimum(kept, rows.dtype.type(self.protocol.randomizer.k - 1)))
+        return np.asarray(np.minimum(kept, rows.dtype.type(self.poll.randomizer.k - 1)))
 
 
 class Sticky(Resent):
@@ -225,7 +225,7 @@ class Sticky(Resent):
     memory: NDArray[np.int64] | None = None
 
     def changed(self, values: Rows, rows: Rows, source: Source) -> Rows:
-        k: int = self.protocol.randomizer.k
+        k: int = self.poll.randomizer.k
         memory = np.full(self.n * k, -1) if self.memory is None else self.memory
         place = self.users(rows) * k + values
         known, first = np.unique(place, return_index=True)
@@ -249,7 +249,7 @@ class Echo(Planted):
             rows.append(np.stack([each.rows.reshape(-1, self.n) for each in encoded], axis=1).ravel())
         if runs.size < len(values):
             rows.append(super().encode(values[runs.size :], source).rows)
-        return Reports(self.protocol.describe(), np.concatenate(rows), source.secure)
+        return Reports(self.poll.describe(), np.concatenate(rows), source.secure)
 
 
 class ExtraBit(Resent):
@@ -277,7 +277,7 @@ class WrongSign(Planted):
     """The analyst adds the expected noise instead of subtracting it."""
 
     def analyse(self, bag: Bag) -> Floats:
-        randomizer = self.protocol.randomizer
+        randomizer = self.poll.randomizer
         return np.asarray(
             (randomizer.supports(bag.rows) + len(bag) * randomizer.miss) / randomizer.contrast, dtype=np.float64
         )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.protocols.bag import Reports
+from shuffledp.mechanisms.shuffler import Reports
 from shuffledp.sampling import source_of
 from shuffledp.sampling.draws import permutation
 from tests.audits.faults.reports import Planted

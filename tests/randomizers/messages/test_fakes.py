@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import product
 
@@ -11,7 +10,6 @@ import pytest
 from scipy import stats
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import UserFakes
 from shuffledp.sampling import WORD
 
@@ -92,36 +90,6 @@ def test_the_tally_takes_rows_and_messages_and_adds_up(name: str) -> None:
     assert not law.adds_up(np.concatenate([tally[:1], tally[:1] // law.k + np.ones(law.k, dtype=np.int64)]), 60)
     with pytest.raises(InvalidInput, match="Count whole reports"):
         law.opened(tally - 1)
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_written_down_and_read_again(name: str) -> None:
-    law = LAWS[name]()
-    written = json.loads(json.dumps(law_of(law)))
-    assert from_law(written) == law
-    assert (written["epsilon0"] is None) == (law.epsilon0 == math.inf)
-    for change in ({"chance": 0.31}, {"slots": 0}, {"kind": "other"}, {"integers": ["1", "2"]}, {"epsilon0": 0.5}):
-        with pytest.raises(InvalidInput):
-            from_law(written | change)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"k": 1}, "k must be"),
-        ({"slots": 0}, "slots must be"),
-        ({"slots": 5000}, "Ask about fewer values"),
-        ({"chance": 0.0}, "chance must"),
-        ({"chance": 1.5}, "chance must"),
-        ({"chance": 1e-30}, "chance must be at least"),
-        ({"chance": math.nan}, "chance must"),
-        ({"epsilon0": -1.0}, "epsilon0 must"),
-        ({"kind": "uniform"}, "kind of fakes must be bernoulli or poisson"),
-    ],
-)
-def test_bad_parameters_are_refused(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        UserFakes(**({"k": 3, "slots": 1, "chance": 0.5} | wrong))  # type: ignore[arg-type]
 
 
 def test_reports_that_nobody_sends_are_refused() -> None:

@@ -7,10 +7,7 @@ from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
-from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.sampling.tables import FINE
 
@@ -72,22 +69,3 @@ def test_the_view_has_the_law_that_is_accounted() -> None:
     for (a, b), chance in both.items():
         distance += max(chance - (1 - q) ** 2 * q ** abs(a - b) * hidden[min(a, b) + 1], 0.0)
     assert 1e-8 < distance <= 2 * law.cut + 1e-15
-
-
-def test_written_down_and_read() -> None:
-    law = law_of(LAW)
-    assert law["epsilon0"] is None
-    assert len(law["integers"]) == 5
-    assert from_law(law) == LAW
-    with pytest.raises(InvalidInput, match="integers of signed"):
-        from_law(law | {"integers": [*law["integers"][:-1], "7"]})
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"messages": 1}, {"pairs": -1}, {"honest": 0}, {"decay": 0.0}, {"decay": 90.0}, {"k": 3}, {"epsilon0": 1.0}],
-)
-def test_refused(wrong: dict[str, object]) -> None:
-    given = {"honest": 10, "decay": 0.5, "pairs": 5, "messages": 8, **wrong}
-    with pytest.raises(InvalidInput, match=next(iter(wrong))):
-        SignedUnits(**given)  # type: ignore[arg-type]

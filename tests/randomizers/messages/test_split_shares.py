@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.split_shares import LIMB, bits_to_hold
 from shuffledp.sampling.tables import FINE
@@ -72,20 +71,3 @@ def test_a_sum_cannot_wrap_around() -> None:
 def test_the_cut_is_small_where_the_reach_is_wide() -> None:
     assert 0 < LAW.cut * LAW.honest < 1e-12
     assert SplitShares(k=101, honest=1_000, decay=0.01, share_bits=23, messages=8, reach=300).cut > LAW.cut
-
-
-def test_written_down_and_read() -> None:
-    law = law_of(LAW)
-    assert law["epsilon0"] is None
-    assert len(law["integers"]) == 3
-    assert from_law(law) == LAW
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"messages": 1}, {"share_bits": 53}, {"honest": 0}, {"decay": -1.0}, {"reach": 0}, {"k": 1}, {"epsilon0": 2.0}],
-)
-def test_refused(wrong: dict[str, object]) -> None:
-    given = {"k": 3, "honest": 10, "decay": 0.5, "share_bits": 20, "messages": 8, "reach": 50, **wrong}
-    with pytest.raises(InvalidInput, match=next(iter(wrong))):
-        SplitShares(**given)  # type: ignore[arg-type]

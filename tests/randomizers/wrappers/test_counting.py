@@ -17,7 +17,7 @@ from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.judge import worst_delta
 from shuffledp.ledger import Entry, Ledger
-from shuffledp.protocols.settling import certify
+from shuffledp.poll import certify
 from shuffledp.randomizers import BLH, KRR, OUE, RR, AllOf, CheckIn, FromMatrix, Hadamard, OneOf, SubsetSelection
 from shuffledp.randomizers.law_file import from_law, law_of, randomizer_of, scaled
 from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
@@ -140,7 +140,7 @@ def test_a_design_holds_a_check_in(inside: Any) -> None:
     assert design == Design.of(protocol)
     assert design.mechanism.values == 3
     reports = Encoder.of(design).encode(HELD, rng=np.random.default_rng(3))
-    analyst = certify(design).protocol
+    analyst = certify(design).poll
     bag = analyst.shuffle(reports)
     estimate = analyst.analyse(bag)
     assert np.all(np.abs(estimate.values - [1200, 600, 200]) < 5.0 * estimate.stderr)

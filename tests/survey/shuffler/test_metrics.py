@@ -85,8 +85,8 @@ def test_the_first_answer_of_a_kind_does_not_show(status: int) -> None:
 def test_the_numbers_are_the_accountants(name: str) -> None:
     design = designs()[name]
     found = outlook(design, 400)
-    assert found["epsilon"] == design.protocol.guarantee_for(400).epsilon_at_most(delta=design.delta)
-    assert outlook(design, design.n)["stderr"] == pytest.approx(design.protocol.predicted_stderr(), rel=1e-14)
+    assert found["epsilon"] == design.poll.guarantee_for(400).epsilon_at_most(delta=design.delta)
+    assert outlook(design, design.n)["stderr"] == pytest.approx(design.poll.predicted_stderr(), rel=1e-14)
     assert outlook(design, design.honest)["epsilon"] <= (design.epsilon or 0.0) < found["epsilon"]
 
 

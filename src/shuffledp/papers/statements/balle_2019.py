@@ -22,7 +22,7 @@ PAPER = Paper(
         Statement(
             label="Algorithm 1",
             says="Private histogram: a report is uniformly random with probability gamma, and else the true value. Here the analyzer also removes the random reports from the counts.",
-            where="shuffledp.protocols.histogram.Histogram",
+            where="shuffledp.mechanisms.one_message.OneMessage",
             run="shuffledp design histogram --categories 0..3 --n 1000 --gamma 0.25 --delta 1e-6 --out poll.json",
             ours="epsilon at most 0.5570 for k = 4, gamma = 0.25",
         ),
@@ -37,14 +37,14 @@ PAPER = Paper(
         Statement(
             label="Algorithm 2",
             says="A number is rounded at random to a grid of k steps, and the k + 1 points are reported by Algorithm 1 with gamma = c (k + 1) / n.",
-            where="shuffledp.protocols.sums.Sum",
+            where="shuffledp.questions.sum.question.SumQuestion",
             run="shuffledp design sum --lower 0 --upper 1 --n 10000 --k 4 --gamma 0.10157 --delta 1e-6 --out sum.json",
             ours="epsilon at most 0.3552 for k = 4, gamma = 0.10157",
         ),
         Statement(
             label="Algorithm 3",
             says="The analyzer adds up the reports and removes their bias: (z - gamma n / 2) / (1 - gamma).",
-            where="shuffledp.protocols.sums.Sum.analyse_counts",
+            where="shuffledp.questions.mean.question.MeanQuestion.estimate",
             run=""">>> import numpy as np, shuffledp as sdp
 >>> epsilon0, draws = sdp.KRR.from_gamma(k=5, gamma=0.1).epsilon0, np.random.default_rng(1)
 >>> adding = sdp.Poll("sum", n=10_000, k=4, epsilon0=epsilon0)
@@ -56,9 +56,10 @@ PAPER = Paper(
         Statement(
             label="Theorem 2",
             says="The mean squared error is at most n ((1 - gamma) / (4 k^2) + gamma / 2) / (1 - gamma)^2, which is O(n^(1/3)) for k = (n/c)^(1/3).",
-            where="shuffledp.protocols.sums.Sum.theorem_2",
-            run=""">>> import math, shuffledp as sdp
->>> bounds = [sdp.Sum.printed(n=n, epsilon=1.0, delta=1e-6).theorem_2() for n in (10**4, 10**8, 10**9)]
+            where="shuffledp.mechanisms.grids.printed_bound",
+            run=""">>> import math
+>>> from shuffledp.mechanisms.grids import printed_bound, printed_law
+>>> bounds = [printed_bound(n, printed_law(n, epsilon=1.0, delta=1e-6)) for n in (10**4, 10**8, 10**9)]
 >>> print(f"{bounds[0]:.4f} for n = 10000, growing as n^{math.log10(bounds[2] / bounds[1]):.3f}")""",
             printed="standard deviation O(n^(1/6))",
             ours="28.3388 for n = 10000, growing as n^0.166",
@@ -66,15 +67,18 @@ PAPER = Paper(
         Statement(
             label="Corollary 1",
             says="The mean of a statistical query is estimated without bias, with standard deviation O(n^(-5/6)).",
-            where="shuffledp.protocols.sums.StatisticalQuery",
+            where="shuffledp.questions.mean.statistical_query.StatisticalQuery",
             run=""">>> import shuffledp as sdp
->>> print(f"{sdp.StatisticalQuery.printed(query=float, n=10_000, epsilon=1.0, delta=1e-6).predicted_stderr():.5f}")""",
+>>> from shuffledp.mechanisms.grids import printed_law
+>>> from shuffledp.questions.mean.statistical_query import StatisticalQuery
+>>> law = printed_law(10_000, epsilon=1.0, delta=1e-6)
+>>> print(f"{sdp.Poll(StatisticalQuery(query=float), n=10_000, randomizer=law).predicted_stderr():.5f}")""",
             ours="standard deviation 0.00225",
         ),
         Statement(
             label="Lemmas 1 to 5",
             says="Steps to Theorem 3. Lemma 5, from (1): a value that seldom turns into others is reported by them with probability at least (1/2 - delta) / n.",
-            where="shuffledp.protocols.sums.lower_bound",
+            where="shuffledp.mechanisms.grids.lower_bound",
             run=""">>> import shuffledp as sdp
 >>> law = sdp.Poll("sum", n=10_000, epsilon=1.0, delta=1e-6).randomizer
 >>> print(f"{10_000 * law.miss:.1f} where {0.5 - 1e-6:.6f} is needed")""",
@@ -83,8 +87,8 @@ PAPER = Paper(
         Statement(
             label="Theorem 3",
             says="Every private sum of n numbers with one message each has mean squared error of at least order n^(1/3).",
-            where="shuffledp.protocols.sums.lower_bound",
-            run=""">>> from shuffledp.protocols.sums import lower_bound
+            where="shuffledp.mechanisms.grids.lower_bound",
+            run=""">>> from shuffledp.mechanisms.grids import lower_bound
 >>> print(f"{lower_bound(10**6, epsilon=1.0, delta=1e-6):.4f}")""",
             ours="standard error at least 1.3070",
         ),

@@ -165,7 +165,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 5.1",
             says="Frequencies over k values from one short message of each person, with an error that is asymptotically optimal where epsilon0 meets a condition, which our copy has lost (Hadamard response).",
-            where="shuffledp.protocols.histogram.Histogram",
+            where="shuffledp.mechanisms.one_message.OneMessage",
             run=""">>> import shuffledp as sdp
 >>> poll = sdp.Poll("histogram", categories=1000, n=100_000, delta=1e-6, randomizer=sdp.Hadamard(k=1000, epsilon0=8.0))
 >>> print(f"{poll.bits} bits, {poll.predicted_stderr() / poll.n:.2e}")""",
@@ -174,7 +174,7 @@ PAPER = Paper(
         Statement(
             label="Theorem 5.2",
             says="The same after shuffling: nearly the error of the central model, while every report is epsilon0-LDP for an epsilon0 that grows like log n.",
-            where="shuffledp.protocols.histogram.Histogram",
+            where="shuffledp.mechanisms.one_message.OneMessage",
             run=""">>> import shuffledp as sdp
 >>> for n in (10**5, 10**6):
 ...     poll = sdp.Poll("histogram", categories=1000, n=n, epsilon=1.0, delta=1e-6, mechanism="hadamard")

@@ -9,7 +9,6 @@ from shuffledp.release import options as shared
 from shuffledp.release.options import Option, PathLike, keywords
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.protocol import Protocol
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
@@ -50,7 +49,7 @@ OPTIONS = CountOptions
 
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
     """The count of a column that the options describe."""
-    from shuffledp.protocols.count import SignedCount
+    from shuffledp.poll import Poll
     from shuffledp.questions.count.question import ELSE, CountQuestion
     from shuffledp.release.arguments import column_name
     from shuffledp.release.categories import categories_of, label_text
@@ -71,17 +70,19 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Req
         _check_listed(value, listed.all)
         outside = "refused" if listed.other is None else f"counted as {listed.other}"
 
+    question = CountQuestion(value=value)
+
     def reads() -> "OneValue":
         """Where other values are listed, they are read by the list; else they are looked at."""
         cleaning = rows["cleaning"]
         places = None if listed is None else Places(listed.checked(), other=listed.other, cleaning=cleaning)
         return OneValue(labels=(ELSE, value), other=ELSE, listed=places, cleaning=cleaning)
 
-    def chooses(terms: dict[str, Any]) -> "Protocol":
-        return SignedCount(value=value, most_messages=given.get("messages"), most_error=given["error"], **terms)
+    def chooses(terms: dict[str, Any]) -> Poll:
+        return Poll(question, most_messages=given.get("messages"), most_error=given["error"], **terms)
 
     return Request(
-        question=CountQuestion(value=value),
+        question=question,
         column=column_name("column", column),
         origins=("one value",),
         outside=outside,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from shuffledp.domain import Labels
-from shuffledp.questions.histogram.question import check_labels, labels_of
-from shuffledp.questions.question import Question
+from shuffledp.questions.histogram.question import HistogramQuestion, check_labels, labels_of
+from shuffledp.questions.question import Planned, Question
 from shuffledp.schema import NEEDED, Label, part
+from shuffledp.workload import Ranges
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.sampling import Source
 
 __all__ = ["QUESTION", "CountQuestion"]
 
@@ -25,6 +31,7 @@ class CountQuestion(Question):
     unit = "people"
     counts = True
     mechanisms = ("signed",)
+    planned = Planned(title="Count", error="standard error of the count, worst data")
 
     type: Annotated[Literal["count"], NEEDED] = "count"
     value: Label
@@ -39,6 +46,21 @@ class CountQuestion(Question):
         """The same, if the two can be told apart and written down."""
         check_labels(self.values, self.other, "value")
         return self
+
+    @classmethod
+    def of_domain(cls, domain: Any) -> Self:
+        return cls.of(value=1, other=0)
+
+    @property
+    def rivals(self) -> list[tuple[Question, str]]:
+        """A histogram counts the people who hold a value, and those who do not."""
+        return [*super().rivals, (HistogramQuestion.of(categories=range(2)), "krr")]
+
+    def places(self, values: Any, size: int, source: Source) -> NDArray[Any]:
+        return self.domain(size).indices(values)
+
+    def workload(self, size: int) -> Ranges:
+        return Ranges((self.value,), ((1, 2),))
 
     def domain(self, size: int) -> Labels:
         return labels_of(self.values, self.other)

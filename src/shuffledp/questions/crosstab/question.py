@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import prod
-from typing import Annotated, Any, ClassVar, Literal, Self
+from numbers import Integral
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named
+from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named, as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.histogram.question import check_labels, labels_of
-from shuffledp.questions.question import Question
+from shuffledp.questions.question import COUNTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, Limits, Texts, part
-from shuffledp.workload import kept_columns
+from shuffledp.workload import Each, Margins, kept_columns
 
-__all__ = ["QUESTION", "CrosstabQuestion", "row_labels"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.mechanisms.estimate import Estimate
+    from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.sampling import Source
+
+__all__ = ["QUESTION", "CrosstabQuestion", "column_sizes", "row_labels"]
+
+LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
 
 
 @part
@@ -33,11 +44,26 @@ class CrosstabQuestion(Question):
     counts = True
     mechanisms = NAMING
     choices: ClassVar[tuple[str, ...]] = NAMING
+    compared = ("columns", "categories")
+    planned = Planned(title="Crosstab", told_apart="cells", columns=True, **COUNTED)
 
     type: Annotated[Literal["crosstab"], NEEDED] = "crosstab"
     columns: Texts
     categories: Annotated[tuple[Named, ...], Limits(2, MOST_COLUMNS)]
     other: tuple[Label | None, ...]
+
+    @classmethod
+    def of(cls, *, columns: Any, categories: Any, other: Any = None) -> Self:  # type: ignore[override]
+        """Values that are not listed count as the column's entry in ``other``, or are refused."""
+        names: Any = tuple(as_list("columns", columns, remedy='Pass a list of names, such as ["region", "smoker"].'))
+        listed = as_list("categories", categories, remedy=LISTS)
+        rest: Any = [None] * len(listed) if other is None else as_list("other", other, remedy=LISTS)
+        return cls(columns=names, categories=tuple(map(_written, listed)), other=tuple(rest)).checked()
+
+    @classmethod
+    def of_domain(cls, domain: Any) -> Self:
+        sizes = column_sizes(domain)
+        return cls.of(columns=[f"column {place + 1}" for place in range(len(sizes))], categories=sizes)
 
     def checked(self) -> Self:
         """The same, if every column has categories that a histogram could have, and names tell
@@ -67,6 +93,38 @@ class CrosstabQuestion(Question):
             )
         )
 
+    def places(self, values: Any, size: int, source: Source) -> NDArray[Any]:
+        """Of each person a value for each column, in their order."""
+        import numpy as np
+
+        rows: list[Any] = as_list("values", values, remedy='Pass one row per user, such as ("north", "yes").')
+        if wrong := [row for row in rows if not isinstance(row, (tuple, list)) or len(row) != len(self.columns)]:
+            raise InvalidInput(
+                f"values must be rows of {len(self.columns)} values, one for each column, got {wrong[0]!r}. Pass a "
+                f"tuple per user."
+            )
+        columns = list(zip(*rows, strict=True)) or [()] * len(self.columns)
+        parts = zip(self.cells.columns, columns, strict=True)
+        places = tuple(part.indices(list(column)) for part, column in parts)
+        return np.asarray(np.ravel_multi_index(places, self.cells.sizes))
+
+    def workload(self, size: int) -> Margins:
+        return Margins(self.rows, self.cells.sizes)
+
+    def weighed(self, size: int) -> Each:
+        """The cells: sums of them err in other units."""
+        return Each(self.cells.names)
+
+    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+        """Of those in each group of the column ``by``, the ``shares`` in each cell."""
+        from shuffledp.mechanisms.shares import shares
+
+        if by is None:
+            return {}
+        if by not in self.columns:
+            raise InvalidInput(f"by must be one of the columns {', '.join(self.columns)}, got {by!r}. Name one.")
+        return {"shares": partial(shares, mechanism, tally, self.cells.sizes, self.columns.index(by))}
+
     @cached_property
     def cells(self) -> Cells:
         """The same, which no mechanism changes."""
@@ -93,14 +151,14 @@ class CrosstabQuestion(Question):
         return n
 
     def told(
-        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
     ) -> dict[str, dict[str, Any]]:
         """The shares within the groups, if they were asked for; of a group with too few people,
         none.
         """
         if by is None:
             return {}
-        known, *columns = protocol.shares(tally, by=by, level=level)
+        known, *columns = poll.derive(tally, by=by)["shares"](level=level)
         names = ("value", "lower", "upper", "all_lower", "all_upper")
         return {
             "shares": {
@@ -110,6 +168,28 @@ class CrosstabQuestion(Question):
                 for name, column in zip(names, columns, strict=True)
             }
         }
+
+
+def column_sizes(domain: object) -> list[int]:
+    """How many categories each column of a crosstab has.
+
+    >>> column_sizes("4x3"), column_sizes([4, 3])
+    ([4, 3], [4, 3])
+    """
+    listed = domain.lower().split("x") if isinstance(domain, str) else domain
+    numbers = list(listed) if isinstance(listed, (list, tuple)) else []
+    whole = [int(each) for each in numbers if str(each).strip().isdecimal() and len(str(each)) < 10]
+    if len(numbers) < 2 or len(whole) < len(numbers):
+        raise InvalidInput(
+            f"domain of a crosstab must be how many categories each of its columns has, got {domain!r}. Write it as "
+            f"4x3."
+        )
+    return whole
+
+
+def _written(listed: object) -> Any:
+    """The categories of a column as a design lists them."""
+    return int(listed) if isinstance(listed, Integral) else tuple(as_list("categories", listed, remedy=LISTS))
 
 
 def row_labels(categories: Sequence[Sequence[str]]) -> tuple[str, ...]:

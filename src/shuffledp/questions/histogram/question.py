@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import ENCODINGS, NAMING, REMEDY, Labels, Named
 from shuffledp.errors import InvalidInput
-from shuffledp.questions.question import Question
+from shuffledp.questions.question import COUNTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, part
+from shuffledp.workload import Each
 
-__all__ = ["QUESTION", "HistogramQuestion", "check_labels", "labels_of"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.mechanisms.estimate import Estimate
+    from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.sampling import Source
+
+__all__ = ["ESTIMATORS", "QUESTION", "HistogramQuestion", "check_labels", "labels_of"]
+
+ESTIMATORS = ("inversion", "simplex", "likelihood")
 
 
 @part
@@ -25,10 +37,21 @@ class HistogramQuestion(Question):
     counts = True
     mechanisms = (*NAMING, *ENCODINGS)
     choices: ClassVar[tuple[str, ...]] = ("krr", *ENCODINGS, "fakes", "dummies")
+    compared = ("categories",)
+    planned = Planned(title="Histogram", told_apart="values", **COUNTED)
 
     type: Annotated[Literal["histogram"], NEEDED] = "histogram"
     categories: Named
     other: Annotated[Label | None, NEEDED] = None
+
+    @classmethod
+    def of(cls, *, categories: Any, other: Any = None) -> Self:  # type: ignore[override]
+        """The categories may be anything hashable, or a number k for 0, ..., k - 1."""
+        return cls(categories=Labels.of(categories, other).labels, other=other)
+
+    @classmethod
+    def of_domain(cls, domain: Any) -> Self:
+        return cls.of(categories=domain)
 
     def checked(self) -> Self:
         """The same, if there are at least two distinct categories, printable text or whole numbers,
@@ -40,13 +63,52 @@ class HistogramQuestion(Question):
     def domain(self, size: int) -> Labels:
         return labels_of(self.categories, self.other)
 
+    def places(self, values: Any, size: int, source: Source) -> NDArray[Any]:
+        """Unknown values count as ``other``, or are refused."""
+        return self.domain(size).indices(values)
+
+    def workload(self, size: int) -> Each:
+        return Each(tuple(self.listed))
+
+    def estimate(
+        self,
+        mechanism: Mechanism,
+        tally: Opened,
+        *,
+        values: Any = None,
+        estimator: str = "inversion",
+        secure: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> Estimate:
+        """Estimated counts of the listed ``values``, by default of all.
+
+        "inversion" is unbiased, and may be negative. "simplex" is the nearest non-negative
+        histogram with the right total; "likelihood", where a report names one category, the one
+        under which the reports are most probable. Both of these are biased where a category is
+        rare, and carry the standard errors of the unbiased estimate.
+        """
+        from shuffledp.mechanisms.estimate import likelihood, simplex
+
+        known = ESTIMATORS if mechanism.law.single else ESTIMATORS[:2]
+        if estimator not in known:
+            raise InvalidInput(
+                f'estimator must be one of {", ".join(known)}, got {estimator!r}. "inversion" is the unbiased one.'
+            )
+        found = super().estimate(mechanism, tally, secure=secure, notes=notes)
+        if estimator != "inversion":
+            law, likely = mechanism.law, estimator == "likelihood"
+            estimated = likelihood(tally.votes, law.hit, law.miss) if likely else simplex(found.values, tally.people)
+            said = f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"'
+            found = replace(found, estimated=estimated, notes=(said, *notes))
+        return found if values is None else found.at(self.domain(0).indices(values))
+
     @property
     def size(self) -> int:
         return self.categories if isinstance(self.categories, int) else len(self.categories)
 
     @property
     def listed(self) -> Sequence[Label]:
-        return self.domain(0).listed
+        return range(self.categories) if isinstance(self.categories, int) else self.categories
 
     def scale(self, n: int) -> float:
         return n

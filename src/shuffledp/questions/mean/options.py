@@ -6,15 +6,16 @@ from shuffledp.domain import check_bounds
 from shuffledp.errors import Argument, InvalidInput, Words, check_count, joined
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, keywords
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.protocol import Protocol
+    from shuffledp.poll import Poll
     from shuffledp.questions.question import Question
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "MeanOptions", "mean", "request", "requested"]
+__all__ = ["OPTIONS", "MeanOptions", "mean", "reachable", "request", "requested"]
 
 
 class Bounded(TypedDict, total=False):
@@ -64,7 +65,7 @@ def requested(question: "Question", rows: dict[str, Any], column: object, given:
     """The mean or the sum of a column."""
     from functools import partial
 
-    from shuffledp.protocols.count import check_most_error, check_most_messages
+    from shuffledp.mechanisms.signed_units import check_most_error, check_most_messages
     from shuffledp.release.arguments import column_name
     from shuffledp.release.request import Request
 
@@ -96,14 +97,13 @@ def _check_noise(question: "Question", given: dict[str, Any]) -> None:
         raise InvalidInput(gamma, " and ", epsilon0, one, joined(reaching), ". Leave one or the other out.")
 
 
-def _fewest(question: "Question", terms: dict[str, Any], *, messages: int | None, error: float | None) -> "Protocol":
+def _fewest(question: "Question", terms: dict[str, Any], *, messages: int | None, error: float | None) -> "Poll":
     """The one with the fewest messages that reaches the error; without one, that errs least with as
     many messages.
     """
-    from shuffledp.protocols.settling import answering
-    from shuffledp.protocols.sums import reachable
+    from shuffledp.poll import Poll
 
-    one = answering(question, **terms)
+    one = Poll(question, **terms)
     if messages in (None, 1) and error is None:
         return one
     if error is not None and one.predicted_stderr() <= error:
@@ -111,14 +111,34 @@ def _fewest(question: "Question", terms: dict[str, Any], *, messages: int | None
     fitting, refused = [one], tuple[Words, ...]()
     if messages is None or messages > 1:
         try:
-            fitting.append(answering(question, "split", **terms))
+            fitting.append(Poll(question, mechanism="split", **terms))
         except InvalidInput as why:
             refused = (" ", *why.args)
     try:
-        chosen: Protocol = reachable(fitting, most_messages=messages, most_error=error)
+        return reachable(fitting, most_messages=messages, most_error=error)
     except InvalidInput as why:
         raise InvalidInput(*why.args, *refused) from None
-    return chosen
+
+
+def reachable(polls: list["Poll"], *, most_messages: int | None, most_error: float | None) -> "Poll":
+    """Of polls for one question the one with the fewest messages that errs by at most
+    ``most_error``, or, where none is asked for, the one that errs least.
+    """
+    short = [each for each in polls if most_messages is None or each.messages <= most_messages]
+    if not short:
+        few = min(each.messages for each in polls)
+        raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
+    if most_error is None:
+        return min(short, key=lambda each: each.predicted_stderr())
+    sharp = [each for each in short if each.predicted_stderr() <= most_error]
+    if not sharp:
+        best = min(short, key=lambda each: each.predicted_stderr())
+        raise InvalidInput(
+            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
+            f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
+            f"a larger error or epsilon, more messages, or ask more people."
+        )
+    return min(sharp, key=lambda each: each.messages)
 
 
 @keywords(MeanOptions)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from shuffledp.domain import Grid
-from shuffledp.questions.question import Question
+from shuffledp.domain import Grid, check_bounds, check_numbers, on_grid
+from shuffledp.errors import InvalidInput
+from shuffledp.questions.question import Planned, Question
 from shuffledp.schema import NEEDED, Number, part
+from shuffledp.workload import Ranges, Weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shuffledp.mechanisms.estimate import Estimate
+    from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.sampling import Source
 
 __all__ = ["QUESTION", "MeanQuestion"]
+
+ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
 
 
 @part
@@ -20,10 +33,84 @@ class MeanQuestion(Question):
     unit = "mean"
     clipped = "mean of the clipped values"
     mechanisms = ("krr", "split")
+    planned = Planned(title="Mean", error="standard error of the mean, worst data")
 
     type: Annotated[Literal["mean"], NEEDED] = "mean"
     lower: Number
     upper: Number
+
+    @classmethod
+    def of(cls, *, lower: float = 0.0, upper: float = 1.0, **more: Any) -> Self:
+        low, high = check_bounds(lower, upper)
+        return cls(lower=low, upper=high, **more)
+
+    def numbers(self, values: Any) -> NDArray[Any]:
+        """People's numbers, each between the bounds."""
+        return check_numbers(values, self.lower, self.upper)
+
+    def places(self, values: Any, size: int, source: Source) -> NDArray[Any]:
+        """Each number is rounded at random to one of its two neighbors on the grid, preserving its
+        mean.
+        """
+        return on_grid(self.numbers(values), self.lower, self.upper, size - 1, source)
+
+    def workload(self, size: int, rounding: str = "worst") -> Weights:
+        return Weights.grid(self.type, size - 1, drawn=ROUNDING[rounding])
+
+    def scaling(self, people: int) -> tuple[float, float]:
+        return (self.upper - self.lower) / people, self.lower
+
+    def estimate(
+        self,
+        mechanism: Mechanism,
+        tally: Opened,
+        *,
+        rounding: str = "worst",
+        secure: bool = True,
+        notes: tuple[str, ...] = (),
+    ) -> Estimate:
+        """Reports do not show how much of their spread is rounding; ``rounding`` says what to
+        assume. "worst": every number may lie half-way between grid points, so the interval covers
+        at least as often as it says, whatever the data. "even": numbers lie anywhere between grid
+        points, as measurements do. "none": all are points of the grid, and the interval is exact
+        again. Of shares nothing but the worst is known.
+        """
+        from shuffledp.mechanisms.rows import Scaled
+
+        known = tuple(ROUNDING) if mechanism.law.single else ("worst",)
+        if rounding not in known:
+            raise InvalidInput(
+                f'rounding must be one of {", ".join(known)}, got {rounding!r}. "worst" assumes nothing.'
+            )
+        found = mechanism.estimate(tally, self.workload(mechanism.size, rounding), secure=secure, notes=notes)
+        return replace(found, rows=Scaled(found.rows, *self.scaling(tally.people)))
+
+    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+        """How many people's numbers were rounded to either of the ``ends``, where reports name
+        them.
+
+        These are all people at an end, to which wider numbers were perhaps clipped, and some of
+        those less than a step of the grid away from it. So each count is at least that of the
+        numbers that were clipped there, and at most that of the numbers within a step of the end.
+        """
+        last = mechanism.size - 1
+        ends = Ranges((self.lower, self.upper), ((0, 1), (last, last + 1)))
+        return {"ends": mechanism.estimate(tally, ends)} if mechanism.answers(ends) else {}
+
+    def expected_stderr(self, mechanism: Mechanism, n: int, values: Any = None) -> float:
+        """The standard error with all n people: exact for given ``values``, and without them exact
+        for the worst data.
+        """
+        import numpy as np
+
+        if values is None:
+            return mechanism.worst(self.workload(mechanism.size), n) * self.scaling(n)[0]
+        steps = mechanism.size - 1
+        x = (self.numbers(values) - self.lower) / (self.upper - self.lower) * steps
+        low = np.minimum(np.floor(x).astype(np.int64), steps - 1)
+        held = np.bincount(low, 1.0 - (x - low), steps + 1) + np.bincount(low + 1, x - low, steps + 1)
+        rows = Weights.grid(self.type, steps, drawn=float(np.mean((x - low) * (1.0 - (x - low)))))
+        return float(mechanism.predicted(rows, held)[0]) * self.scaling(len(x))[0]
 
     def checked(self) -> Self:
         """The same, if the two are finite bounds."""
@@ -41,19 +128,18 @@ class MeanQuestion(Question):
         return self.upper - self.lower
 
     def told(
-        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
     ) -> dict[str, dict[str, Any]]:
         """How many people's numbers were rounded to either end of the range, where some may have
         been clipped and the mechanism can say it.
 
         The exact number of clipped values is as private as the values are, and nothing keeps it.
         """
-        at_ends = getattr(protocol, "at_ends", None)
-        if not clips or at_ends is None:
+        at_ends = poll.derive(tally).get("ends") if clips else None
+        if at_ends is None:
             return {}
-        found = at_ends(tally)
-        columns = zip(("value", "lower", "upper"), (found.values, *found.simultaneous(level)), strict=True)
-        step = (protocol.upper - protocol.lower) / protocol.k
+        columns = zip(("value", "lower", "upper"), (at_ends.values, *at_ends.simultaneous(level)), strict=True)
+        step = (self.upper - self.lower) / (poll.mechanism.size - 1)
         return {"ends": {"step": step} | {name: tuple(each.tolist()) for name, each in columns}}
 
 

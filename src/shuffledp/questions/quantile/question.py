@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from shuffledp.domain import NAMING, REMEDY, Bins, is_bound
-from shuffledp.errors import InvalidInput, Refusal
+from shuffledp.domain import MOST_BINS, NAMING, REMEDY, Bins, as_list, is_bound
+from shuffledp.errors import InvalidInput, Refusal, check_count
 from shuffledp.questions.quantile.cuts import plainly
-from shuffledp.questions.question import Question
+from shuffledp.questions.question import Planned, Question
 from shuffledp.schema import NEEDED, Chance, Floats, Limits, Number, part
+from shuffledp.workload import Ranges, below
+
+if TYPE_CHECKING:
+    from shuffledp.mechanisms.estimate import Estimate
+    from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.questions.quantile.quantile_rows import QuantileRow
+    from shuffledp.randomizers.randomizer import Opened
 
 __all__ = ["MOST_ASKED", "QUESTION", "QuantileQuestion"]
 
@@ -34,11 +42,75 @@ class QuantileQuestion(Question):
     ordered = True
     mechanisms = (*NAMING, "one of", "tree")
     choices: ClassVar[tuple[str, ...]] = NAMING
+    compared = ("cuts",)
+    planned = Planned(
+        title="Quantiles",
+        error="largest standard error of the count below any cut point, with people spread evenly over the bins",
+        worst="largest standard error that the count below any cut point can have, whatever the data",
+        crowded="people crowded in few bins",
+        told_apart="bins",
+    )
 
     type: Annotated[Literal["quantile"], NEEDED] = "quantile"
     cuts: Floats
     at: tuple[Chance, ...]
     ranges: Annotated[tuple[tuple[Number, Number], ...], Limits(0, MOST_ASKED), NEEDED] = ()
+
+    @classmethod
+    def of(cls, *, cuts: Any, at: Any = (0.5,), ranges: Any = ()) -> Self:  # type: ignore[override]
+        ends = as_list("ranges", ranges, remedy="Pass a list of pairs of cut points.")
+        return cls(
+            cuts=_numbers("cuts", cuts),
+            at=_numbers("at", at),
+            ranges=tuple(_numbers("ranges", pair, "Pass pairs of cut points.") for pair in ends),  # type: ignore[misc]
+        ).checked()
+
+    @classmethod
+    def of_domain(cls, domain: Any) -> Self:
+        bins = check_count("domain", domain, least=2, remedy="It counts the bins.")
+        if bins > MOST_BINS:
+            raise InvalidInput(f"domain must be at most {MOST_BINS:,} bins, got {bins:,}. Choose wider ones.")
+        return cls.of(cuts=range(bins + 1))
+
+    def workload(self, size: int) -> Ranges:
+        """How many people are below each inner cut point."""
+        return below(tuple(f"below {plainly(cut)}" for cut in self.cuts[1:-1]))
+
+    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+        """The ``quantiles`` that were asked for, and how many people are in each of the
+        ``ranges``.
+        """
+        places = {cut: place for place, cut in enumerate(self.cuts)}
+        labels = tuple(f"{plainly(low)} to {plainly(high)}" for low, high in self.ranges)
+        ranges = Ranges(labels, tuple((places[low], places[high]) for low, high in self.ranges))
+        return {"quantiles": partial(self.quantiles, estimate), "ranges": mechanism.estimate(tally, ranges)}
+
+    def quantiles(self, estimate: Estimate, level: float = 0.95) -> list[QuantileRow]:
+        """The quantiles of an estimate: each interval covers the bin of its quantile with
+        probability ``level`` at least, up to the normal approximation.
+        """
+        from shuffledp.questions.quantile.quantile_rows import quantile_rows
+
+        return quantile_rows(self.at, self.cuts, estimate.unbiased, estimate.interval(level), estimate.n)
+
+    def swayed_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
+        """Between which values each quantile would have been estimated if malicious people, who
+        moved each count ``far`` at most, had reported honestly: no quantile rises where counts do.
+        """
+        from shuffledp.questions.quantile.quantile_rows import quantiles_of
+
+        moved = (estimate.unbiased + far, estimate.unbiased - far)
+        low, high = (quantiles_of(self.at, self.cuts, values, estimate.n) for values in moved)
+        return list(zip(low, high, strict=True))
+
+    def expected_stderr(self, mechanism: Mechanism, n: int, values: Any = None) -> float:
+        """The largest standard error of the count below any cut point, with all n people spread
+        evenly over the bins, or for people's ``values``.
+        """
+        import numpy as np
+
+        held = np.full(mechanism.size, n / mechanism.size) if values is None else self.held(values, mechanism.size)
+        return float(mechanism.predicted(self.workload(mechanism.size), held).max())
 
     def domain(self, size: int) -> Bins:
         return Bins(cuts=self.cuts)
@@ -97,24 +169,34 @@ class QuantileQuestion(Question):
         return n
 
     def told(
-        self, protocol: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
     ) -> dict[str, dict[str, Any]]:
         """The quantiles and the ranges that were asked for, and how far malicious people could have
         moved the quantiles: one, or 1 %.
         """
         found: dict[str, dict[str, Any]] = {}
         if self.at:
-            at, value, lower, upper, *_ = zip(*protocol.quantiles(estimate, level), strict=True)
+            at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
             found["quantiles"] = {"at": at, "value": value, "lower": lower, "upper": upper}
             for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
-                ends = zip(*protocol.swayed_quantiles(estimate, people), strict=True)
+                ends = zip(*self.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
                 found["quantiles"] |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
         if self.ranges:
-            counts = protocol.in_ranges(tally)
+            counts = poll.derive(tally)["ranges"]
             columns = (counts.values, counts.stderr, *counts.interval(level))
             names = ("value", "stderr", "lower", "upper")
             found["ranges"] = {name: tuple(each.tolist()) for name, each in zip(names, columns, strict=True)}
         return found
+
+
+def _numbers(name: str, values: object, remedy: str = "Pass a list of numbers.") -> tuple[float, ...]:
+    found, listed = [], list[Any](as_list(name, values, remedy=remedy))
+    for each in listed:
+        try:
+            found.append(float(each))
+        except (TypeError, ValueError):
+            raise InvalidInput(f"{name} must be numbers, got {each!r}. Pass a list of them.") from None
+    return tuple(found)
 
 
 def _is_share(value: object) -> bool:

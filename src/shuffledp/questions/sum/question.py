@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from shuffledp.questions.mean.question import MeanQuestion
+from shuffledp.questions.question import Planned
 from shuffledp.schema import NEEDED, part
 
 __all__ = ["QUESTION", "SumQuestion"]
@@ -16,8 +17,12 @@ class SumQuestion(MeanQuestion):
 
     unit = "sum"
     clipped = "sum of the clipped values"
+    planned = Planned(title="Sum", error="standard error of the sum, worst data")
 
     type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]
+
+    def scaling(self, people: int) -> tuple[float, float]:
+        return self.upper - self.lower, self.lower * people
 
     def ends(self, people: int) -> tuple[float, float]:
         return people * self.lower, people * self.upper

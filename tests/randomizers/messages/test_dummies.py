@@ -1,10 +1,8 @@
 """The shuffler's dummies: a tally that is mixed and messages that are mixed have one law, which is
-the one that is written down.
-"""
+the one that is written down."""
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -12,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.law_file import from_law, law_of
-from shuffledp.randomizers.messages import ShufflerDummies
+from shuffledp.randomizers.law_file import law_of
+from shuffledp.randomizers.messages import ShufflerDummies, TreeDummies
 from shuffledp.sampling import WORD
 
 LAWS = {
@@ -88,16 +85,6 @@ def test_the_published_case_is_the_laplace_noise_of_a_curator() -> None:
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_written_down_and_read_again(name: str) -> None:
-    law = LAWS[name]()
-    written = json.loads(json.dumps(law_of(law)))
-    assert from_law(written) == law
-    for change in ({"keep": 0.71}, {"kind": "binomial"}, {"center": 3, "rate": 0.0}, {"integers": []}):
-        with pytest.raises(InvalidInput):
-            from_law(written | change)
-
-
-@pytest.mark.parametrize("name", LAWS)
 def test_what_adds_up(name: str) -> None:
     law = LAWS[name]()
     tally = law.tally(law.randomize([0, 1, 1], rng=np.random.default_rng(3)))
@@ -112,26 +99,69 @@ def test_what_adds_up(name: str) -> None:
     assert tally.shape == (law.tally_size,)
 
 
+NUMBERS = {"center": 3, "left": 0.5, "right": 0.4}
+
+
+def tree(k: int, levels: int, branches: int) -> TreeDummies:
+    return TreeDummies(k=k, levels=levels, branches=branches, **NUMBERS)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"k": 1}, "k must be"),
-        ({"keep": 0.0}, "keep must"),
-        ({"keep": 1.1}, "keep must"),
-        ({"keep": 1e-30}, "keep must be at least"),
-        ({"left": 1.0}, "left must"),
-        ({"center": -1}, "center must be"),
-        ({"rate": 3.0}, "rate must be left out of geometric"),
-        ({"center": 0, "right": 0.0}, "Without dummies the shuffler hides nothing"),
-        ({"kind": "poisson"}, "center must be left out of poisson"),
-        ({"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0}, "Without dummies"),
-        ({"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0, "rate": -1.0}, "rate must be at least 0"),
-        ({"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0, "rate": 1e9}, "Allow a larger epsilon"),
-        ({"kind": "binomial"}, "kind of dummies must be"),
-        ({"right": 0.99999}, "Allow a larger epsilon"),
-    ],
+    ("k", "levels", "branches", "sizes"),
+    [(16, 2, 4, (4, 16)), (10, 2, 4, (3, 10)), (121, 2, 11, (11, 121)), (9, 3, 2, (3, 5, 9)), (7, 1, 4, (7,))],
 )
-def test_bad_parameters_are_refused(wrong: dict[str, object], message: str) -> None:
-    given = {"k": 3, "center": 4, "left": 0.5, "right": 0.5} | wrong
-    with pytest.raises(InvalidInput, match=message):
-        ShufflerDummies(**given)  # type: ignore[arg-type]
+def test_people_name_a_node_of_every_level(k: int, levels: int, branches: int, sizes: tuple[int, ...]) -> None:
+    law = tree(k, levels, branches)
+    assert law.sizes == sizes
+    assert (law.messages, law.places, law.tally_size) == (levels, sum(sizes), 1 + sum(sizes))
+    rows = law.randomize(np.arange(k)).reshape(k, levels)
+    ends = np.cumsum(sizes)
+    for level, (size, end) in enumerate(zip(sizes, ends, strict=True)):
+        nodes = rows[:, level] - (end - size)
+        assert nodes.tolist() == [value // branches ** (levels - 1 - level) for value in range(k)]
+        assert set(nodes.tolist()) == set(range(size))
+    tally = law.tally(law.randomize([0, 0, k - 1]))
+    assert tally[0] == 3 * levels
+    assert law.opened(tally).people == 3
+    assert tally[1] == 2
+    assert tally[-1] == 1
+    assert law.adds_up(tally, 3)
+    assert not law.adds_up(tally, 4)
+
+
+def test_every_node_of_every_level_gets_dummies_by_the_table() -> None:
+    law, rng = tree(5, 2, 3), np.random.default_rng(4)
+    sent = law.tally(law.randomize([0, 4]))
+    runs = np.array([law.mixed(sent, rng=rng) for _ in range(3000)])
+    messages = law.randomize([0, 4]).ravel()
+    mixed = np.array([law.tally(law.mixed_messages(messages, rng=rng)) for _ in range(3000)])
+    deviation = float(law.numbers.variance) ** 0.5
+    for seen in (runs[:, 1:], mixed[:, 1:]):
+        dummies = seen - sent[1:]
+        assert np.abs(dummies.mean(axis=0) - float(law.numbers.mean)).max() < 6.0 * deviation / np.sqrt(3000)
+        correlations = np.corrcoef(dummies.T) - np.eye(law.places)
+        assert np.abs(correlations).max() < 6.0 / np.sqrt(3000)
+    assert law.most_messages(2) == 4 + law.places * law.numbers.last
+
+
+def test_a_tree_is_seen_as_rounds_of_one_of_its_levels() -> None:
+    for law in (tree(16, 2, 4), TreeDummies(k=9, levels=3, branches=2, kind="poisson", rate=12.5)):
+        assert law_of(law)["type"] == "tree"
+        level, rounds = law.seen_as
+        assert (type(level), rounds, level.integers) == (ShufflerDummies, law.levels, law.integers)
+
+
+def test_messages_that_stayed_together_would_give_everybody_away() -> None:
+    """The positive control: dummies come alone, so whoever sees which messages came together counts
+    people exactly. After the shuffler nothing is together.
+    """
+    law = tree(9, 2, 3)
+    people = np.arange(50) % 9
+    rows = law.randomize(people)
+    dummies = np.repeat(np.arange(law.places), law.dummies(rng=np.random.default_rng(1)))[:, None]
+    together = [*rows.tolist(), *dummies.tolist()]
+    pairs = [pair[1] - law.firsts[1] for pair in together if len(pair) == 2]
+    assert np.bincount(pairs).tolist() == np.bincount(people).tolist()
+    mixed = [np.sort(law.mixed_messages(each.ravel(), rng=np.random.default_rng(1))) for each in (rows, rows[:, ::-1])]
+    assert mixed[0].ndim == 1
+    assert np.array_equal(*mixed)  # whichever came with which

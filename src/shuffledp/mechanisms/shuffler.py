@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.estimate import NOT_FOR_RELEASE
 
-__all__ = ["Bag", "Reports", "SummedBag", "check_batches", "check_tally", "notes_of"]
+__all__ = ["Bag", "Reports", "SummedBag", "check_batches", "check_most", "check_tally", "notes_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reports:
-    """What users send, in their order: one row each. ``description`` is the protocol's; ``secure``
+    """What users send, in their order: one row each. ``description`` is the poll's; ``secure``
     says whether the randomness was.
 
     ``batch`` tells calls of ``encode`` apart. A report counts once: ``shuffle`` refuses the same
@@ -97,12 +96,14 @@ class SummedBag(Bag):
 
 
 def _repr(made: Reports | Bag) -> str:
-    protocol = made.description.get("protocol", "a protocol")
-    return f"<{type(made).__name__}: {len(made):,} reports of {protocol}{'' if made.secure else ', not for release'}>"
+    question = made.description.get("question", "question")
+    return f"<{type(made).__name__}: {len(made):,} reports of a {question}{'' if made.secure else ', not for release'}>"
 
 
 def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
     """What a reader of the estimate must know."""
+    from shuffledp.mechanisms.estimate import NOT_FOR_RELEASE
+
     absent = (
         ()
         if len(bag) == n
@@ -130,6 +131,15 @@ def _overlap(arrays: Sequence[NDArray[Any]]) -> bool:
     """Whether two arrays lie in the same memory, by their bounds."""
     spans = sorted(np.lib.array_utils.byte_bounds(array) for array in arrays if array.size)
     return any(after[0] < before[1] for before, after in pairwise(spans))
+
+
+def check_most(reports: int, n: int) -> None:
+    """Refuse more reports than there are people."""
+    if reports > n:
+        raise InvalidInput(
+            f"reports must number at most n = {n}, got {reports}. Each user sends one per round; build the poll with "
+            f"n={reports}."
+        )
 
 
 def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:

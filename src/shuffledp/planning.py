@@ -1,19 +1,26 @@
-"""Every protocol that fits a task, side by side: what one report gives away, the error to expect,
+"""Every mechanism that fits a task, side by side: what one report gives away, the error to expect,
 the bits to send.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
-from shuffledp.mechanisms.best_curator import Baseline
-from shuffledp.protocols.plan_options import ADDING, DUMMIES, FAKES, PLANNED, POISSON, SEALED
-from shuffledp.protocols.protocol import Protocol
+from shuffledp.mechanisms import kind_of as mechanism_named
+from shuffledp.mechanisms.best_curator import Baseline, best_curator
+from shuffledp.mechanisms.best_local import best_alone
+from shuffledp.mechanisms.dummies import Dummies
+from shuffledp.mechanisms.fakes import Fakes
+from shuffledp.mechanisms.mechanism import ADDING, SEALED
+from shuffledp.poll import Poll
+from shuffledp.questions import kind_of
+from shuffledp.questions.question import Planned, Question
 from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.wording import reserved, right
 
@@ -21,26 +28,38 @@ __all__ = [
     "ADDING",
     "DUMMIES",
     "FAKES",
-    "PLANNED",
+    "POISSON",
     "SEALED",
+    "TASKS",
     "Option",
     "Plan",
     "Task",
     "error_of",
     "named",
     "plan",
+    "planned",
     "worst_of",
 ]
 
+TASKS: tuple[Task, ...] = get_args(Task)
+FAKES, DUMMIES = Fakes.title, Dummies.title  # of the latter, geometric ones
+POISSON = "shuffler's Poisson dummies (sealed)"  # which err less over many rounds
 MOST_BITS = 1 << 20  # longer reports are not proposed
+
+
+def planned(task: str) -> Planned:
+    """What a plan says of the errors of a question."""
+    found = kind_of(task).planned
+    assert found is not None
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
-    """One protocol that fits: ``error`` is predicted for one round, ``bits`` is what each user
+    """One poll that fits: ``error`` is predicted for one round, ``bits`` is what each user
     sends per round, in so many ``messages``. ``trust`` says whom to trust, and what must be sealed;
     an infinite ``epsilon0`` is that of messages which are the truth. Where nobody or a curator is
-    trusted, it is the best of the known mechanisms, by its name, and has no ``protocol``.
+    trusted, it is the best of the known mechanisms, by its name, and has no ``poll``.
 
     The error of a count depends on how many users hold the value, so ``error`` is what to expect
     where they are spread evenly, and ``worst`` what no value's error exceeds. For a mean both are
@@ -53,27 +72,27 @@ class Option:
     error: float
     worst: float
     bits: int
-    protocol: Protocol | None
+    poll: Poll | None
     messages: int = 1
 
     @property
     def guarantee(self) -> Guarantee | None:
         """What is certified for all rounds."""
-        return None if self.protocol is None else self.protocol.guarantee
+        return None if self.poll is None else self.poll.guarantee
 
     @property
     def right(self) -> float | None:
         """The probability that the best guess from one report is right, at most, if all answers
         seemed equally likely; None where a curator is told the truth.
         """
-        if self.epsilon0 is None or self.protocol is None:
+        if self.epsilon0 is None or self.poll is None:
             return None
-        return right(self.epsilon0, self.protocol.randomizer.k)
+        return right(self.epsilon0, self.poll.randomizer.k)
 
     @property
     def rests(self) -> str:
         """What its promise rests on that is not proven; empty where all of it is."""
-        return reserved(self.protocol.randomizer.assumptions) if self.protocol is not None else ""
+        return reserved(self.poll.randomizer.assumptions) if self.poll is not None else ""
 
     @property
     def title(self) -> str:
@@ -98,13 +117,13 @@ class Plan:
     honest: int | None = None
 
     @property
-    def best(self) -> Protocol:
-        """The shuffled protocol with the smallest predicted error."""
-        return next(each.protocol for each in self.options if each.trust == "shuffler" and each.protocol is not None)
+    def best(self) -> Poll:
+        """The poll of one message each with the smallest predicted error."""
+        return next(each.poll for each in self.options if each.trust == "shuffler" and each.poll is not None)
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} {PLANNED[self.task].told_apart}" if self.domain else ""
+        size = f" of {self.domain} {planned(self.task).told_apart}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -124,12 +143,12 @@ class Plan:
 
 def error_of(task: str) -> str:
     """What the error of a plan is the error of."""
-    return PLANNED[task].error
+    return planned(task).error
 
 
 def worst_of(task: str) -> str | None:
     """What the worst error of a plan is the error of; None where the error is the worst already."""
-    return PLANNED[task].worst
+    return planned(task).worst
 
 
 def plan(
@@ -156,59 +175,65 @@ def plan(
      ('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
      ('Mean', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
-    if task not in PLANNED:
-        raise InvalidInput(f"task must be one of {', '.join(PLANNED)}, got {task!r}. Others have one protocol.")
-    planned = PLANNED[task]
-    counting = planned.told_apart is not None
+    if task not in TASKS:
+        raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. Others have one mechanism.")
+    about = planned(task)
+    counting = about.told_apart is not None
     if (domain is None) == counting:
         raise InvalidInput(
             f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
             f"the number of categories, or their list; of quantiles, the number of bins."
         )
-    if isinstance(domain, str) and not planned.columns:
+    if isinstance(domain, str) and not about.columns:
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     check_promised(delta)
     check_epsilon(epsilon)
     check_users(n, honest, name=Argument("honest"))
     check_rounds(rounds)
     promise: dict[str, Any] = {"n": n, "honest": honest, "epsilon": epsilon, "delta": delta, "rounds": rounds}
-    size, builders = planned.options(domain, promise)
+    question = kind_of(task).of_domain(domain)
     options, refused = [], []
     first: InvalidInput | None = None
-    for name, (trust, build) in builders.items():
+    for name, (trust, build) in _builders(question, promise).items():
         try:
-            protocol = build()
+            poll = build()
         except InvalidInput as error:
             refused.append((name, str(error)))
             first = first or error
             continue
-        if isinstance(protocol, Baseline):
-            numbers = (protocol.epsilon0, protocol.error, protocol.worst, protocol.bits)
-            options.append(Option(protocol.name, trust, *numbers, None))
+        if isinstance(poll, Baseline):
+            options.append(Option(poll.name, trust, poll.epsilon0, poll.error, poll.worst, poll.bits, None))
             continue
-        if protocol.bits > MOST_BITS:
-            refused.append((name, f"a report of {protocol.bits} bits"))
+        if poll.bits > MOST_BITS:
+            refused.append((name, f"a report of {poll.bits} bits"))
             continue
-        options.append(
-            Option(
-                named(name, protocol),
-                trust,
-                protocol.epsilon0,
-                protocol.predicted_stderr(),
-                protocol.worst_stderr(),
-                protocol.bits,
-                protocol,
-                protocol.messages,
-            )
-        )
+        errors = (poll.epsilon0, poll.predicted_stderr(), poll.worst_stderr())
+        options.append(Option(named(name, poll), trust, *errors, poll.bits, poll, poll.messages))
     if not any(option.trust == "shuffler" for option in options):
         raise first or InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
+    size = (question.size or 0) if counting else 0
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), honest)
 
 
-def named(name: str, protocol: Protocol) -> str:
-    """The name of an option, with the kind of dummies that its protocol chose."""
-    law = protocol.randomizer
+def _builders(question: Question, promise: dict[str, Any]) -> dict[str, tuple[str, Callable[[], Poll | Baseline]]]:
+    """What is compared, by its name: whom it trusts, how it is made; under other trust the best
+    mechanisms known here, which have names of their own once they are made.
+    """
+    found: dict[str, tuple[str, Callable[[], Poll | Baseline]]] = {}
+    for asked, name in question.rivals:
+        kind = mechanism_named(name)
+        for suffix, choices in kind.variants(asked, name).items():
+            title = f"{planned(str(asked)).title}, {suffix}".removesuffix(", ")
+            found[title] = (kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise))
+    terms = {name: promise[name] for name in ("n", "epsilon", "delta", "rounds")}
+    found["no shuffler"] = ("nobody", partial(best_alone, question, **terms))
+    found["a curator"] = ("curator", partial(best_curator, question, **terms))
+    return found
+
+
+def named(name: str, poll: Poll) -> str:
+    """The name of an option, with the kind of dummies that its poll chose."""
+    law = poll.randomizer
     chose_poisson = isinstance(law, ShufflerDummies) and law.kind == "poisson"
     return name.replace(DUMMIES, POISSON) if chose_poisson else name
