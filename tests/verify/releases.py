@@ -114,7 +114,11 @@ def as_page(made: dict[str, Any]) -> str:
 
 def told(name: str) -> dict[str, Any]:
     """A release of which all is told that can be."""
-    made = facts(name)
+    return told_of(facts(name))
+
+
+def told_of(made: dict[str, Any]) -> dict[str, Any]:
+    """The same of these facts."""
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
     week = {
         "name": "cities",

@@ -120,11 +120,6 @@ class CountedLaw:
         return self.family in {"oue", "rappor"}
 
     @property
-    def hashed(self) -> bool:
-        """Whether a report is a hash value."""
-        return self.family == "hash"
-
-    @property
     def signed(self) -> bool:
         """Whether a vote is for a value or against it, among those of its block."""
         return self.family == "hadamard"
@@ -157,14 +152,15 @@ class CountedLaw:
         return "shuffler"
 
     @property
+    def premises(self) -> list[str]:
+        """What is asked of everybody, by the names of the sentences."""
+        also = ["sealed"] * (self.alone is None) + ["ideal hash"] * (self.family == "hash")
+        return [self.shuffler, "fresh randomness", *also]
+
+    @property
     def cuts(self) -> bool:
         """Whether the law is that of a longer table, and what was cut off is counted in delta."""
         return False
-
-    @property
-    def lone(self) -> CountedLaw:
-        """The kind of randomizer that hides its sender without a shuffler."""
-        return self
 
     @property
     def alone(self) -> float | None:
@@ -468,7 +464,7 @@ class CountedLevels(CountedLaw):
 
     @property
     def support(self) -> int | None:
-        return None
+        return 1
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
@@ -571,8 +567,3 @@ class CountedMessages(CountedLaw):
     @property
     def support(self) -> int | None:
         return None
-
-    @property
-    def lone(self) -> CountedLaw:
-        """Randomized response with as many values: what a report without a shuffler would be."""
-        return CountedLaw("krr", self.k, (WORD // 2,), 0, 1.0)

@@ -5,9 +5,10 @@ that shuffledp knows would cost.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -21,7 +22,6 @@ from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
 from shuffledp.judge.rows import CountedTree
 from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Alternative, Record
-from shuffledp.verify.handed import Measure
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 __all__ = ["check_comparison"]
@@ -48,16 +48,18 @@ class _Promise:
     rounds: int
     epsilon: float
     delta: float
-    measure: Measure
     k: int
+    width: float | None
+    bins: int | None
+    among: int
 
     @classmethod
-    def of(cls, record: Record, measure: Measure) -> _Promise:
+    def of(cls, record: Record, measure: Mapping[str, Any]) -> _Promise:
         """Without a promised epsilon, the certified one is compared."""
         design, certified = record.design, record.certificate.epsilon.upper
         epsilon = certified if design.epsilon is None else design.epsilon
-        k = 2 if measure.width is not None else design.domain.size
-        return cls(design.n, design.rounds, epsilon, design.delta, measure, k)
+        k = design.domain.size if measure["width"] is None else 2
+        return cls(design.n, design.rounds, epsilon, design.delta, k, **measure)
 
     @property
     def rounding(self) -> float:
@@ -67,7 +69,7 @@ class _Promise:
     @property
     def share(self) -> float | None:
         """How far one person can move a mean or a sum; None where people are counted."""
-        return None if self.measure.width is None else self.measure.width / self.measure.among
+        return None if self.width is None else self.width / self.among
 
     def curators(self) -> dict[str, float]:
         """The errors of what a trusted curator is known to do, by name."""
@@ -81,10 +83,10 @@ class _Promise:
         if self.k > 2:  # noise less its mean: its own part, and those of the others
             left = math.hypot((self.k - 1) / self.k, math.sqrt(self.k - 1) / self.k)
             released = {", counts made to add up": (2, left)}
-        if self.measure.bins is not None:
-            released = _of_bins(self.measure.bins)
+        if self.bins is not None:
+            released = _of_bins(self.bins)
             # the square root of adding up: its longest column, and its longest row that is needed
-            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.measure.bins)]
+            squares = [Fraction(math.comb(2 * j, j), 4**j) ** 2 for j in range(self.bins)]
             longest = math.sqrt(2 * sum(squares)) * math.sqrt(sum(squares[:-1]))
             errors[f"{GAUSSIAN} on square-root sums"] = sigma * longest
         for on, (moved, spread) in released.items():
@@ -96,8 +98,8 @@ class _Promise:
 
     def error(self, law: CountedLaw) -> float:
         """The error to expect of shuffled or lone reports."""
-        width, among = self.measure.width, self.measure.among
-        if self.measure.bins is not None:
+        width, among = self.width, self.among
+        if self.bins is not None:
             return _subset_below(law, self.n) if law.size else _below_error(law, self.n)
         if isinstance(law, CountedShares):
             return law.error(self.n, 1.0 if width is None else width / ((law.k - 1) * among))
@@ -106,7 +108,7 @@ class _Promise:
         return _mean_error(law, self.n, width) * (self.n / among)
 
 
-def check_comparison(record: Record, law: CountedLaw, measure: Measure | None) -> list[Check]:
+def check_comparison(record: Record, law: CountedLaw, measure: Mapping[str, Any] | None) -> list[Check]:
     """Three rows: nobody, a shuffler, a curator; of a search, none."""
     rows, due = record.comparison, TRUSTED if record.counted.search is None else []
     named = equal("who is trusted", [row.trust for row in rows], due, "the order of the rows")
@@ -319,7 +321,7 @@ def _lone(promise: _Promise, claimed: str, epsilon0: float) -> Iterator[tuple[st
         alone = "randomized response" if k == 2 else "k-ary randomized response"
         name = alone if size == 1 else f"subset selection, sets of {size}"
         yield name, lone(lambda e, size=size: _noisy("subset", k, size, e))  # type: ignore[misc]
-    nodes = [promise.measure.bins or 0]
+    nodes = [promise.bins or 0]
     while len(nodes) < 4 and -(-nodes[0] // 4) >= 4:
         nodes.insert(0, -(-nodes[0] // 4))
         yield f"randomized response in {len(nodes)} levels", lone(lambda e, nodes=tuple(nodes): _in_levels(nodes, e))  # type: ignore[misc]

@@ -48,10 +48,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
         rule, right = law.usual(tally.votes, reports, design.honest)
         said = f"{tally.votes[0]} and {tally.votes[1]}"
         return [*checks, holds("what was added up", said, rule, "the law of all messages", right)]
-    if isinstance(law, CountedLevels):
-        checks.append(equal("nodes of all levels", len(tally.votes), law.places, "the design"))
-        checks.append(equal("votes in all", sum(tally.votes), reports, "every report names one node"))
-    elif tally.digest is None and record.counted.search is None:
+    if tally.digest is None and record.counted.search is None:
         checks.append(equal("places that have votes", len(tally.votes), law.places, "the design"))
     if law.signed:
         blocks = tally.blocks or ()
@@ -68,7 +65,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     checks.append(holds("votes for each value", cast, f"at most {most}", how, within))
     if isinstance(law, CountedFakes) and len(tally.votes) == law.places:
         checks.append(_fakes_there(law, sum(tally.votes), reports, design.honest))
-    if law.support is not None and len(tally.votes) == law.k:
+    if law.support is not None and len(tally.votes) == law.places:
         how = "every report votes for as many values"
         checks.append(equal("votes in all", sum(tally.votes), reports * law.support, how))
     return checks

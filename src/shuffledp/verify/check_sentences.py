@@ -84,11 +84,7 @@ def _check_assumptions(record: Record, law: CountedLaw) -> Check:
 
 
 def _premises(record: Record, law: CountedLaw) -> Sequence[str]:
-    names = ["replace one", law.shuffler, "fresh randomness"]
-    if law.alone is None:
-        names.append("sealed")
-    if law.hashed:
-        names.append("ideal hash")
+    names = ["replace one", *law.premises]
     if record.design.rounds > 1:
         names.append("fresh rounds")
     searched = [] if record.counted.search is None else ["levels"]

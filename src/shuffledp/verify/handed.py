@@ -21,7 +21,7 @@ from shuffledp.record import Record
 from shuffledp.verify import outcomes
 from shuffledp.verify.outcomes import Check, agree, equal, holds
 
-__all__ = ["COLUMNS", "Judge", "Measure", "Part", "expected", "places_of"]
+__all__ = ["COLUMNS", "Judge", "Part", "expected", "places_of"]
 
 LEVEL = 0.95
 LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
@@ -41,17 +41,6 @@ COLUMNS = {
 Part = Callable[[], Sequence[Check]]
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """How an error is measured: ``width`` is that of the range of a mean, and None where people are
-    counted; ``bins`` how many there are, where people are counted below cut points.
-    """
-
-    width: float | None = None
-    bins: int | None = None
-    among: int = 1  # a mean is divided by so many
-
-
 @dataclass(eq=False)
 class Judge:
     """All that a recheck may ask. It says what the record must hold; only ``compared`` and
@@ -61,7 +50,7 @@ class Judge:
     record: Record
     law: CountedLaw
     effort: Effort
-    measure: Measure | None = None
+    measure: dict[str, Any] | None = None
     last: dict[str, Part] = field(default_factory=dict)
 
     TAIL = (1.0 - LEVEL) / 2.0
@@ -190,8 +179,11 @@ class Judge:
         return agree(MOVED, [np.nan if each is None else each for each in claimed], found, how, within=same * found)
 
     def compared(self, *, width: float | None = None, bins: int | None = None, among: int = 1) -> None:
-        """How an error to expect is measured, for what other kinds of trust cost."""
-        self.measure = Measure(width, bins, among)
+        """How an error to expect is measured, for what other kinds of trust cost: ``width`` is that
+        of the range of a mean, which is divided ``among`` so many; ``bins`` how many there are,
+        where people are counted below cut points.
+        """
+        self.measure = {"width": width, "bins": bins, "among": among}
 
     def later(self, part: str, checks: Part) -> None:
         """What needs the oracle: it is run last, and only if nothing is wrong."""
