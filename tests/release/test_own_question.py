@@ -36,7 +36,7 @@ from dataclasses import replace
 
 from of_ballots.question import QUESTION
 from shuffledp.questions.histogram import options
-from shuffledp.questions.histogram.options import OPTIONS
+from shuffledp.questions.histogram.options import Options
 
 
 def request(rows, column, given):
@@ -52,7 +52,7 @@ def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(OURS, "ballot", "of_ballots")
     votes = ["ann"] * 40 + ["bob"] * 20
-    known = options_of(options_module("ballot").OPTIONS)
+    known = options_of(options_module("ballot").Options)
     given = complete(known, {"categories": ["ann", "bob"], "epsilon": 2.0, "delta": 1e-2})
     made = answered("ballot", votes, None, given, None)
     page = html(made.record)

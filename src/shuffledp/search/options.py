@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shuffledp.release.top_release import TopRelease
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "Searched", "TopOptions", "request", "top"]
+__all__ = ["Options", "Searched", "request", "top"]
 
 
 class Searched(TypedDict, total=False):
@@ -32,7 +32,7 @@ class Searched(TypedDict, total=False):
     ]
 
 
-class TopOptions(
+class Options(
     Searched,
     shared.Epsilon,
     shared.Promised,
@@ -46,7 +46,6 @@ class TopOptions(
     """Which words are most frequent."""
 
 
-OPTIONS = TopOptions
 SEARCHED = ("k", "longest", "least_holders", "error", "candidates")
 
 
@@ -64,8 +63,8 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Top
     return TopRequest(**rows, column=column_name("column", column), tokens=tokens, **own).checked()
 
 
-@keywords(TopOptions)
-def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[TopOptions]) -> "TopRelease":
+@keywords(Options)
+def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "TopRelease":
     """The ``k`` most frequent words that people hold, when nobody has listed them.
 
     Beginnings that many people share are followed, symbol by symbol, up to ``longest`` of them;
