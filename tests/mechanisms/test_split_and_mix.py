@@ -13,7 +13,7 @@ import pytest
 from shuffledp import Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.errors import InvalidInput
-from shuffledp.questions.mean.options import reachable
+from shuffledp.planning import reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
 
 

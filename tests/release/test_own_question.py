@@ -23,7 +23,7 @@ def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.
     monkeypatch.syspath_prepend(tmp_path)
     write(tmp_path)
     votes = ["ann"] * 40 + ["bob"] * 20
-    known = options_of(options_module("ballot").OPTIONS)
+    known = options_of(options_module("ballot").Options)
     given = complete(known, {"categories": ["ann", "bob"], "epsilon": 2.0, "delta": 1e-2})
     made = answered("ballot", votes, None, given, None)
     page = html(made.record)

@@ -24,7 +24,7 @@ PEOPLE = 400
 def released(table: Path, folder: Path, seed: int, **question: Any) -> dict[str, Any]:
     """The facts of a release whose noise is known, without the clock's."""
     name = "histogram" if "categories" in question else "mean"
-    given = complete(options_of(options_module(name).OPTIONS), question | {"epsilon": 1.0, "delta": 1e-6})
+    given = complete(options_of(options_module(name).Options), question | {"epsilon": 1.0, "delta": 1e-6})
     asked, promise, _ = described(name, table, "value", given)
     with asked.values(asked.open()) as values:
         design = asked.design(values.count, promise)

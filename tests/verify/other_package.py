@@ -25,7 +25,7 @@ from dataclasses import replace
 
 from of_ballots.question import QUESTION
 from shuffledp.questions.histogram import options
-from shuffledp.questions.histogram.options import OPTIONS
+from shuffledp.questions.histogram.options import Options
 
 
 def request(rows, column, given):

@@ -50,7 +50,7 @@ class _Command(_Examples, TyperCommand):
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
         asked = str(values.get("task") if "task" in parameters else ctx.info_name)
-        known = options_of(options_module(asked).OPTIONS) if asked in OURS else {}
+        known = options_of(options_module(asked).Options) if asked in OURS else {}
         needed = _needed(parameters, values, known)
         missing = [
             name

@@ -46,7 +46,7 @@ FIRST = {**options_of(Epsilon), **options_of(Noise), **options_of(Promised)}  # 
 
 def asking_options(name: str) -> list[Option]:
     """All that the command of a question takes."""
-    own = options_module(name).OPTIONS
+    own = options_module(name).Options
     listed = options_of(own).get("categories", Declared(""))
     return [
         options.SOURCES,
@@ -67,7 +67,7 @@ def asked(name: str, typed: Mapping[str, Any], source: str) -> "tuple[Any, Promi
     from shuffledp.release.arguments import complete
     from shuffledp.release.pipeline import described
 
-    known = options_of(options_module(name).OPTIONS)
+    known = options_of(options_module(name).Options)
     given = as_declared(known, typed)
     return described(name, source, typed.get("column"), complete(known, given))
 

@@ -2,7 +2,6 @@
 asked for.
 
 question   what every question says of itself, and how one is decoded
-hiding     how reports hide the answers, as options say it
 histogram  how many people hold each category
 count      how many hold one value
 crosstab   how many hold each combination of several columns' categories
@@ -11,7 +10,7 @@ mean       the mean of a number
 sum        its sum
 
 A folder has ``question.py`` with ``QUESTION``, a class, ``options.py`` with what the command and
-Python take (``OPTIONS``, and the ``request`` that they make), ``recheck.py``, which judges an
+Python take (``Options``, and the ``request`` that they make), ``recheck.py``, which judges an
 answer (``shuffledp.verify``), and ``section.html`` if its page says something of its own. Other
 distributions add a question by an entry point of the group ``shuffledp.questions`` that names such
 a folder. Our names come first and cannot be replaced; a name that two distributions claim is
@@ -94,10 +93,10 @@ def kind_of(name: object) -> type[Question]:
 
 
 def options_module(name: object) -> Any:
-    """What the question of that name takes: its ``OPTIONS``, and the ``request`` that they make."""
+    """What the question of that name takes: its ``Options``, and the ``request`` that they make."""
     return import_module(f"{folder_of(name)}.options")
 
 
 def options_of_all() -> dict[str, type]:
     """The options of each of our questions."""
-    return {name: options_module(name).OPTIONS for name in OURS}
+    return {name: options_module(name).Options for name in OURS}

@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from inspect import signature
 from math import floor, isfinite
 from numbers import Integral
 from pathlib import Path
@@ -17,6 +18,8 @@ import numpy as np
 
 from shuffledp.domain import as_list
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_finite, check_path, check_words, joined, shown
+from shuffledp.mechanisms import kind_of as mechanism_kind
+from shuffledp.questions import kind_of
 from shuffledp.release.options import Option
 from shuffledp.tables import Cleaning
 from shuffledp.tables.cleaning import check_encoding
@@ -26,7 +29,7 @@ from shuffledp.tables.people import check_keep
 if TYPE_CHECKING:  # a client that reads a table loads no accountant
     from shuffledp.release.budget import Budget
 
-__all__ = ["Promise", "budget_of", "column_name", "complete", "promise_of", "reading"]
+__all__ = ["Promise", "budget_of", "column_name", "complete", "hiding_of", "promise_of", "reading"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,7 @@ class Promise:
 
 
 CLEANING = ("strip", "ignore_case", "decimal", "thousands")
+CHOICES = {"slots": "slots", "kept": "keep", "kind": "kind", "light_epsilon0": "light_epsilon0"}  # of a mechanism
 PROMISE, NOISE = ("epsilon", "delta", "rounds"), ("gamma", "epsilon0", "k")
 
 
@@ -137,6 +141,28 @@ def column_name(argument: str, given: object) -> str | None:
     if isinstance(given, Integral):
         return str(given)
     raise InvalidInput(Refusal((Argument(argument), " must be the name of a column"), repr(given), "Pass a string."))
+
+
+def hiding_of(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """How reports hide the answers, as a poll takes it: the mechanism, unless it is the usual one,
+    and what that leaves to choose.
+    """
+    known, name = kind_of(question).choices, given["mechanism"]
+    if not known:
+        return {}
+    if name not in known:
+        rule = (Argument("mechanism"), f" of a {question} must be one of {', '.join(known)}")
+        remedy = f"Leave it out for {known[0]}, noise in every report, which asks for the least trust."
+        raise InvalidInput(Refusal(rule, repr(name), remedy))
+    chosen = {each: given[each] for each in CHOICES if given.get(each) is not None}
+    for each, value in chosen.items():
+        fits = [other for other in known if CHOICES[each] in signature(mechanism_kind(other).calibrate).parameters]
+        if name not in fits:
+            wanted = joined((Argument("mechanism", fits[0]), *fits[1:]), " or ")
+            rule = (Argument(each.replace("_", "-")), " must come with ", *wanted)
+            raise InvalidInput(Refusal(rule, f"{value!r} with {name}", "Leave it out."))
+    own = {CHOICES[each]: value for each, value in chosen.items()}
+    return own if name == known[0] else {"mechanism": name, **own}
 
 
 def promise_of(given: Mapping[str, Any]) -> Promise:

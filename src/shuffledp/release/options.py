@@ -39,6 +39,7 @@ __all__ = [
     "TABLE",
     "Budgeted",
     "Listed",
+    "Names",
     "Option",
     "PathLike",
     "Promised",
@@ -181,6 +182,10 @@ class Absent(TypedDict, total=False):
         str | Iterable[str],
         Option("Texts that mean a missing value, such as NA,N/A.", MESSY, (), kind="words", metavar="LIST"),
     ]
+
+
+class Common(Promised, Rounds, Budgeted, Rows, Absent, total=False):
+    """What every question takes."""
 
 
 class Texts(TypedDict, total=False):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +12,6 @@ from shuffledp.design import Design
 from shuffledp.domain import Missing, Stored, one_name, per_column
 from shuffledp.errors import Argument, InvalidInput, Refusal, name_of
 from shuffledp.poll import Poll
-from shuffledp.questions.hiding import BY_NOISE, Hiding
 from shuffledp.questions.question import Question
 from shuffledp.record import Asked, InSeries
 from shuffledp.record.asked_about import CLIPPED_TO_BOUNDS
@@ -54,7 +53,7 @@ class Request:
     outside: str | None = None  # what becomes of other values, where the domain does not say it
     by: str | None = None
     series: InSeries | None = None
-    hiding: Hiding = BY_NOISE
+    hiding: Mapping[str, Any] = field(default_factory=dict)  # as a poll takes it
     reads: Callable[[], Reader] | None = None
     chooses: Callable[[dict[str, Any]], Poll] | None = None
 
@@ -142,7 +141,7 @@ class Request:
         if self.chooses is not None:
             poll = self.chooses(terms)
         else:
-            poll = Poll(self.question, **terms, **self.hiding.terms())
+            poll = Poll(self.question, **terms, **self.hiding)
         if poll.epsilon is not None:
             return Design.of(poll)
         certified = poll.guarantee.epsilon(delta=promise.delta).upper

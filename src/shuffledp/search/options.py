@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shuffledp.release.top_release import SearchRequest
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "Searched", "TopOptions", "request", "top"]
+__all__ = ["Options", "Searched", "request", "top"]
 
 
 class Searched(TypedDict, total=False):
@@ -32,7 +32,7 @@ class Searched(TypedDict, total=False):
     ]
 
 
-class TopOptions(
+class Options(
     Searched,
     shared.Epsilon,
     shared.Promised,
@@ -44,9 +44,6 @@ class TopOptions(
     total=False,
 ):
     """Which words are most frequent."""
-
-
-OPTIONS = TopOptions
 
 
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "SearchRequest":
@@ -89,8 +86,8 @@ def _tokens_in(path: Path) -> tuple[str, ...]:
     return tuple(line.removesuffix("\r") for line in lines if line.removesuffix("\r"))
 
 
-@keywords(TopOptions)
-def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[TopOptions]) -> "Release":
+@keywords(Options)
+def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """The ``k`` most frequent words that people hold, when nobody has listed them.
 
     Beginnings that many people share are followed, symbol by symbol, up to ``longest`` of them;

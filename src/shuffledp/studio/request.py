@@ -24,11 +24,10 @@ from shuffledp.errors import (
     check_words,
     shown,
 )
-from shuffledp.questions.hiding import Hiding
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
-from shuffledp.release.arguments import Promise
+from shuffledp.release.arguments import Promise, hiding_of
 from shuffledp.release.categories import Categories, given_categories
 from shuffledp.release.request import Request
 from shuffledp.wording import exactly, quote
@@ -169,9 +168,9 @@ class PlanRequest:
         return HistogramQuestion(categories=self.size)
 
     @property
-    def hiding(self) -> Hiding:
+    def hiding(self) -> dict[str, Any]:
         """How reports hide the answers."""
-        return Hiding(self.task, self.mechanism)
+        return hiding_of(self.task, {"mechanism": self.mechanism})
 
     def design(self) -> Design:
         """The design that ``shuffledp design`` makes of the same."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shuffledp.sampling import Rng
     from shuffledp.tables import OneValue
 
-__all__ = ["OPTIONS", "CountOptions", "count", "request"]
+__all__ = ["Options", "count", "request"]
 
 
 class Valued(TypedDict, total=False):
@@ -27,24 +27,10 @@ class Valued(TypedDict, total=False):
     ]
 
 
-class CountOptions(
-    Valued,
-    shared.Other,
-    shared.Epsilon,
-    shared.Promised,
-    shared.Rounds,
-    shared.Budgeted,
-    shared.Rows,
-    shared.Absent,
-    shared.Texts,
-    shared.Titled,
-    shared.Reaching,
-    total=False,
+class Options(
+    Valued, shared.Other, shared.Epsilon, shared.Common, shared.Texts, shared.Titled, shared.Reaching, total=False
 ):
     """How many people have one value."""
-
-
-OPTIONS = CountOptions
 
 
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
@@ -100,8 +86,8 @@ def _check_listed(value: str, labels: tuple[str, ...]) -> None:
         raise InvalidInput(Refusal((Argument("value"), " must be one of the categories"), repr(value), remedy))
 
 
-@keywords(CountOptions)
-def count(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[CountOptions]) -> "Release":
+@keywords(Options)
+def count(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """How many people hold ``value``, as accurately as a curator would tell (see ``SignedCount``).
 
     Each person sends some twenty messages, most of them blank; ``messages`` is how many there may

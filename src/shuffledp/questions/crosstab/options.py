@@ -1,21 +1,19 @@
 """What a crosstab takes, on the command line and as ``sdp.crosstab``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.domain import as_list
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release import options as shared
-from shuffledp.release.options import Listed, Option, keywords
+from shuffledp.release.options import Listed, Names, Option, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "CrosstabOptions", "crosstab", "request"]
-
-Names = str | Mapping[str, str]  # one for all columns, or by column
+__all__ = ["Options", "crosstab", "request"]
 
 
 class Crossed(TypedDict, total=False):
@@ -40,30 +38,14 @@ class Crossed(TypedDict, total=False):
     ]
 
 
-class CrosstabOptions(
-    Crossed,
-    shared.Epsilon,
-    shared.Promised,
-    shared.Rounds,
-    shared.Budgeted,
-    shared.Rows,
-    shared.Absent,
-    shared.Texts,
-    shared.Titled,
-    shared.Mechanism,
-    total=False,
-):
+class Options(Crossed, shared.Epsilon, shared.Common, shared.Texts, shared.Titled, shared.Mechanism, total=False):
     """How many people have each combination of values."""
-
-
-OPTIONS = CrosstabOptions
 
 
 def request(rows: dict[str, Any], columns: object, given: dict[str, Any]) -> "Request":
     """The crosstab of several columns that the options describe."""
     from shuffledp.questions.crosstab.question import CrosstabQuestion
-    from shuffledp.questions.hiding import hiding_of
-    from shuffledp.release.arguments import column_name
+    from shuffledp.release.arguments import column_name, hiding_of
     from shuffledp.release.categories import parts_of
     from shuffledp.release.request import Request
 
@@ -98,8 +80,8 @@ def check_columns(columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(columns)
 
 
-@keywords(CrosstabOptions)
-def crosstab(data: object, columns: Iterable[str], *, rng: "Rng" = None, **given: Unpack[CrosstabOptions]) -> "Release":
+@keywords(Options)
+def crosstab(data: object, columns: Iterable[str], *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """How many people hold each combination of the categories of several ``columns``, with all sums
     over some of them.
 

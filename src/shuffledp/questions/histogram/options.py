@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "HistogramOptions", "histogram", "request"]
+__all__ = ["Options", "histogram", "request"]
 
 
 class Listing(TypedDict, total=False):
@@ -29,16 +29,12 @@ class Listing(TypedDict, total=False):
     ]
 
 
-class HistogramOptions(
+class Options(
     Listing,
     shared.Other,
     shared.Missing,
     shared.Noise,
-    shared.Promised,
-    shared.Rounds,
-    shared.Budgeted,
-    shared.Rows,
-    shared.Absent,
+    shared.Common,
     shared.Texts,
     shared.Titled,
     shared.Mechanism,
@@ -47,22 +43,18 @@ class HistogramOptions(
     """How many people have each value."""
 
 
-OPTIONS = HistogramOptions
-
-
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
     """The histogram of a column that the options describe."""
-    from shuffledp.questions.hiding import hiding_of
     from shuffledp.questions.histogram.question import HistogramQuestion
-    from shuffledp.release.arguments import column_name
+    from shuffledp.release.arguments import column_name, hiding_of
     from shuffledp.release.categories import categories_of
     from shuffledp.release.request import Request
 
     listed = categories_of(given["categories"], other=given["other"], missing=given["missing"])
     hiding = hiding_of("histogram", given)
-    if not hiding.by_noise and given["epsilon"] is None:
+    if hiding and given["epsilon"] is None:
         work = " work for histograms by krr, and for sums and means of one message"
-        rule, got = (Argument("gamma"), " and ", Argument("epsilon0"), work), Argument("mechanism", hiding.mechanism)
+        rule, got = (Argument("gamma"), " and ", Argument("epsilon0"), work), Argument("mechanism", given["mechanism"])
         raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
     return Request(
         question=HistogramQuestion(categories=listed.checked(), other=listed.other),
@@ -74,10 +66,8 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Req
     )
 
 
-@keywords(HistogramOptions)
-def histogram(
-    data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[HistogramOptions]
-) -> "Release":
+@keywords(Options)
+def histogram(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """How many people hold each category, with a certified (epsilon, delta).
 
     ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an

@@ -6,7 +6,6 @@ from shuffledp.domain import check_bounds
 from shuffledp.errors import Argument, InvalidInput, Words, check_count, joined
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, keywords
-from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
     from shuffledp.poll import Poll
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "MeanOptions", "mean", "reachable", "request", "requested"]
+__all__ = ["Options", "mean", "request", "requested"]
 
 
 class Bounded(TypedDict, total=False):
@@ -34,24 +33,8 @@ class Steps(TypedDict, total=False):
     ]
 
 
-class MeanOptions(
-    Bounded,
-    shared.Noise,
-    Steps,
-    shared.Promised,
-    shared.Rounds,
-    shared.Budgeted,
-    shared.Rows,
-    shared.Absent,
-    shared.Figures,
-    shared.Titled,
-    shared.Reaching,
-    total=False,
-):
+class Options(Bounded, shared.Noise, Steps, shared.Common, shared.Figures, shared.Titled, shared.Reaching, total=False):
     """The mean or the sum of a number."""
-
-
-OPTIONS = MeanOptions
 
 
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
@@ -101,6 +84,7 @@ def _fewest(question: "Question", terms: dict[str, Any], *, messages: int | None
     """The one with the fewest messages that reaches the error; without one, that errs least with as
     many messages.
     """
+    from shuffledp.planning import reachable
     from shuffledp.poll import Poll
 
     one = Poll(question, **terms)
@@ -120,29 +104,8 @@ def _fewest(question: "Question", terms: dict[str, Any], *, messages: int | None
         raise InvalidInput(*why.args, *refused) from None
 
 
-def reachable(polls: list["Poll"], *, most_messages: int | None, most_error: float | None) -> "Poll":
-    """Of polls for one question the one with the fewest messages that errs by at most
-    ``most_error``, or, where none is asked for, the one that errs least.
-    """
-    short = [each for each in polls if most_messages is None or each.messages <= most_messages]
-    if not short:
-        few = min(each.messages for each in polls)
-        raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
-    if most_error is None:
-        return min(short, key=lambda each: each.predicted_stderr())
-    sharp = [each for each in short if each.predicted_stderr() <= most_error]
-    if not sharp:
-        best = min(short, key=lambda each: each.predicted_stderr())
-        raise InvalidInput(
-            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
-            f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
-            f"a larger error or epsilon, more messages, or ask more people."
-        )
-    return min(sharp, key=lambda each: each.messages)
-
-
-@keywords(MeanOptions)
-def mean(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[MeanOptions]) -> "Release":
+@keywords(Options)
+def mean(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """The mean of a number that people hold, from ``lower`` to ``upper``: bounds that must not come
     from the data.
 

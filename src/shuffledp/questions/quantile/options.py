@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.choices import Scale
-from shuffledp.domain import as_list
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_finite, joined
+from shuffledp.errors import Argument, InvalidInput, Refusal, joined
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, keywords
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "QuantileOptions", "quantile", "request"]
+__all__ = ["Options", "quantile", "request"]
 
 
 class Cut(TypedDict, total=False):
@@ -50,40 +49,21 @@ class Cut(TypedDict, total=False):
     ]
 
 
-class QuantileOptions(
-    Cut,
-    shared.Epsilon,
-    shared.Promised,
-    shared.Rounds,
-    shared.Budgeted,
-    shared.Rows,
-    shared.Absent,
-    shared.Figures,
-    shared.Titled,
-    shared.Mechanism,
-    total=False,
-):
+class Options(Cut, shared.Epsilon, shared.Common, shared.Figures, shared.Titled, shared.Mechanism, total=False):
     """How a number is distributed."""
-
-
-OPTIONS = QuantileOptions
 
 
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
     """The quantiles of a column that the options describe."""
-    from shuffledp.questions.hiding import hiding_of
     from shuffledp.questions.quantile.question import QuantileQuestion
-    from shuffledp.release.arguments import column_name
+    from shuffledp.release.arguments import column_name, hiding_of
     from shuffledp.release.request import Request
 
-    at, remedy = given["at"], "Pass a list of pairs of cut points."
-    question = QuantileQuestion(
-        at=tuple(_numbers("at", [at] if isinstance(at, (int, float)) else at)),
-        ranges=tuple(_pair(each) for each in as_list("ranges", given["ranges"], remedy=remedy)),
-        cuts=_cuts(given),
-    )
+    at = given["at"]
+    listed = [at] if isinstance(at, (int, float)) else at
+    question = QuantileQuestion.of(cuts=_cuts(given), at=listed, ranges=given["ranges"])
     return Request(
-        question=question.checked(),
+        question=question,
         column=column_name("column", column),
         clip=given["clip"],
         hiding=hiding_of("quantile", given),
@@ -91,18 +71,17 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Req
     )
 
 
-def _cuts(given: dict[str, Any]) -> tuple[float, ...]:
+def _cuts(given: dict[str, Any]) -> Iterable[float]:
     """The cut points as options give them: a range and how many bins, or every one of them."""
     from shuffledp.questions.quantile.cuts import cut_points
 
     counted = [Argument(name) for name in ("lower", "upper", "bins", "scale") if given[name] is not None]
     if given["cuts"] is not None:
-        listed = _numbers("cuts", given["cuts"])
         if counted:
             largest = "The cut points begin with the smallest possible value and end with the largest."
             got = joined([Argument("cuts"), *counted])
             raise InvalidInput(Refusal("the bins must be given in one way", got, largest))
-        return tuple(listed)
+        return given["cuts"]
     if given["lower"] is None or given["upper"] is None:
         both, every = (Argument("lower"), " and ", Argument("upper")), Argument("cuts", (0, 1000, 2000, 5000))
         remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
@@ -111,25 +90,8 @@ def _cuts(given: dict[str, Any]) -> tuple[float, ...]:
     return cut_points(given["lower"], given["upper"], bins=given["bins"], scale=scale)
 
 
-def _numbers(name: str, given: object) -> list[float]:
-    """A list of numbers."""
-    each: Words = ("each of ", Argument(name))
-    listed = as_list(Argument(name), given, remedy="Pass a list of numbers.")
-    return [check_finite(each, value, remedy="Pass a list of numbers.") for value in listed]
-
-
-def _pair(given: object) -> tuple[float, float]:
-    """From which cut point to below which."""
-    pair = _numbers("range", given)
-    if len(pair) != 2:
-        raise InvalidInput(Refusal("a range must be two cut points", repr(given), "Pass pairs such as (18, 65)."))
-    return pair[0], pair[1]
-
-
-@keywords(QuantileOptions)
-def quantile(
-    data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[QuantileOptions]
-) -> "Release":
+@keywords(Options)
+def quantile(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """The quantiles ``at`` of a number that people hold, the median if left out, and how many
     people are below each cut point and in each of the ``ranges``, which are pairs of cut points.
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from shuffledp.questions.mean.options import OPTIONS, MeanOptions, requested
+from shuffledp.questions.mean.options import Options, requested
 from shuffledp.release.options import keywords
 
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["OPTIONS", "request", "sum"]
+__all__ = ["Options", "request", "sum"]
 
 
 def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
@@ -20,8 +20,8 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Req
     return requested(SumQuestion(lower=given["lower"], upper=given["upper"]), rows, column, given)
 
 
-@keywords(MeanOptions)
-def sum(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[MeanOptions]) -> "Release":
+@keywords(Options)
+def sum(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """The sum of a number that people hold: everything is as for ``mean``.
 
     >>> hours = sum(
