@@ -48,7 +48,7 @@ __all__ = ["DESIGN", "FORMAT", "SEARCH", "VERSION", "Asking", "Design", "Law", "
 
 FORMAT: Literal["shuffledp-design"] = "shuffledp-design"
 VERSION = 1
-SEARCH = "shuffledp-search"  # the format of what is agreed on for all levels of a search
+SEARCH: Literal["shuffledp-search"] = "shuffledp-search"  # the format of what all levels of a search agree on
 DESIGN = File("a design", REMEDY)
 OUT_OF = 1 << 64
 CHECK_IN, LEVELS = "check-in", "one of"

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,8 @@ def answer(asking: Asking) -> None:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
-            return (asking.own.dry_run or _plan)(asking, table.question, design, table.missing, table.remarks)
+            planned: Callable[..., None] = asking.own.dry_run or _plan
+            return planned(asking, table.question, design, table.missing, table.remarks)
         with heard(as_json=keeping.as_json):
             made = table.publish(design)
         more = fitting(asking.budget, design)
@@ -58,7 +59,7 @@ def found(asking: Asking) -> AbstractContextManager[Found]:
         return _in_file(asking)
     from shuffledp.cli.spark import in_spark
 
-    return (asking.own.in_spark or in_spark)(asking, asking.engine)  # type: ignore[no-any-return]
+    return (asking.own.in_spark or in_spark)(asking, asking.engine)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The command design: a question and its noise are settled before there is a table."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,8 @@ def design(
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
-    return (own_of(task).designed or _designed)(made, out, as_json=given["as_json"])
+    shown: Callable[..., None] = own_of(task).designed or _designed
+    return shown(made, out, as_json=given["as_json"])
 
 
 def _designed(made: "Design", out: Path, *, as_json: bool) -> None:

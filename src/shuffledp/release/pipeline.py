@@ -59,6 +59,7 @@ __all__ = [
     "charged",
     "check_reports",
     "check_sayable",
+    "columns_of",
     "described",
     "estimate_of",
     "finished",
@@ -206,21 +207,12 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
 def _estimates(
     design: Design, tally: NDArray[np.int64], estimate: Estimate, kept: NDArray[np.intp], asked: Asked
 ) -> Estimates:
-    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
-    value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
     question, poll = design.resolved, design.poll
     told = question.told(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=LEVEL)
     return Estimates(
         unit=question.unit,
-        level=LEVEL,
         of=len(estimate.values),
-        label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
-        value=value,
-        stderr=stderr,
-        lower=lower,
-        upper=upper,
-        all_lower=all_lower,
-        all_upper=all_upper,
+        **columns_of(estimate, kept),
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
         together=question.counts and len(estimate.values) > SHORT,
@@ -229,13 +221,25 @@ def _estimates(
     )
 
 
-def standing(folder: Path, *, charging: bool, drawn: bool = True) -> tuple[str, ...]:
+def columns_of(estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:
+    """Labels, estimates, errors and limits of some rows, for the record."""
+    found = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    names = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    columns = {name: tuple(column[kept].tolist()) for name, column in zip(names, found, strict=True)}
+    return {"level": LEVEL, "label": tuple(str(estimate.labels[place]) for place in kept.tolist()), **columns}
+
+
+def standing(folder: Path | None, budget: Budget | None, *, force: bool, drawn: bool = True) -> tuple[str, ...]:
     """What is to be said where an earlier release stands in the folder of a new one, whose reports
-    were ``drawn`` for it, or came from elsewhere.
+    were ``drawn`` for it, or came from elsewhere; a folder that cannot be written is refused.
     """
+    if folder is None:
+        return ()
+    check_folder(folder, replace=force)
+    check_apart(folder, *(() if budget is None else (budget.path,)))
     if not holds_release(folder):
         return ()
-    return (REPLACED + LEDGER * charging if drawn else REPLACED_UNDRAWN,)
+    return (REPLACED + LEDGER * (budget is not None) if drawn else REPLACED_UNDRAWN,)
 
 
 @contextmanager
@@ -339,7 +343,8 @@ def answered(name: str, data: object, column: object, given: Mapping[str, Any], 
     request, promise, budget = described(name, data, column, given)
     with opened(request, rng) as (settled, values):
         design = settled.design(values.count, promise)
-        return settled.release(values, design, budget=budget, rng=rng)
+        made: Release = settled.release(values, design, budget=budget, rng=rng)
+        return made
 
 
 def release(
@@ -361,11 +366,7 @@ def release(
     """
     check_sayable(design)
     check_reports(design, values.count)
-    notes: tuple[str, ...] = ()
-    if folder is not None:
-        check_folder(folder, replace=force)
-        check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes = standing(folder, charging=budget is not None)
+    notes = standing(folder, budget, force=force)
     encoder, source = Encoder(design, design.poll.randomizer), None if rng is None else source_of(rng)
     # The week of a series is held back until its folder stands, so that a killed run loses no week.
     held_back = budget is not None and budget.turn is not None and folder is not None

@@ -220,10 +220,7 @@ def release_counts(
     """
     check_sayable(check_counts(counted, "what was counted", design))
     notes += operated(counted)
-    if folder is not None:
-        check_folder(folder, replace=force)
-        check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes += standing(folder, charging=budget is not None, drawn=collected is None)
+    notes += standing(folder, budget, force=force, drawn=collected is None)
     spent = None
     if budget is not None:
         what = asked.what or asked.question

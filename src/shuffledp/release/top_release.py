@@ -20,8 +20,7 @@ from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
-from shuffledp.release.files import LEVEL, check_folder
-from shuffledp.release.pipeline import charged, made_now, placed, standing
+from shuffledp.release.pipeline import charged, columns_of, made_now, placed, standing
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
@@ -29,7 +28,6 @@ from shuffledp.search.alphabet import Alphabet
 from shuffledp.search.found import Found
 from shuffledp.search.planning import planned_search
 from shuffledp.search.search import Search
-from shuffledp.storage.files import check_apart
 from shuffledp.tables import Spelled, Tally, Values, tally
 from shuffledp.wording import statement
 
@@ -85,11 +83,7 @@ def release_search(
     """Ask all levels of a search, one after the other, and write what was found into ``folder``, if
     there is one. The budget is spent once, before the first level is asked.
     """
-    notes: tuple[str, ...] = ()
-    if folder is not None:
-        check_folder(folder, replace=force)
-        check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes = standing(folder, charging=budget is not None)
+    notes = standing(folder, budget, force=force)
     spent = None if budget is None else budget.spend(search, question.what)
     with charged(spent):
         levels, tallies, secure = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]](), True
@@ -167,7 +161,7 @@ def finished_search(
     """Record and write what was found, and note in the ledger that it stands; what was
     ``held_back`` is begun just before it can be seen.
     """
-    first, design = found.levels[0], found.search.first_design
+    first, design, words = found.levels[0], found.search.first_design, len(found.listed.labels)
     record = Record(
         made=made_now(),
         asked=asked,
@@ -182,7 +176,12 @@ def finished_search(
         certificate=_certified(found.search, collected=collected is not None),
         comparison=(),  # the first level alone could be compared, and its error is not that of the words
         tally=TallyPart(reports=first.reports, blocks=(), votes=first.votes),
-        estimates=_estimates(found),
+        estimates=Estimates(
+            unit=design.resolved.unit,
+            of=words,
+            sway=(found.influence,) * words,
+            **columns_of(found.listed, np.arange(words)),
+        ),
         secure=secure,
         notes=(*(each.rstrip(".") for each in found.missed()), *notes),
         ledger=None if spent is None else spent.entry(),
@@ -211,23 +210,4 @@ def _certified(search: Search, *, collected: bool) -> Certificate:
         assumption_ids=(*level.assumption_ids, "levels"),
         users=search.people,
         honest=search.honest,
-    )
-
-
-def _estimates(found: Found) -> Estimates:
-    listed = found.listed
-    columns = (listed.values, listed.stderr, *listed.interval(LEVEL), *listed.simultaneous(LEVEL))
-    value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)
-    return Estimates(
-        unit="people",
-        level=LEVEL,
-        of=len(value),
-        label=tuple(map(str, listed.labels)),
-        value=value,
-        stderr=stderr,
-        lower=lower,
-        upper=upper,
-        all_lower=all_lower,
-        all_upper=all_upper,
-        sway=(found.influence,) * len(value),
     )

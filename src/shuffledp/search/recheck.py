@@ -272,8 +272,8 @@ class _Again:
         certificate, what = self.record["certificate"], "delta of those who count"
         rest = self.search["delta"] - design["target"]["delta"]
         asked = np.array([certificate["epsilon"]["upper"], *certificate["curve"]["epsilon"]])
-        said = [max(0.0, delta - rest) for delta in certificate["curve"]["upper"]]
-        said = np.array([design["target"]["delta"], *said])
+        left = [max(0.0, delta - rest) for delta in certificate["curve"]["upper"]]
+        said = np.array([design["target"]["delta"], *left])
         people, _ = self.group(float(1 - len(self.spans) * Fraction(self.search["share"], OUT_OF)))
         try:
             least, most = judge.oracle(law, people, 1).upper(asked)

@@ -24,7 +24,7 @@ from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_
 from shuffledp.tables.people import KEEPING, Chosen, Keep, Persons
 from shuffledp.tables.permutation import shuffle_files
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
-from shuffledp.tables.spelled import LevelWords, Spelled
+from shuffledp.tables.spelled import Spelled
 from shuffledp.tables.spool import batch_rows
 from shuffledp.tables.tallying import Tally, tally, tally_file
 from shuffledp.tables.values import (
@@ -51,7 +51,6 @@ __all__ = [
     "Header",
     "JoinedPlaces",
     "Keep",
-    "LevelWords",
     "Numbers",
     "OneValue",
     "Persons",

@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shuffledp.domain import Prefixes
-from shuffledp.search.alphabet import Alphabet
+from shuffledp.search.alphabet import Alphabet, LevelPlaces
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
 from shuffledp.tables.values import Reader, coded_texts
 
-__all__ = ["LevelWords", "Spelled"]
+__all__ = ["Spelled"]
 
 
 @dataclass(frozen=True)
 class Spelled(Reader):
-    """The first ``longest`` symbols of each word, and whether it goes on (``Alphabet.rows``).
+    """The first ``longest`` symbols of each word, and whether it goes on (``Alphabet.rows``);
+    or, at one ``level`` of a search, the value that it counts as.
 
     >>> Spelled(Alphabet(("a", "b")), 2).prepare(pa.array(["ab", None, "c"]), "column 'x'")[
     ...     0
@@ -30,6 +30,7 @@ class Spelled(Reader):
     alphabet: Alphabet
     longest: int
     cleaning: Cleaning = AS_WRITTEN
+    level: LevelPlaces | None = None
 
     def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
         coded, present = coded_texts(values, title, self.cleaning), None
@@ -37,7 +38,9 @@ class Spelled(Reader):
             present = numpy_values(coded.is_valid())
             coded = coded.drop_null()
         texts = self.cleaning.keys(coded.dictionary) if self.cleaning.changes_text else coded.dictionary
-        return self._rows(texts).take(numpy_values(coded.indices), axis=0), present, 0
+        rows = self._rows(texts)
+        known = rows if self.level is None else self.level.places(rows)
+        return known.take(numpy_values(coded.indices), axis=0), present, 0
 
     def admits(self, text: str) -> bool:
         return False
@@ -52,19 +55,3 @@ class Spelled(Reader):
         return self.alphabet.rows_of_bytes(
             letters, np.frombuffer(ends, np.int64)[: len(whole) + 1], longest=self.longest
         )
-
-
-@dataclass(frozen=True)
-class LevelWords(Reader):
-    """The value of each word at one level of a search."""
-
-    domain: Prefixes
-    cleaning: Cleaning = AS_WRITTEN
-
-    def prepare(self, values: pa.Array, title: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None, int]:
-        level = self.domain.level
-        rows, present, _ = Spelled(level.alphabet, level.longest, self.cleaning).prepare(values, title)
-        return level.places(rows), present, 0
-
-    def admits(self, text: str) -> bool:
-        return False

@@ -341,9 +341,10 @@ def reader_of(
         columns = zip(domain.columns, gaps, strict=True)
         return JoinedPlaces(tuple(_places(column, gap, cleaning) for column, gap in columns))
     if isinstance(domain, Prefixes):
-        from shuffledp.tables.spelled import LevelWords  # which only a search needs
+        from shuffledp.tables.spelled import Spelled  # which only a search needs
 
-        return LevelWords(domain, cleaning)
+        level = domain.level
+        return Spelled(level.alphabet, level.longest, cleaning, level)
     return Numbers(*domain.bounds, clip=clip or domain.clip, cleaning=cleaning)
 
 
