@@ -83,7 +83,7 @@ def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
     assert np.allclose(limits(0.025), ends(rows, 0.025), rtol=1e-6)
     for gamma in (0.002, 0.002 - 1e-18, 0.002 + 1e-18):
         law, seen = KRR.from_gamma(k=41, gamma=gamma), np.full(41, 24) + 16 * (np.arange(41) == 0)
-        claimed = Poll("mean", n=1000, k=40, randomizer=law).analyse_counts(seen).interval()
+        claimed = Poll("mean", n=1000, randomizer=law).analyse_counts(seen).interval()
         found = counted_mean(seen.tolist(), CountedLaw.of(law_of(law)), (0.0, 1.0))
         assert np.allclose(found.limits(0.025), claimed, rtol=1e-9)
 

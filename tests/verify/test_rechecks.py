@@ -58,6 +58,15 @@ def test_the_control_an_honest_recheck_passes_and_is_named_with_its_version(inst
     assert {"the domain", "estimates", "limits, each: lower", "who is trusted"} <= {c.what for c in verification.checks}
 
 
+def test_the_recheck_of_the_documentation_passes_and_finds_a_forged_estimate(install: Install) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+    install("def recheck" + page.partition("```text\ndef recheck")[2].partition("```")[0])
+    made = ballot()
+    assert found(made).verdict == "pass"
+    made["estimates"]["stderr"][0] *= 1.01
+    assert [check.what for check in found(made).failed] == ["standard errors"]
+
+
 def test_its_own_section_is_on_the_page_escaped_and_so_is_its_name(install: Install) -> None:
     install(RECHECK + HONEST)
     page = as_page(ballot())

@@ -213,7 +213,6 @@ class CountedFakes(CountedMessages):
         return _many(0, mine, people)
 
     def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
-        """Mean and variance of the fakes of ``size`` values, as fractions."""
         share = Fraction(size, self.k)
         _, first, weights = self._parts
         if not weights:
@@ -227,9 +226,8 @@ class CountedFakes(CountedMessages):
         return people * mean * share, people * (mean * share * (1 - share) + variance * share**2)
 
     def most_votes(self, people: int) -> int:
-        """That one value can have."""
         if self.family == "fakes":
-            return people * self.messages
+            return super().most_votes(people)
         first, chances = self.table
         return people * self.messages + first + len(chances) - 1
 

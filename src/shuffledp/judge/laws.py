@@ -172,6 +172,14 @@ class CountedLaw:
         """How many values every report votes for; None if that differs from report to report."""
         return {"krr": 1, "subset": self.size}.get(self.family)
 
+    def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
+        """Mean and variance of the fakes of ``size`` values, as fractions."""
+        return Fraction(0), Fraction(0)
+
+    def most_votes(self, people: int) -> int:
+        """That one value can have."""
+        return people * self.messages
+
     @cached_property
     def share(self) -> Fraction:
         """The base probability that a report supports a given input."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.judge.effort import TooLarge
-from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.oracle import Oracle, Span
 from shuffledp.record import Certificate, EpsilonBound, Record
@@ -112,7 +111,7 @@ def _one_value(oracle: Oracle) -> bool:
 
 
 def _blurred(oracle: Oracle) -> float:
-    return SUBTRACTED if isinstance(oracle.law, CountedFakes) else FAINT
+    return SUBTRACTED if oracle.law.faked else FAINT
 
 
 def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Check:

@@ -16,7 +16,6 @@ from scipy.special import bdtrc, log_ndtr
 
 from shuffledp.judge.answers import bin_weights
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
-from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
 from shuffledp.judge.rows import CountedTree
@@ -224,11 +223,9 @@ def _sigma(epsilon: float, delta: float) -> float:
 def _count_error(law: CountedLaw, n: int) -> float:
     """Root mean square over the values, with the n users spread evenly."""
     held, hit, miss = Fraction(n, law.k), law.hit, law.miss
-    if isinstance(law, CountedFakes):
+    if not law.signed:
         fakes = law.moments(n)[1]
         return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes) / (hit - miss) ** 2)
-    if not law.signed:
-        return math.sqrt((held * hit * (1 - hit) + (n - held) * miss * (1 - miss)) / (hit - miss) ** 2)
     count, columns = law.blocks
     full, rest = divmod(law.k, columns - 1)  # blocks: a block's own reports vote more often than the others
 
@@ -374,8 +371,7 @@ def _below_error(law: CountedLaw, n: int) -> float:
     worst = Fraction(0)
     for size in range(1, law.k // 2 + 1):
         hit, miss, held = law.hit + (size - 1) * law.miss, size * law.miss, Fraction(n * size, law.k)
-        fakes = law.moments(n, size)[1] if isinstance(law, CountedFakes) else Fraction(0)
-        votes = held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + fakes
+        votes = held * hit * (1 - hit) + (n - held) * miss * (1 - miss) + law.moments(n, size)[1]
         worst = max(worst, votes / (law.hit - law.miss) ** 2)
     return math.sqrt(worst)
 

@@ -57,9 +57,7 @@ def _counts(record: Record, law: CountedLaw) -> list[Check]:
     elif tally.blocks:
         checks.append(equal("reports in all blocks", len(tally.blocks), 0, "this randomizer has none"))
     fewest = -reports if law.signed else 0
-    most, how = reports, "every report votes at most once"
-    if isinstance(law, CountedFakes):
-        most, how = law.most_votes(reports), "every message votes at most once"
+    most, how = law.most_votes(reports), "every message votes at most once"
     within = all(fewest <= each <= most for each in tally.votes)
     cast = f"{len(tally.votes)} counts"
     checks.append(holds("votes for each value", cast, f"at most {most}", how, within))

@@ -8,13 +8,11 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
@@ -149,5 +147,6 @@ def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:
     """The whole numbers of votes that estimates were made of."""
     if law.signed:
         return np.rint(values * float(law.hit)).astype(np.int64)
-    fakes = law.moments(reports)[0] if isinstance(law, CountedFakes) else Fraction(0)
-    return np.rint(values * float(law.hit - law.miss) + float(reports * law.miss + fakes)).astype(np.int64)
+    return np.rint(values * float(law.hit - law.miss) + float(reports * law.miss + law.moments(reports)[0])).astype(
+        np.int64
+    )

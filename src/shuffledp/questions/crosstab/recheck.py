@@ -107,7 +107,7 @@ def shares(judge: Any, axis: int, cells: Sequence[Any], reports: int, of: int) -
     test = _ShareTest(float(judge.law.hit), float(judge.law.miss), size, reports)
     pairs = [(float(part.values[at]), float(whole.values[group])) for at, group in enumerate(alike)]
     few = [judge.law.faked or test.few(*each, judge.FEW) for each in pairs]
-    rare, common = (each.limits(judge.TAIL / 2.0) if any(few) else None for each in (part, whole))
+    rare = [each.limits(judge.TAIL / 2.0) for each in (part, whole) if any(few)]
     all_rare, all_common = (each.limits(judge.TAIL / of) for each in (part, whole))
     rows: list[list[float | None]] = []
     for at, (group, counted) in enumerate(zip(alike, pairs, strict=True)):
@@ -116,7 +116,8 @@ def shares(judge: Any, axis: int, cells: Sequence[Any], reports: int, of: int) -
             continue
         value = _share(counted[0] / counted[1])
         if few[at]:
-            lower, upper = _share(rare[0][at] / common[1][group]), _share(rare[1][at] / common[0][group])
+            (low, high), (least, most) = rare
+            lower, upper = _share(low[at] / most[group]), _share(high[at] / least[group])
         else:
             lower, upper = test.limits(*counted, -float(ndtri(judge.TAIL)))
         lower, upper = min(lower, value), max(upper, value)
