@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.design import Design
-from shuffledp.domain import Missing, as_list
+from shuffledp.domain import Missing, as_list, per_column
 from shuffledp.engines.batch import UNSURE, design_of
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import (
@@ -221,7 +221,7 @@ def release(
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
     budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-    words = _question(settled, asked, title).asked()
+    words = _question(settled, asked, column, title).asked()
     folder = None if out is None else Path(out)
     return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
 
@@ -240,16 +240,20 @@ def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> Spark
     return SparkColumn.of(check_frame(frame), named, **rules)
 
 
-def _question(design: Design, asked: SparkColumn, title: str | None) -> Request:
-    """What is asked, for the record."""
+def _question(design: Design, asked: SparkColumn, column: str | Sequence[str], title: str | None) -> Request:
+    """What is asked, for the record; the design may call several columns otherwise."""
+    missing, named = asked.missing, design.domain.column_names
+    if named is not None:
+        gaps = per_column(Argument("missing"), missing, named)
+        missing = {name: gap for name, gap in zip(column, gaps, strict=True) if gap is not None}
     return Request(
         question=design.resolved,
         source="a table in Spark",
-        column=asked.name,
+        column=asked.name if named is None else tuple(column),
         title=title,
         cleaning=asked.cleaning,
         ids=asked.ids,
-        missing=asked.missing,
+        missing=missing,
         clip=asked.clip,
         origins=("a list",),
     )

@@ -159,8 +159,8 @@ def hiding_of(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
         fits = [other for other in known if CHOICES[each] in signature(mechanism_kind(other).calibrate).parameters]
         if name not in fits:
             wanted = joined((Argument("mechanism", fits[0]), *fits[1:]), " or ")
-            rule = (Argument(each.replace("_", "-")), " must come with ", *wanted)
-            raise InvalidInput(Refusal(rule, f"{value!r} with {name}", "Leave it out."))
+            fitting = (Argument(each.replace("_", "-")), " must come with ", *wanted)
+            raise InvalidInput(Refusal(fitting, f"{value!r} with {name}", "Leave it out."))
     own = {CHOICES[each]: value for each, value in chosen.items()}
     return own if name == known[0] else {"mechanism": name, **own}
 

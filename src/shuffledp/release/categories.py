@@ -68,7 +68,7 @@ class Categories:
 
 def categories_of(given: object, *, other: object = None, missing: object = None) -> Categories:
     """The categories in whichever way they are given."""
-    rest = {name: None if each is None else label_text(each) for name, each in (("other", other), ("missing", missing))}
+    rest, gap = (None if each is None else label_text(each) for each in (other, missing))
     if given is None:
         file, names = Argument("categories", "FILE"), Argument("categories", ("yes", "no"))
         remedy = ("Add ", file, " (one per line) or ", names, "; `shuffledp look FILE` prints a list to copy.")
@@ -77,12 +77,12 @@ def categories_of(given: object, *, other: object = None, missing: object = None
         text = check_path("categories", given)
     elif not isinstance(given, Integral):
         listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
-        return given_categories([label_text(label) for label in listed], **rest)
-    check_words(Argument("other"), rest["other"])
-    check_words(Argument("missing"), rest["missing"])
+        return given_categories([label_text(label) for label in listed], other=rest, missing=gap)
+    check_words(Argument("other"), rest)
+    check_words(Argument("missing"), gap)
     if isinstance(given, Integral):
-        return Categories(*_numbered(0, int(given) - 1), **rest)
-    return Categories(*_written(text), **rest)
+        return Categories(*_numbered(0, int(given) - 1), rest, gap)
+    return Categories(*_written(text), rest, gap)
 
 
 def given_categories(labels: list[str], *, other: str | None = None, missing: str | None = None) -> Categories:

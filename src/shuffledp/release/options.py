@@ -45,6 +45,7 @@ __all__ = [
     "Promised",
     "Rounds",
     "WeekOptions",
+    "by_noise",
     "keywords",
     "options_of",
 ]
@@ -121,6 +122,11 @@ class Noise(TypedDict, total=False):
         float | None, Option("Instead of {epsilon}: the probability that a report is uniformly random.", QUESTION)
     ]
     epsilon0: Annotated[float | None, Option("Instead of {epsilon}: the epsilon0 of one report.", QUESTION)]
+
+
+def by_noise(given: Mapping[str, Any]) -> bool:
+    """Whether noise was given in place of a promise."""
+    return given["epsilon"] is None and (given["gamma"], given["epsilon0"]) != (None, None)
 
 
 class Promised(TypedDict, total=False):

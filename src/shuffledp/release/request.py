@@ -164,7 +164,7 @@ class Request:
         if domain.bounds is not None:
             outside = CLIPPED_TO_BOUNDS if self.clip else "refused"
         else:
-            columns = domain.columns if domain.column_names else (domain,)
+            columns: Any = getattr(domain, "columns", (domain,))
             outside = self._each([_rule("refused", column.rest) for column in columns])
         return Asked(
             question=self.question.type,

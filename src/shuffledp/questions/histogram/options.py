@@ -52,7 +52,7 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Req
 
     listed = categories_of(given["categories"], other=given["other"], missing=given["missing"])
     hiding = hiding_of("histogram", given)
-    if hiding and given["epsilon"] is None:
+    if hiding and shared.by_noise(given):
         work = " work for histograms by krr, and for sums and means of one message"
         rule, got = (Argument("gamma"), " and ", Argument("epsilon0"), work), Argument("mechanism", given["mechanism"])
         raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))

@@ -54,9 +54,9 @@ def requested(question: "Question", rows: dict[str, Any], column: object, given:
 
     check_bounds(given["lower"], given["upper"])
     messages, error = given.get("messages"), given["error"]
-    if given["epsilon"] is None:
+    if shared.by_noise(given):
         _check_noise(question, given)
-    reach = {"messages": check_most_messages(messages), "error": check_most_error(error)}
+    reach: dict[str, Any] = {"messages": check_most_messages(messages), "error": check_most_error(error)}
     return Request(
         question=question,
         column=column_name("column", column),

@@ -81,12 +81,13 @@ def _cuts(given: dict[str, Any]) -> Iterable[float]:
             largest = "The cut points begin with the smallest possible value and end with the largest."
             got = joined([Argument("cuts"), *counted])
             raise InvalidInput(Refusal("the bins must be given in one way", got, largest))
-        return given["cuts"]
+        cuts: Iterable[float] = given["cuts"]
+        return cuts
     if given["lower"] is None or given["upper"] is None:
         both, every = (Argument("lower"), " and ", Argument("upper")), Argument("cuts", (0, 1000, 2000, 5000))
         remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
         raise InvalidInput(Refusal("the range must be given", "none", remedy))
-    scale = "linear" if given["scale"] is None else given["scale"]
+    scale: Scale = "linear" if given["scale"] is None else given["scale"]
     return cut_points(given["lower"], given["upper"], bins=given["bins"], scale=scale)
 
 
