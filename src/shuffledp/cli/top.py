@@ -108,13 +108,13 @@ def _show_expected(title: str, search: "Search", told: dict[str, Any]) -> None:
             (
                 "found",
                 f"{told['found_from']:,}",
-                f"people must hold a word for it to be missed with probability {told['miss']} at most",
+                f"people with a word are enough to find it with probability {1.0 - told['miss']:g}",
             ),
             ("error", f"{told['error_of_a_count']:.4g}", "standard error of the count of such a word"),
             (
                 "listed",
                 f"{search.least_holders:,}",
-                f"people hold any listed word but with probability {search.error:g}",
+                f"people or more have each listed word, with probability {1.0 - search.error:.10g}",
             ),
         ],
         [],

@@ -106,25 +106,25 @@ class Found:
         """What may be missing from the list."""
         search, said = self.search, list[str]()
         if self.found_from is None:
-            said.append("No number of holders is enough for a word to be found for sure: ask more people.")
+            said.append("Too few people took part for any word to be found for sure: ask more people.")
         else:
             said.append(
-                f"A word that {self.found_from:,} or more people hold is found with probability {1.0 - MISS:g} or "
-                f"more, if it is not crowded out; rarer ones may be missing."
+                f"A word that {self.found_from:,} or more people have is found with probability {1.0 - MISS:g} or "
+                f"more, unless more frequent words take its place; rarer words may be missing."
             )
         for number, (level, group) in enumerate(zip(self.levels, self._groups, strict=True), 1):
             if level.fell_out:
                 law, share = group.randomizer, group.share
                 held = (level.fell_votes - search.people * share * law.miss) / (share * law.contrast)
                 said.append(
-                    f"Level {number}: {level.fell_out:,} more reached the threshold and fell out, as only "
-                    f"{search.k if level.words else search.candidates:,} are kept; the most frequent of them is "
-                    f"held by about {rounded(held, up=True)} people."
+                    f"Level {number}: {level.fell_out:,} more reached the threshold and were dropped, since only "
+                    f"{search.k if level.words else search.candidates:,} are kept; about {rounded(held, up=True)} "
+                    f"people have the most frequent of them."
                 )
         symbols = "bytes" if search.tokens is None else "tokens"
         said.append(
-            f"Of words longer than {search.longest} {symbols}, beginnings alone are listed, with {GOES_ON}; "
-            f"words that cannot be written with the {search.alphabet.size} {symbols} that are known are not."
+            f"Words longer than {search.longest} {symbols} are listed by their beginning, followed by {GOES_ON}; words "
+            f"with symbols other than the {search.alphabet.size} known {symbols} are not listed."
         )
         return said
 

@@ -90,11 +90,11 @@ def _tokens_in(path: Path) -> tuple[str, ...]:
 def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """The ``k`` most frequent words that people hold, when nobody has listed them.
 
-    Beginnings that many people share are followed, symbol by symbol, up to ``longest`` of them;
-    each step is asked of other people, who drew it at random, so that the promise to everybody is
-    that of one step. Symbols are bytes, or ``tokens``: a list, or a file with one per line. With
-    probability 1 - ``error`` no word is listed, and no beginning followed, that fewer than
-    ``least_holders`` people hold. The ``notes`` of what is returned say what may have been missed.
+    Prefixes that many people share are followed, symbol by symbol, up to ``longest`` of them. Each
+    level is asked of other people, drawn at random, so the whole search reveals no more of a person
+    than one level does. Symbols are bytes, or ``tokens``: a list, or a file with one per line. With
+    probability 1 - ``error`` no word is listed, and no prefix followed, that fewer than
+    ``least_holders`` people have. The ``notes`` of what is returned say what may have been missed.
     Everything else is as for ``histogram``.
 
     >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(2000)]

@@ -213,9 +213,10 @@ def _with_counting(search: Search) -> Search:
 def _law(search: Search, group: Group, room: int, part: float, delta: float) -> Law:
     """The law that keeps a part of epsilon, at a delta of its own, in a group."""
     check_size("the values of a level", room)
-    target = Target(group.most, part * search.epsilon, delta, group.honest)
+    epsilon = part * search.epsilon
+    target = Target(group.most, epsilon, delta, group.honest)
     found = OneMessage.calibrated(target, KRR, k=room)
-    if not found.guarantee(group.honest).delta_at_most(epsilon=target.epsilon) <= delta:
+    if not found.guarantee(group.honest).delta_at_most(epsilon=epsilon) <= delta:
         raise CertificateError("a law misses its own promise. This is a bug in shuffledp; please report the call.")
     return Law.from_json(law_of(found.law))
 

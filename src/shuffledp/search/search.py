@@ -340,7 +340,11 @@ WHOLE = {  # of the terms: the most, what is usual, and what to do beyond
         "It is how many symbols words have; 16 is usual.",
         "Every symbol is asked of other people; ask for fewer.",
     ),
-    "candidates": (2 * MOST_WORDS, "So many prefixes go on; at least as many as words.", "Ask for fewer."),
+    "candidates": (
+        2 * MOST_WORDS,
+        "It is how many prefixes to keep; at least as many as words.",
+        "Ask for fewer.",
+    ),
     "least_holders": (math.inf, "A listed word is held by so many; 50 is usual.", None),
 }
 
