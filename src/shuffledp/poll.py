@@ -4,7 +4,7 @@ the accountant says what that gives away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -29,10 +29,10 @@ from shuffledp.errors import (
     check_users,
     shown,
 )
-from shuffledp.mechanisms import calibrate, mechanism_of, with_noise
+from shuffledp.mechanisms import calibrate, mechanism_of
 from shuffledp.mechanisms.estimate import Estimate, check_estimates, combine
 from shuffledp.mechanisms.mechanism import Mechanism, Target
-from shuffledp.mechanisms.shuffler import Bag, Reports, check_batches, check_most, notes_of
+from shuffledp.mechanisms.shuffler import Bag, Reports, check_most, check_same, gathered, notes_of
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Question
 from shuffledp.randomizers.law_file import from_law, law_of
@@ -130,11 +130,7 @@ class Poll:
             return mechanism_of(randomizer, view).answering(self.question, self.n)
         if view != "reports":
             choices = {**choices, "view": view}
-        if self.epsilon is None:
-            assert epsilon0 is not None
-            return with_noise(self.question, epsilon0, name, **choices)
-        assert self.delta is not None
-        target = Target(self.n, self.epsilon, self.delta, self.honest, self.rounds)
+        target = Target(self.n, self.epsilon, self.delta, self.honest, self.rounds, epsilon0)
         return calibrate(self.question, target, name, **choices)
 
     def __repr__(self) -> str:
@@ -206,9 +202,10 @@ class Poll:
 
         Refuses more reports than n, and so few that ``guarantee`` would no longer hold.
         """
-        rows, secure = self._gather(reports)
+        sent, secure = gathered(reports, mine := self.describe())
+        rows = self.randomizer.check_reports(sent)
         self._check_arrived(len(rows), colluding)
-        return self.mechanism.bag(self.describe(), rows, secure=secure, rng=rng)
+        return self.mechanism.bag(mine, rows, secure=secure, rng=rng)
 
     def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
         """All that ``analyse`` needs to know of some reports, as numbers that add up over
@@ -222,7 +219,7 @@ class Poll:
         """
         if not isinstance(bag, Bag):
             raise InvalidInput(f"bag must come from shuffle(...), got {type(bag).__name__}. Shuffle the reports first.")
-        self._check_same(bag)
+        check_same(bag, self.describe())
         check_most(len(bag), self.n)
         counts = self.mechanism.counted(bag)
         return self.analyse_counts(counts, secure=bag.secure, notes=notes_of(bag, self.n), **reading)
@@ -280,30 +277,6 @@ class Poll:
         """The largest standard error of any single number, whatever the data."""
         rows = self.question.weighed(self.mechanism.size)
         return self.mechanism.worst(rows, self.n) * self.question.scaling(self.n)[0]
-
-    def _gather(self, reports: Reports | Iterable[Reports] | ArrayLike) -> tuple[NDArray[Any], bool]:
-        if isinstance(reports, Reports):
-            reports = [reports]
-        if isinstance(reports, Bag):
-            raise InvalidInput("reports must be what encode(...) made, got a bag. It is shuffled already: analyse it.")
-        if isinstance(reports, Iterator):
-            reports = list(reports)
-        if isinstance(reports, (list, tuple)) and any(isinstance(each, Reports) for each in reports):
-            check_batches(reports)
-            for each in reports:
-                self._check_same(each)
-            rows = np.concatenate([each.rows for each in reports])
-            return self.randomizer.check_reports(rows), all(each.secure for each in reports)
-        return self.randomizer.check_reports(reports), True
-
-    def _check_same(self, made: Bag | Reports) -> None:
-        if (mine := self.describe()) != made.description:
-            different = [name for name in {**mine, **made.description} if mine.get(name) != made.description.get(name)]
-            kind = type(made).__name__.lower()
-            raise InvalidInput(
-                f"the {kind} must come from this poll, got one that differs in {', '.join(different)}. Analyse it with "
-                f"the poll that made it."
-            )
 
     def _check_arrived(self, arrived: int, colluding: int) -> None:
         check_most(arrived, self.n)

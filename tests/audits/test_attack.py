@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import shuffledp as sdp
 from shuffledp.audits.attack import Attack, Tally, at_least, at_most, bag_score, proven
-from shuffledp.audits.reading import reading_of
+from shuffledp.audits.reports import reading_of
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play
 from shuffledp.judge import shuffled_law

@@ -4,7 +4,7 @@ from scipy.stats import binom
 
 import shuffledp as sdp
 from shuffledp.audits.census import Census, binomial, least, multinomial, together
-from shuffledp.audits.joint import Tabled, Voted, gaussian_noise, joint_of
+from shuffledp.audits.reports import Tabled, Voted, gaussian_noise, joint_of
 
 RANDOMIZERS = [
     sdp.KRR(k=5, epsilon0=1.3),

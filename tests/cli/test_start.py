@@ -127,7 +127,7 @@ def test_the_name_audit_is_the_function_whichever_is_imported_first() -> None:
 import sys
 for first in (
     "import shuffledp.audits",
-    "from shuffledp.audits.auditing import SURE",
+    "from shuffledp.audits.verdict import SURE",
     "import shuffledp.cli.audit",
     "",
 ):

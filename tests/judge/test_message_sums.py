@@ -11,8 +11,11 @@ import pytest
 from shuffledp import shuffle
 from shuffledp.accounting.messages.sums import mixing_distance
 from shuffledp.judge import hockey_stick
+from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import TooLarge
 from shuffledp.judge.messages import LightSums, MessageSums, colorings_excess
+from shuffledp.judge.shares import SHARED
+from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
 from tests.accounting.messages.enclosed import both_orders
 from tests.oracle.views import dummies_view, fakes_view
@@ -20,10 +23,12 @@ from tests.oracle.views import dummies_view, fakes_view
 EPSILONS = np.array([0.0, 0.1, 0.5, 1.0, 1.3])
 
 
-def summed(law: MessageLaw, people: int) -> MessageSums:
-    """From the law as it is written."""
-    written = {**law.describe(), "type": law.describe()["randomizer"]}
-    return MessageSums.of({**written, "integers": [str(each) for each in law.integers]}, people)
+def summed(law: MessageLaw, people: int, epsilons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of what the theorem says, from the law as it is written."""
+    written = law_of(law)
+    if written["type"] in SHARED:
+        return MessageSums.of(written, people).deltas(epsilons)
+    return CountedFakes.of(written).spans(people, epsilons, lambda: None)[0]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +47,7 @@ def summed(law: MessageLaw, people: int) -> MessageSums:
 def test_they_agree_with_the_accountant(build: Callable[[], MessageLaw], people: int) -> None:
     law = build()
     survey = shuffle(law, n=people)
-    low, high = summed(law, people).deltas(EPSILONS)
+    low, high = summed(law, people, EPSILONS)
     lower, upper = (survey.deltas(EPSILONS, end=end) for end in ("lower", "upper"))
     assert np.all(low <= upper * (1.0 + 1e-8) + 1e-28)
     assert np.all(lower <= high * (1.0 + 1e-8))
@@ -54,11 +59,11 @@ def test_they_agree_with_the_accountant(build: Callable[[], MessageLaw], people:
 def test_they_are_what_a_handful_of_people_may_send(epsilon: float) -> None:
     fakes = UserFakes(k=3, slots=1, chance=0.4)
     one, two = (fakes_view([value, 2], 3, [0.6, 0.4]) for value in (0, 1))
-    low, high = summed(fakes, 2).there(epsilon)
+    (low,), (high,) = summed(fakes, 2, np.array([epsilon]))
     assert low * (1.0 - 1e-9) <= both_orders(one, two, epsilon)[0] <= high * (1.0 + 1e-9)
     dummies = ShufflerDummies(k=3, keep=0.7, center=1, left=0.3, right=1e-4)
     one, two = (dummies_view([value, 2], 3, dummies.numbers.chances.tolist(), 0.7) for value in (0, 1))
-    low, high = summed(dummies, 2).there(epsilon)
+    (low,), (high,) = summed(dummies, 2, np.array([epsilon]))
     assert low * (1.0 - 1e-9) <= both_orders(one, two, epsilon)[0] <= high * (1.0 + 1e-9)
 
 
@@ -73,9 +78,7 @@ def test_colors_count_what_components_do(points: int, permutations: int, bits: i
 
 def test_what_has_no_sum_is_said_so() -> None:
     with pytest.raises(TooLarge):
-        summed(UserFakes(k=3, slots=1, chance=0.4, epsilon0=2.0), 10)
-    with pytest.raises(TooLarge):
-        summed(SignedUnits(honest=100, decay=0.9, pairs=10, messages=20), 50)
+        summed(SignedUnits(honest=100, decay=0.9, pairs=10, messages=20), 50, EPSILONS)
 
 
 def worst(views: list[list[dict[tuple[int, ...], float]]], epsilon: float) -> float:

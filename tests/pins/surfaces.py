@@ -29,7 +29,7 @@ from unittest import mock
 
 from shuffledp.sampling import source
 from tests.cli.people import Said, people, run
-from tests.survey.test_end_to_end import free_port
+from tests.survey.shufflers import free_port
 
 __all__ = ["ANSWERS", "CHAPTERS", "OPTIONS", "TRANSCRIPTS", "options", "played", "shape"]
 

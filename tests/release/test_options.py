@@ -267,7 +267,7 @@ def test_a_design_of_given_noise_promises_what_is_certified(tmp_path: Path) -> N
     bounds = ("--lower", 0, "--upper", 100, "--n", 3000, "--honest", "90%", "--rounds", 2)
     said = done("design", "mean", *bounds, "--k", 4, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--json").facts
     assert said["upper"] <= said["design"]["target"]["epsilon"] < said["upper"] * 1.001
-    assert certify(read_design(out)).design.epsilon == said["design"]["target"]["epsilon"], "and clients take it"
+    assert certify(read_design(out)).epsilon == said["design"]["target"]["epsilon"], "and clients take it"
     faked = ("histogram", "--categories", "0..3", "--mechanism", "fakes")
     for words, said in ((("count", "--value", "x"), "count takes no --gamma"), (faked, "Use --epsilon.")):
         run("design", *words, "--n", 3000, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--force").refused(said)

@@ -11,6 +11,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.effort import Effort
+from shuffledp.judge.reports import counted
 from shuffledp.ledger import Ledger
 from shuffledp.page import plain
 from shuffledp.randomizers.law_file import law_of
@@ -20,7 +21,6 @@ from shuffledp.search.search import planned_search
 from shuffledp.verify import verify
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_search import check_second_law
-from shuffledp.verify.verification import counted
 from tests.verify.releases import as_page, rehashed
 
 LETTERS = list("abcdefgh")

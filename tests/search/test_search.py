@@ -115,7 +115,7 @@ def test_nobody_is_asked_twice(search: TopSearch) -> None:
 def test_every_level_keeps_the_promise(search: TopSearch) -> None:
     level = progress_of(search, [])
     design = Design.from_json(level.design().as_json())
-    assert certify(design).guarantee.epsilon_at_most(delta=search.delta) <= 1.0
+    assert certify(design).poll.guarantee.epsilon_at_most(delta=search.delta) <= 1.0
     assert design.mechanism == search.law
     assert search.group(0).honest <= search.group(len(search.spans), counting=True).honest
 

@@ -6,7 +6,9 @@ import asyncio
 import hashlib
 import json
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -155,3 +157,30 @@ def process(folder: Path, collection: Collection, *options: str, port: int = 0) 
             yield Process(running, told["address"], (folder / told["token"]).read_text().strip(), log)
         finally:
             running.kill()
+
+
+# What a page of the shuffler's own does, once for each answer: draw, seal, send.
+TAKE_PART = """async (answers) => {
+    const client = await import('/static/client.js');
+    const bytes = new Uint8Array(await (await fetch('/collection.json')).arrayBuffer());
+    const collection = await client.readCollection(bytes);
+    const url = `/collections/${collection.digest}/reports`;
+    const headers = {'Content-Type': 'application/octet-stream'};
+    const said = [];
+    for (const answer of answers) {
+        const body = await client.seal(collection, client.encode(collection.design, answer));
+        said.push((await fetch(url, {method: 'POST', body, headers})).status);
+    }
+    return said;
+}"""
+
+
+def free_port() -> int:
+    """One that the system gives to nobody by itself, so that it is still free when it is needed."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError:
+            continue
+    raise AssertionError("no port is free")

@@ -19,10 +19,9 @@ from shuffledp.randomizers import KRR
 from shuffledp.randomizers.messages import ShufflerDummies, TreeDummies, UserFakes
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.survey import read_collection
-from tests.survey.shufflers import process
+from tests.survey.shufflers import TAKE_PART, free_port, process
 from tests.survey.tapes import tapes_of, written
 from tests.survey.test_browser_law import SOURCES, file_of, unlike, values_of
-from tests.survey.test_end_to_end import TAKE_PART, free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

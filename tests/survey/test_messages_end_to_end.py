@@ -1,5 +1,5 @@
-"""Laws of several messages, and of the shuffler's dummies, from an announcement to a page that verifies:
-people with browsers, people with the command, a shuffler of its own, an analyst.
+"""A survey from its announcement to a page that verifies, of every question and law: people with browsers,
+people with the command, a shuffler of its own, an analyst.
 """
 
 from __future__ import annotations
@@ -17,17 +17,24 @@ from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.design import Design
 from shuffledp.survey import read_collection
-from tests.survey.shufflers import process
-from tests.survey.test_end_to_end import TAKE_PART, free_port
+from tests.survey.shufflers import TAKE_PART, free_port, process
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PEOPLE, BY_HAND, BY_SCRIPT = 400, 2, 20
+SIZES = {"histogram": (10_000, 5, 995), "crosstab": (6_000, 2, 300)}  # people, by hand, by script; of all others:
+FEW = (400, 2, 20)
 PROMISE: dict[str, Any] = {"n": 500, "honest": 300, "epsilon": 1.0, "delta": 1e-4}
 TEAS, MILK = ("green", "black", "none"), ("with", "without")
 CROSSED: dict[str, Any] = {"columns": ["tea", "milk"], "categories": [TEAS, MILK], **PROMISE}
+WAYS = ("on foot", "bicycle", "bus", "car", "other")
+REGIONS, SMOKER = tuple(f"region {at}" for at in range(13)), ("yes", "no")
+MANY: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
 MADE: dict[str, Callable[[], Any]] = {
+    "histogram": lambda: Poll("histogram", categories=WAYS, n=10_000, honest=9_000, **MANY),
+    "crosstab": lambda: Poll(
+        "crosstab", columns=["region", "smoker"], categories=[REGIONS, SMOKER], n=6_000, honest=5_400, **MANY
+    ),
     "fakes": lambda: Poll("histogram", mechanism="fakes", categories=TEAS, **PROMISE),
     "dummies": lambda: Poll("histogram", mechanism="dummies", categories=TEAS, keep=0.9, **PROMISE),
     "signed": lambda: Poll("count", value="green", **PROMISE),
@@ -41,24 +48,30 @@ NUMBERS = ("split", "bins")  # people type a number
 
 def people(family: str) -> tuple[list[Any], list[Any], dict[str, float]]:
     """What everybody holds, as a browser takes it and as a table has it, and what is true of them."""
-    chance = np.random.default_rng(15)
+    chance, (many, *_) = np.random.default_rng(15), SIZES.get(family, FEW)
+    if family == "histogram":
+        places = chance.choice(5, many, p=(0.1, 0.25, 0.3, 0.3, 0.05)).tolist()
+        held = [WAYS[place] for place in places]
+        return places, held, {way: float(held.count(way)) for way in WAYS}
     if family in NUMBERS:
-        numbers = chance.integers(0, 10, PEOPLE).tolist()
+        numbers = chance.integers(0, 10, many).tolist()
         mean = {"mean": float(np.mean(numbers))}
         below = {f"below {cut}": float(np.less(numbers, cut).sum()) for cut in range(2, 10, 2)}
         return numbers, [str(float(each)) for each in numbers], mean if family == "split" else below
     if family.startswith("crosstab"):
-        cells = chance.choice(6, PEOPLE, p=(0.3, 0.2, 0.2, 0.15, 0.1, 0.05)).tolist()
-        rows = [(TEAS[cell // 2], MILK[cell % 2]) for cell in cells]
-        both = Counter(f"{tea} × {milk}" for tea, milk in rows)
-        tea = Counter(f"{tea} × (all)" for tea, _ in rows)
-        return cells, [",".join(row) for row in rows], {label: float(count) for label, count in (both + tea).items()}
-    places = chance.choice(3, PEOPLE, p=(0.5, 0.3, 0.2)).tolist()
+        first, second = (REGIONS, SMOKER) if family == "crosstab" else (TEAS, MILK)
+        often = np.arange(1.0, 27.0) if family == "crosstab" else np.array([0.3, 0.2, 0.2, 0.15, 0.1, 0.05])
+        cells = chance.choice(len(often), many, p=often / often.sum()).tolist()
+        rows = [(first[cell // 2], second[cell % 2]) for cell in cells]
+        counts = Counter(" × ".join(row) for row in rows)
+        counts += Counter(f"{one} × (all)" for one, _ in rows) + Counter(f"(all) × {other}" for _, other in rows)
+        return cells, [",".join(row) for row in rows], {label: float(count) for label, count in counts.items()}
+    places = chance.choice(3, many, p=(0.5, 0.3, 0.2)).tolist()
     held = [TEAS[place] for place in places]
-    counts = {tea: float(held.count(tea)) for tea in TEAS}
+    truth = {tea: float(held.count(tea)) for tea in TEAS}
     if family == "signed":
-        return [int(each == "green") for each in held], held, {"green": counts["green"]}
-    return places, held, counts
+        return [int(each == "green") for each in held], held, {"green": truth["green"]}
+    return places, held, truth
 
 
 def by_hand(chromium: Browser, url: str, answer: float, *, family: str) -> None:
@@ -68,18 +81,23 @@ def by_hand(chromium: Browser, url: str, answer: float, *, family: str) -> None:
     page.goto(url)
     if family in NUMBERS:
         page.locator("#number").fill(str(answer))
+    elif family == "crosstab":  # one question of few answers and one of many, in one report
+        page.get_by_label(SMOKER[int(answer) % 2], exact=True).check()
+        page.get_by_role("button", name="send").click()
+        page.get_by_text("Choose an answer from the list.").wait_for()  # the other question is open
+        page.get_by_label("region", exact=True).fill(REGIONS[int(answer) // 2])
     else:
         cell = int(answer)
         chosen = (cell // 2, len(TEAS) + cell % 2) if family.startswith("crosstab") else (cell,)
         for place in chosen:
             page.locator("input[type=radio]").nth(place).check()
-    page.get_by_role("button", name="Seal and send").click()
+    page.get_by_role("button", name="send").click()
     page.get_by_text("receipt").first.wait_for()
     context.close()
 
 
 @pytest.mark.parametrize("family", MADE)
-def test_a_law_of_messages_from_the_announcement_to_the_page(
+def test_from_the_announcement_to_the_page(
     family: str,
     chromium: Browser,
     tmp_path: Path,
@@ -88,25 +106,28 @@ def test_a_law_of_messages_from_the_announcement_to_the_page(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     url = f"http://127.0.0.1:{(port := free_port())}"
-    Path("design.json").write_text(Design.of(MADE[family]()).file_text(), encoding="utf-8")
+    poll = MADE[family]()
+    Path("design.json").write_text(Design.of(poll).file_text(), encoding="utf-8")
     asked = ["--design", "design.json", "--shuffler", url, "--question", "Which tea?", "--out", "study"]
     assert main(["collection", "new", *asked]) == 0
     collection = read_collection(Path("study/collection.json"))
     typed, held, truth = people(family)
+    many, by_hands, by_script = SIZES.get(family, FEW)
     (tmp_path / "shuffler").mkdir()
     with process(tmp_path / "shuffler", collection, port=port) as shuffler:
-        for answer in typed[:BY_HAND]:
+        for answer in typed[:by_hands]:
             by_hand(chromium, shuffler.url, answer, family=family)
         context = chromium.new_context()
         page = context.new_page()
         page.goto(shuffler.url)
-        assert set(page.evaluate(TAKE_PART, typed[BY_HAND : BY_HAND + BY_SCRIPT])) == {201}
+        assert Counter(page.evaluate(TAKE_PART, typed[by_hands : by_hands + by_script])) == {201: by_script}
         context.close()
-        names = ("tea", "milk") if family.startswith("crosstab") else ("held",)
-        Path("people.csv").write_text("\n".join([",".join(names), *held[BY_HAND + BY_SCRIPT :]]))
-        columns = [word for name in names for word in ("--column", name)]
-        send = ["--table", "people.csv", *columns, "--outbox", "outbox"]
-        assert main(["send", "study/collection.json", *send]) == 0
+        columns = getattr(poll.question, "columns", ("held",))
+        Path("people.csv").write_text("\n".join([",".join(columns), *held[by_hands + by_script : -1]]))
+        named = [word for name in columns for word in ("--column", name)]
+        assert main(["send", "study/collection.json", "--table", "people.csv", *named, "--outbox", "many"]) == 0
+        last = [word for value in held[-1].split(",") for word in ("--value", value)]
+        assert main(["send", "study/collection.json", *last, "--outbox", "one"]) == 0
         Path("token").write_text(shuffler.token)
         Path("token").chmod(0o600)
         assert main(["collection", "close", url, "--token", "token"]) == 0
@@ -120,10 +141,10 @@ def test_a_law_of_messages_from_the_announcement_to_the_page(
     assert verdict in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
     collected, messages = facts["counted"]["collected"], collection.encoder.randomizer.messages
-    assert facts["counted"]["reports"] == collected["arrived"] == PEOPLE
+    assert facts["counted"]["reports"] == collected["arrived"] == many
     assert collected["invalid"] == 0
-    if not collection.encoder.randomizer.mixes:  # the shuffler drops some of those, and adds its own
-        assert collected["messages"] == messages * PEOPLE
+    if family not in SIZES and not collection.encoder.randomizer.mixes:  # else the shuffler drops some, adds its own
+        assert collected["messages"] == messages * many
     estimates = facts["estimates"]
     found = dict(zip(estimates["label"], zip(estimates["value"], estimates["stderr"], strict=True), strict=True))
     for label, true in truth.items():

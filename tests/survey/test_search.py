@@ -21,9 +21,8 @@ from shuffledp.release.budget import Budget
 from shuffledp.search.search import planned_search
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.search import new_search
-from tests.survey.shufflers import process
+from tests.survey.shufflers import free_port, process
 from tests.survey.studies import ADDRESS, KEY
-from tests.survey.test_end_to_end import free_port
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -24,9 +24,8 @@ from shuffledp.survey.envelopes import Envelopes
 from shuffledp.survey.outbox import Outbox, Stored, default_outbox
 from shuffledp.survey.wire import Uploads, code_text, hash_of_code
 from tests.survey.pretended import HTML, Pretended, later
-from tests.survey.shufflers import process
+from tests.survey.shufflers import free_port, process
 from tests.survey.studies import KEY, study
-from tests.survey.test_end_to_end import free_port
 
 Send = Callable[[Client], Receipt]
 STEPS = ("mkdir", "link", "replace", "fsync", "unlink", "chmod")  # the calls that change something on a disk

@@ -21,6 +21,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.judge.lattice import DIGITS, TooLarge, haystack_interval
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
+from shuffledp.judge.reports import counted
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.record import Certificate, Record, data_block
 from shuffledp.release.certificate import certificate
@@ -29,7 +30,6 @@ from shuffledp.verify.answers import told_by
 from shuffledp.verify.check_certificate import check_certificate
 from shuffledp.verify.check_comparison import _local_delta, check_comparison
 from shuffledp.verify.outcomes import Check
-from shuffledp.verify.verification import counted
 from tests.verify.releases import as_page, facts, made_by, rehashed
 
 Change = Callable[[dict[str, Any]], object]

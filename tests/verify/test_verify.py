@@ -15,9 +15,9 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
+from shuffledp.judge.reports import counted
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify import Verification, verify
-from shuffledp.verify.verification import counted
 from tests.verify.releases import NAMES, as_page, facts, made_by, rehashed
 
 Path = tuple[Any, ...]

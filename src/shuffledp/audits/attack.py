@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtrc, gammaln, logsumexp, xlogy
 
-from shuffledp.audits.census import ROUNDING, SMALLEST, Finding, bennett, least, unrelated
+from shuffledp.audits.census import SMALLEST, Finding, bennett, binomial, least, unrelated
 from shuffledp.audits.trial import AT_ONCE, Play
 from shuffledp.randomizers.randomizer import Floats
 
@@ -344,14 +344,7 @@ def _counts_are(seen: Floats, expected: Floats, total: int) -> Floats:
     """Two-sided p-values of counts with these means. Hoeffding's comparison holds a whole count
     beyond the mean; nearer to it nothing is strange.
     """
-    from scipy.stats import binom
-
-    share = np.clip(expected / total, 0.0, 1.0)
-    more, less = (
-        binom.sf(seen - 1.0, total, np.minimum(share * (1.0 + ROUNDING), 1.0)),
-        binom.cdf(seen, total, share * (1.0 - ROUNDING)),
-    )
-    return np.asarray(np.where(np.abs(seen - expected) < 1.0, 1.0, np.minimum(2.0 * np.minimum(more, less), 1.0)))
+    return np.where(np.abs(seen - expected) < 1.0, 1.0, binomial(seen, total, expected / total))
 
 
 def _merged(seen: Floats, expected: Floats) -> tuple[Floats, Floats]:

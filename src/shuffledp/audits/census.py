@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
-from shuffledp.audits.joint import Joint, Seen
+from shuffledp.audits.reports import Joint, Seen
 from shuffledp.randomizers.randomizer import Floats
 
 __all__ = [

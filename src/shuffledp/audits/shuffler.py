@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from shuffledp.audits.census import SMALLEST, Finding, binomial, least
-from shuffledp.audits.reading import Misread
+from shuffledp.audits.reports import Misread
 from shuffledp.randomizers.randomizer import Floats
 
 __all__ = ["distinct", "labels_of", "shuffling", "unlike"]

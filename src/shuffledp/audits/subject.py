@@ -1,6 +1,4 @@
-"""What is attacked: the protocols of this package, with reports of one message, and in gradient
-descent.
-"""
+"""What is attacked: polls, randomizers behind a shuffler, and gradient descent."""
 
 from __future__ import annotations
 
@@ -18,22 +16,17 @@ from shuffledp.accounting.guarantee import check_users
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.shuffled import shuffle
-from shuffledp.audits.joint import gaussian_noise, joint_of, vote_law
-from shuffledp.audits.messaged import Messaged, Polled, check_one_round
-from shuffledp.audits.reading import Misread, Reading, reading_of, votes_for
+from shuffledp.audits.messages import Messaged
+from shuffledp.audits.reports import Misread, Outputs, Votes, gaussian_noise, joint_of, reading_of
 from shuffledp.audits.trial import Bench, Play, Subject
-from shuffledp.domain import Bins, Cells, Domain, Grid, Labels, Prefixes
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.poll import Poll
-from shuffledp.questions.mean.statistical_query import StatisticalQuery
-from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
-from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
 from shuffledp.training.descent import STEPS, ShuffledSGD
 
-__all__ = ["Finite", "Surveyed", "subject_of"]
+__all__ = ["Finite", "Polled", "Surveyed", "subject_of"]
 
 TINY = 1e-300
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
@@ -44,7 +37,7 @@ ENDLESS = 400.0  # an epsilon this large protects nobody
 class Finite(Subject):
     """A subject whose reports have finitely many classes; subclasses say how it runs."""
 
-    def __init__(self, name: str, n: int, reading: Reading) -> None:
+    def __init__(self, name: str, n: int, reading: Outputs) -> None:
         self.name, self.n, self.reading = name, n, reading
         self._hold(len(reading.inputs) - 1)
 
@@ -134,18 +127,19 @@ class Behind(Finite):
 
 
 class Surveyed(Finite):
-    """A poll of one message each: encode, shuffle, and the bag that comes out."""
+    """A poll with reports of one message: encode, shuffle, and the bag that comes out."""
 
     def __init__(self, poll: Poll, *, name: str | None = None) -> None:
-        check_one_round(poll)
-        if isinstance(poll.question, StatisticalQuery):  # records are their own answers: nobody knows the extreme ones
-            asked = replace(poll.question, query=float)
+        question: Any = poll.question
+        if hasattr(question, "query"):  # records are their own answers: nobody knows which are the extreme ones
+            asked = replace(question, query=float)
             poll = Poll(asked, n=poll.n, randomizer=poll.randomizer, delta=poll.delta, honest=poll.honest)
-        self.poll, self.description = poll, poll.describe()
-        super().__init__(name or f"{poll.question}, {poll.n} users", poll.n, reading_of(poll.randomizer))
+        self.poll, self.description, self.domain = poll, poll.describe(), _domain(poll)
+        super().__init__(name or _name(poll), poll.n, reading_of(poll.randomizer))
+        self.votes = Votes.of(poll.randomizer)
 
     def certified(self, delta: float) -> float:
-        return self.poll.guarantee.epsilon_at_most(delta=delta)
+        return float(self.poll.guarantee.epsilon_at_most(delta=delta))
 
     def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
         reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
@@ -153,35 +147,32 @@ class Surveyed(Finite):
         return np.concatenate([self._shuffled(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
 
     def encode(self, values: NDArray[Any], source: Source) -> Reports:
-        """What users send: one report each, of whole runs one after the other. Which word counts as
-        which place is no secret, and nothing is drawn for it.
+        """What users send: one report each, of whole runs one after the other. Where values cannot
+        be made up, those are places already.
         """
-        if isinstance(self.domain, Prefixes):
+        if self.domain is None:
             return Reports(self.description, self.poll.randomizer.randomize(values, rng=source), source.secure)
-        return self.poll.encode(values, rng=source)
-
-    @property
-    def domain(self) -> Domain:
-        """How a value becomes a place."""
-        return self.poll.question.domain(self.poll.randomizer.k)
+        reports: Reports = self.poll.encode(values, rng=source)
+        return reports
 
     def shuffle(self, reports: Reports) -> NDArray[Any]:
         """What the analyst sees."""
-        return self.poll.shuffle(reports).rows
+        return np.asarray(self.poll.shuffle(reports).rows)
 
     def analyse(self, bag: Bag) -> Floats:
         """What the analyst says: the unbiased estimates."""
-        return np.asarray(self.poll.analyse(bag).values)
+        return np.asarray(self.poll.analyse(bag).unbiased)
 
     def bench(self) -> Bench:
-        randomizer, halves = self.poll.randomizer, self.domain.rounded
+        randomizer = self.poll.randomizer
+        counted = self.votes is not None and not randomizer.blocks and randomizer.k <= MOST_DECODED
         return Bench(
             self.n,
-            joint_of(randomizer, halves=halves),
+            joint_of(randomizer, halves=self.domain is not None and self.domain.rounded),
             lambda inputs, source: self.encode(self._values(inputs), source).rows,
             randomizer,
             self._shuffled,
-            self._decoded if self._decodable else None,
+            self._decoded if counted else None,
         )
 
     def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -190,45 +181,98 @@ class Surveyed(Finite):
         except InvalidInput as error:
             raise Misread(f"the shuffler refused the reports: {error}") from error
 
-    @property
-    def _decodable(self) -> bool:
-        """Whether votes for single values can be counted one by one."""
-        randomizer = self.poll.randomizer
-        return not (randomizer.blocks or randomizer.k > MOST_DECODED or isinstance(randomizer, OneLevel))
-
     def _decoded(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
-        """What the analyst says of a bag, and what follows from the accounted law."""
-        question, randomizer = self.poll.question, self.poll.randomizer
-        said = self.analyse(Bag(self.description, rows))
-        votes = np.array(
-            [np.count_nonzero(votes_for(randomizer, rows, np.full(len(rows), x))) for x in range(randomizer.k)]
+        """What the analyst says of a bag, and what follows from the votes, counted one by one."""
+        votes = self.votes
+        assert votes is not None
+        voted = [np.count_nonzero(votes.supports(rows, np.full(len(rows), x))) for x in range(votes.k)]
+        held = (np.array(voted) - len(rows) * votes.miss) / (votes.hit - votes.miss)
+        right = _answers(self.poll, held, len(rows))
+        return self.analyse(Bag(self.description, rows))[: len(right)], right
+
+    def _values(self, places: NDArray[Any]) -> NDArray[Any]:
+        """Values that count as these places, and as what is half-way between two of a grid."""
+        domain = self.domain
+        if domain is None:
+            return places
+        if domain.rounded:
+            low, high = domain.bounds
+            return np.asarray(low + (high - low) * places / domain.steps)
+        if domain.bounds is not None:
+            cuts = np.array(domain.cuts)
+            return np.asarray((cuts[places] + cuts[places + 1]) / 2.0)
+        labels = domain.listed if domain.column_names is None else [*product(*(each.listed for each in domain.columns))]
+        if isinstance(labels, range):
+            return places
+        same = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
+        table: NDArray[Any] = np.array(labels) if same else np.empty(len(labels), dtype=object)
+        if not same:  # tuples included
+            table[:] = labels
+        return np.asarray(table[places])
+
+
+class Polled(Messaged):
+    """A poll whose people send several messages, or whose shuffler adds some."""
+
+    def __init__(self, poll: Poll) -> None:
+        self.poll = poll
+        super().__init__(poll.randomizer, poll.n, name=_name(poll))
+
+    def certified(self, delta: float) -> float:
+        return float(self.poll.guarantee.epsilon_at_most(delta=delta))
+
+    def mix(self, messages: NDArray[Any], source: Source) -> NDArray[Any]:
+        if len(messages) != self.n * self.law.messages:  # the shuffler tried alone
+            return super().mix(messages, source)
+        try:
+            return self._bag(messages.reshape(self.n, -1), source).rows
+        except InvalidInput as error:
+            raise Misread(f"the shuffler refused the messages: {error}") from error
+
+    def decode(self, rows: NDArray[Any]) -> tuple[Floats, Floats]:
+        """What the analyst says of people's reports, and what follows from the messages."""
+        bag = self._bag(rows, None)
+        held = self.view.answers(self.view.seen(self.view.messages(bag.rows)))
+        right = _answers(self.poll, held, self.n)
+        return np.asarray(self.poll.analyse(bag).unbiased)[: len(right)], right
+
+    def _bag(self, rows: NDArray[Any], source: Source | None) -> Bag:
+        people = rows[:, 0] if self.law.messages == 1 and rows.ndim == 2 else rows
+        bag: Bag = self.poll.shuffle(Reports(self.poll.describe(), people), rng=source)
+        return bag
+
+
+def _name(poll: Poll) -> str:
+    """What is attacked, if it can be."""
+    if poll.rounds != 1:
+        raise InvalidInput(
+            f"rounds must be 1 to be audited, got {poll.rounds}. Audit one round; composition is a theorem about any "
+            f"such round."
         )
-        hit, miss = vote_law(randomizer)
-        held = (votes - len(rows) * miss) / (hit - miss)
-        by, plus = question.scaling(len(rows))
-        return said, by * np.asarray(question.workload(randomizer.k).apply(held)) + plus
-
-    def _values(self, indices: NDArray[Any]) -> NDArray[Any]:
-        """The values that the poll encodes as these inputs of its randomizer."""
-        match self.domain:
-            case Grid() as grid:
-                return np.asarray(grid.lower + (grid.upper - grid.lower) * indices / grid.steps)
-            case Bins(cuts=cuts):
-                return np.asarray((np.array(cuts)[indices] + np.array(cuts)[indices + 1]) / 2.0)
-            case Cells(columns=columns):
-                return np.asarray(_objects(list(product(*(column.listed for column in columns))))[indices])
-            case Labels(labels=tuple(labels)):
-                plain = len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int)
-                return np.asarray((np.array(labels) if plain else _objects(labels))[indices])
-        return indices
+    return f"{poll.question}, {poll.n} people"
 
 
-def _objects(labels: Any) -> NDArray[Any]:
-    """Labels of any kind, tuples included, in a vector."""
-    table = np.empty(len(labels), dtype=object)
-    for place, label in enumerate(labels):
-        table[place] = label
-    return table
+def _domain(poll: Poll) -> Any:
+    """How values become places; None where an auditor cannot make values up: which word counts as
+    which place is no secret.
+    """
+    domain = poll.question.domain(poll.randomizer.k)
+    return domain if domain.bounds or domain.column_names or hasattr(domain, "listed") else None
+
+
+def _answers(poll: Poll, held: NDArray[Any], people: int) -> Floats:
+    """What the analyst must say if so many people hold each place, or of what all places add up to,
+    in steps; but no sums of cells.
+    """
+    workload, (by, plus) = poll.question.workload(poll.randomizer.k), poll.question.scaling(people)
+    if len(held) == 1:
+        rows = held / (poll.randomizer.k - 1)
+    else:
+        rows = workload.apply(held)
+        if workload.counts:  # a group of more than half of the places is counted by the others
+            large = 2.0 * workload.apply(np.ones(len(held))) > len(held)
+            rows = np.where(large, people - held.sum() + rows, rows)
+    return np.asarray((by * rows + plus)[: len(held)])
 
 
 class Descended(Subject):
@@ -311,18 +355,18 @@ def subject_of(what: Poll | Randomizer | ShuffledSGD | Subject, n: int | None = 
     """
     if isinstance(what, Subject):
         return what
-    if isinstance(what, Randomizer):
-        users, _ = check_users(n)
-        if users < 2:
-            raise InvalidInput(
-                f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
-            )
-        return Messaged(what, users) if isinstance(what, MessageLaw) else Behind(what, users)
-    if isinstance(what, Poll):
-        return Polled(what) if isinstance(what.randomizer, MessageLaw) else Surveyed(what)
     if isinstance(what, ShuffledSGD):
         return Descended(what)
-    raise InvalidInput(
-        f"what is audited must be a poll or a randomizer, got {type(what).__name__}. Pass one of those, or write a "
-        f"Subject for it."
-    )
+    if isinstance(what, Poll):
+        return Polled(what) if hasattr(what.randomizer, "mixed_messages") else Surveyed(what)
+    if not hasattr(what, "randomize"):
+        raise InvalidInput(
+            f"what is audited must be a poll or a randomizer, got {type(what).__name__}. Pass one of those, or "
+            f"write a Subject for it."
+        )
+    users, _ = check_users(n)
+    if users < 2:
+        raise InvalidInput(
+            f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
+        )
+    return Messaged(what, users) if hasattr(what, "mixed_messages") else Behind(what, users)

@@ -1,4 +1,4 @@
-"""A protocol taken apart: the sampler on values that the auditor draws, the words it draws with,
+"""A poll taken apart: the sampler on values that the auditor draws, the words it draws with,
 the shuffler on known reports, the analyst on a known bag.
 
 What is attacked: code that runs, on two datasets that differ in the target's value, with the law
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.audits.census import Census, Finding
-from shuffledp.audits.joint import Joint
-from shuffledp.audits.reading import Misread
+from shuffledp.audits.reports import Joint, Misread
 from shuffledp.audits.shuffler import distinct, shuffling
 from shuffledp.audits.thresholds import integers
 from shuffledp.randomizers.randomizer import Randomizer
@@ -157,30 +156,27 @@ class Play(NamedTuple):
 
     def totals(self) -> tuple[Floats, Floats]:
         """The sums of u and of v over each run, a bounded number of items at a time."""
-        step = max(1, AT_ONCE // self.shape[1])
-        parts = [self._part(slice(start, start + step)) for start in range(0, self.shape[0], step)]
-        return np.concatenate([u for u, _ in parts]), np.concatenate([v for _, v in parts])
+        runs, items = self.shape
+        step = max(1, AT_ONCE // items)
+        u, v = (
+            np.concatenate([self._at(each, slice(start, start + step)).sum(axis=1) for start in range(0, runs, step)])
+            for each in (self.u, self.v)
+        )
+        return u, v
 
     def ratios(self, places: int | slice) -> Floats:
         """The log of u over v in some places of every run."""
-        logs = (
-            np.log(self.u) - np.log(self.v)
-            if self.classes is not None
-            else np.log(self.u[:, places]) - np.log(self.v[:, places])
-        )
-        return np.asarray(logs if self.classes is None else logs[self.classes[:, places]])
+        where = (slice(None), places)
+        if self.classes is None:
+            return np.asarray(np.log(self.u[where]) - np.log(self.v[where]))
+        return self._at(np.log(self.u) - np.log(self.v), where)
 
-    def _part(self, runs: slice) -> tuple[Floats, Floats]:
-        u, v = (
-            (self.u[runs], self.v[runs])
-            if self.classes is None
-            else (self.u[self.classes[runs]], self.v[self.classes[runs]])
-        )
-        return u.sum(axis=1), v.sum(axis=1)
+    def _at(self, ratios: Floats, where: Any) -> Floats:
+        return np.asarray(ratios[where] if self.classes is None else ratios[self.classes[where]])
 
 
 class Subject(ABC):
-    """A protocol under attack, with ``n`` users."""
+    """A poll under attack, with ``n`` users."""
 
     name: str
     n: int

@@ -149,7 +149,7 @@ def _aim(options: dict[str, Any], delta: float | None) -> Aim:
 
 
 def _print(found: Audit, title: str, *, asked: int) -> None:
-    from shuffledp.audits.auditing import SURE
+    from shuffledp.audits.verdict import SURE
 
     rows = [
         (

@@ -10,6 +10,7 @@ enumeration  the exact laws of a handful of users' shuffled reports; binary ones
 lattice      the law of a sum on a lattice, and the needle in the haystack, between two ends
 balls        the same in ball arithmetic, where python-flint is installed
 composition  several rounds of one pair, from its curve
+reports      whom a report supports, and the law that a design says
 clones       the first-clone swap for any number of users, from above
 messages     fakes, dummies and shares, for any number of people
 

@@ -159,7 +159,7 @@ class CountedFakes(CountedMessages):
         coins = (light, round(Fraction(tossed) * WORD)) if len(head) == 2 else (light,)
         if not weights:
             return coins
-        ideal, heaviest = self._ideal(first, len(weights)), max(weights)  # which has what rounding leaves over
+        ideal, heaviest = self.ideal(first, len(weights)), max(weights)  # which has what rounding leaves over
         near = all(
             abs(mine - each * WORD) <= 2 + len(weights) * (mine == heaviest)
             for mine, each in zip(weights, ideal, strict=True)
@@ -167,7 +167,7 @@ class CountedFakes(CountedMessages):
         whole = sum(ideal) >= 1 - Fraction(4 * len(weights), WORD)
         return (*coins, first, *weights) if near and whole else (*coins, first)
 
-    def _ideal(self, first: int, size: int) -> list[Fraction]:
+    def ideal(self, first: int, size: int) -> list[Fraction]:
         """The probabilities of as many counts from the first on."""
         counts = range(first, first + size)
         if self.from_shuffler and self.own["kind"] == "geometric":

@@ -37,8 +37,11 @@ __all__ = [
     "CountedLevels",
     "CountedMessages",
     "counted_law",
+    "least_noise",
     "not_run",
     "read_integers",
+    "set_patterns",
+    "sign_patterns",
 ]
 
 WORD = 2**64
@@ -208,9 +211,7 @@ class CountedLaw:
         if self.family == "rappor":
             other = _upwards(DIGITS.add(DIGITS.exp(DIGITS.divide(epsilon0, Decimal(2))), Decimal(1)))
             return WORD - other, other
-        share = DIGITS.divide(Decimal(self.share.numerator), Decimal(self.share.denominator))
-        gain = DIGITS.subtract(DIGITS.exp(epsilon0), Decimal(1))
-        return (_upwards(DIGITS.add(Decimal(1), DIGITS.multiply(share, gain))),)
+        return (least_noise(self.epsilon0, self.share),)
 
     @cached_property
     def hit(self) -> Fraction:
@@ -226,7 +227,7 @@ class CountedLaw:
         """How often a report supports a given other value; for Hadamard response, its mean vote."""
         if self.family == "hadamard":
             return Fraction(0)
-        both = sum(mass for pattern, mass in self._patterns((0, 1)).items() if pattern == (1, 1))
+        both = sum(mass for pattern, mass in self.patterns((0, 1)).items() if pattern == (1, 1))
         return both * self.factors[0] + (self.share - both) * self.factors[1]
 
     @cached_property
@@ -254,12 +255,12 @@ class CountedLaw:
         clones: dict[tuple[tuple[tuple[int, ...], Fraction], ...], tuple[Row, ...]] = {}
         tested = min(self.k, 3)
         for inputs in permutations(self._candidates, tested):
-            two = self._patterns(inputs[:2])
+            two = self.patterns(inputs[:2])
             key = tuple(sorted(two.items()))
             clone = self._clone(two)
             kinds = [self._slots(two, place, clone) for place in (0, 1)]
             if tested == 3:
-                kinds.append(self._slots(self._patterns(inputs), 2, clone))
+                kinds.append(self._slots(self.patterns(inputs), 2, clone))
             pairs[key].update(kinds)
             nothing = Fraction(0)
             clones[key] = tuple((omega, there, back, nothing) for _, there, back, omega in kinds[0])
@@ -322,7 +323,7 @@ class CountedLaw:
         """
         high, low = self.factors
         mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
-        for pattern, base in self._patterns(inputs).items():
+        for pattern, base in self.patterns(inputs).items():
             common = self._universal if all(pattern) else Fraction(0)
             for part, factor in (
                 ((common, high), (base - common, low))
@@ -345,49 +346,62 @@ class CountedLaw:
             return Fraction(0)
         return self.share**self.k if self.k * -math.log2(float(self.share)) < NEGLIGIBLE else Fraction(0)
 
-    def _patterns(self, inputs: tuple[int, ...]) -> Patterns:
+    def patterns(self, inputs: tuple[int, ...]) -> Patterns:
         """The base probability of every pattern of which ``inputs`` are supported."""
         every = list(product((0, 1), repeat=len(inputs)))
         if self.family == "hadamard":
             blocks, columns = self.blocks
-            counts = dict.fromkeys(every, 0)
-            mine = [divmod(x, columns - 1) for x in inputs]
-            for block in {each for each, _ in mine}:
-                signs = self._signs([row + 1 if each == block else 0 for each, row in mine])
-                for pattern in signs:
-                    there = tuple(int(each == block and plus) for plus, (each, _) in zip(pattern, mine, strict=True))
-                    counts[there] += columns // len(signs)
-            counts[every[0]] += (blocks - len({each for each, _ in mine})) * columns
-            return {pattern: Fraction(count, blocks * columns) for pattern, count in counts.items()}
+            counts = sign_patterns([divmod(x, columns - 1) for x in inputs], blocks, columns)
+            return {pattern: Fraction(counts.get(pattern, 0), blocks * columns) for pattern in every}
         if self.unary or self.family == "hash":
             return {
                 pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1))
                 for pattern in every
             }
-        size, rest = (1 if self.family == "krr" else self.size), self.k - len(inputs)
-        # of all sets of ``size`` inputs, those that hold just these of the tested ones: falling
-        # factorials, as binomial coefficients would be long
-        return {
-            pattern: Fraction(
-                math.perm(size, sum(pattern)) * math.perm(self.k - size, len(pattern) - sum(pattern)),
-                math.perm(self.k, len(pattern)),
-            )
-            for pattern in every
-            if size - sum(pattern) <= rest
-        }
+        return set_patterns(self.k, 1 if self.family == "krr" else self.size, len(inputs))
 
-    def _signs(self, rows: list[int]) -> list[tuple[bool, ...]]:
-        """Where these rows of a Sylvester matrix are +1, column by column: every pattern that
-        occurs, and all occur equally often.
 
-        Entry (row, column) is -1 to the number of binary digits that both have, which is linear in
-        the column's digits: so the patterns are all sums of the single digits' ones.
-        """
+def set_patterns(k: int, size: int, tested: int) -> dict[tuple[int, ...], Fraction]:
+    """Of all sets of ``size`` of k inputs, the share of those that hold just these of the
+    ``tested`` ones, by falling factorials, as binomial coefficients would be long.
+    """
+    every = product((0, 1), repeat=tested)
+    return {
+        pattern: Fraction(
+            math.perm(size, sum(pattern)) * math.perm(k - size, tested - sum(pattern)), math.perm(k, tested)
+        )
+        for pattern in every
+    }
+
+
+def sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) -> dict[tuple[int, ...], int]:
+    """How many columns of the blocks of a Sylvester matrix support just these of the inputs at
+    (block, row - 1).
+
+    Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the
+    column's digits: so the signs are all sums of the single digits' ones, and occur equally often.
+    """
+    mine = {block for block, _ in places}
+    counts: dict[tuple[int, ...], int] = {(0,) * len(places): (blocks - len(mine)) * columns}
+    for block in mine:
+        rows = [row + 1 if each == block else 0 for each, row in places]
         reached = {(0,) * len(rows)}
         for digit in range(max(rows).bit_length()):
             own = [row >> digit & 1 for row in rows]
             reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
-        return [tuple(value == 0 for value in each) for each in sorted(reached)]
+        for signs in sorted(reached):
+            there = tuple(int(row > 0 and sign == 0) for row, sign in zip(rows, signs, strict=True))
+            counts[there] = counts.get(there, 0) + columns // len(reached)
+    return counts
+
+
+def least_noise(epsilon0: float, share: Fraction) -> int:
+    """How many words out of 2^64 must mean noise, where a report supports a given input with this
+    base probability.
+    """
+    base = DIGITS.divide(Decimal(share.numerator), Decimal(share.denominator))
+    gain = DIGITS.subtract(DIGITS.exp(Decimal(epsilon0)), Decimal(1))
+    return _upwards(DIGITS.add(Decimal(1), DIGITS.multiply(base, gain)))
 
 
 def _upwards(divisor: Decimal) -> int:

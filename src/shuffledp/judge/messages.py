@@ -6,10 +6,6 @@ terms, and one subtraction per view; ``ROUNDED`` is more than all roundings toge
 What a window leaves out is below ``OUTSIDE``. Where the theorem itself pays for a distance (a table
 that is cut, shares that are mixed), so do both ends.
 
-*Fakes.* Of the fakes t are of one of two values, each as likely of either; so delta is the mean of
-b(t, j-1) - (e^eps - 1) P(B >= j) over t, with B a binomial number of t fair coins, b its
-probabilities, and j the least above (t + 1) / (1 + e^-eps).
-
 *Shares.* m - 1 permutations of n points leave C components, and E q^C is the sum over all ways to
 give q colors n_1 + ... + n_q = n points of binom(n; n_1, ..., n_q)^(2-m): a coloring in which
 every component has one color is counted q^C times, and permutations keep a given one with
@@ -42,7 +38,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc
 from scipy.stats import binom, nbinom, poisson
 
 from shuffledp.judge.lattice import Array, TooLarge
@@ -59,30 +54,17 @@ Curve = Callable[[float], tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class MessageSums:
-    """One round: ``there`` and ``back`` are delta of the pair that the theorem is about, in both
-    orders, between two ends; ``epsilon0`` is from where on it is 0.
+    """One round of noise that people share: ``there`` and ``back`` are delta of the pair that the
+    theorem is about, in both orders, between two ends.
     """
 
     there: Curve
     back: Curve
-    epsilon0: float = math.inf
 
     @classmethod
     def of(cls, law: Mapping[str, Any], people: int) -> MessageSums:
-        """From a law as it is written: its name, its parameters, and its ``integers``. TooLarge if
-        there is no sum for it here.
-        """
-        integers = [int(each) for each in law["integers"]]
-        match law["type"]:
-            case "fakes" if law.get("kind", "bernoulli") == "bernoulli" and integers[0] == 0:
-                return _alike(_fakes(law["k"], people * law["slots"], integers[1] / WORD))
-            case "dummies":
-                return _dummies(law, integers)
-            case "signed":
-                return _signed(law, integers[0] / WORD, people)
-            case "split":
-                return _split(law, integers[0] / WORD, people)
-        raise TooLarge("this law has no sum of its own here")
+        """From a law as it is written: its name, its parameters, and its ``integers``."""
+        return (_signed if law["type"] == "signed" else _split)(law, int(law["integers"][0]) / WORD, people)
 
     def deltas(self, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
         """Both ends of the larger order, at every epsilon; ``check`` is called before each, and may
@@ -93,12 +75,7 @@ class MessageSums:
             check()
             found.append([curve(float(eps)) for curve in curves])
         low, high = np.array(found).max(axis=1).T
-        inside = np.asarray(epsilons) < self.epsilon0
-        return np.where(inside, low, 0.0), np.where(inside, high, 0.0)
-
-
-def _alike(curve: Curve) -> MessageSums:
-    return MessageSums(curve, curve)
+        return low, high
 
 
 def _around(
@@ -111,60 +88,16 @@ def _around(
     return max(value - off - growth * distance, 0.0), min(value + off + growth * (distance + mixed), 1.0)
 
 
-def _window(mean: float, deviation: float, most: int) -> Array:
-    reach = 14.0 * deviation + 70.0
-    low, high = max(math.floor(mean - reach), 0), min(math.ceil(mean + reach), most)
-    if high - low > MOST_VIEWS:
-        raise TooLarge(f"{high - low} counts are needed")
-    return np.arange(float(low), high + 1.0)
-
-
-def _fakes(k: int, slots: int, chance: float) -> Curve:
-    named = 2.0 * chance / k
-    t = _window(slots * named, math.sqrt(slots * named * (1.0 - named)), slots)
-    weight = binom.pmf(t, slots, named)
-
-    def delta(eps: float) -> tuple[float, float]:
-        j = np.floor((t + 1.0) / (1.0 + math.exp(-eps))) + 1.0
-        edge = binom.pmf(j - 1.0, t, 0.5)
-        beyond = np.where(j <= t, betainc(j, np.maximum(t - j + 1.0, 1.0), 0.5), 0.0)
-        return _around(float(weight @ np.maximum(edge - math.expm1(eps) * beyond, 0.0)))
-
-    return delta
-
-
-def _dummies(law: Mapping[str, Any], integers: list[int]) -> MessageSums:
-    """All pairs of counts. Reports that were randomized before: all k counts show less than two of
-    them with the other values' share left out, and more than these two.
-    """
-    light, kept, _, *weights = integers
-    keep, z = kept / WORD, np.append(np.array(weights) / WORD, 0.0)
-    h = keep * np.append(0.0, z[:-1]) + (1.0 - keep) * z
-    if z.size**2 > MOST_VIEWS:
-        raise TooLarge(f"{z.size} counts of a value are needed")
-    k, noise = law["k"], light / WORD
-    p, q = 1.0 - noise + noise / k, noise / k
-
-    def delta(eps: float) -> tuple[float, float]:
-        x = math.exp(min(eps, 700.0))
-        both = (p - x * q) * np.outer(h, z) - (x * p - q) * np.outer(z, h)
-        least = np.maximum(both - (x - 1.0) * q * (k - 2) * np.outer(z, z), 0.0).sum() if light else 0.0
-        most = float(np.maximum(both, 0.0).sum())
-        return _around(float(least) if light else most)[0], _around(most)[1]
-
-    return MessageSums(delta, delta, math.log(p / q) if light else math.inf)
-
-
 def _signed(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
     """All numbers of +1 and of -1, by min(a, b) and a - b."""
     honest = law["honest"]
     if people < honest:
         raise TooLarge("the noise of fewer people than it was meant for has no closed form")
     mean = law["pairs"] * people / honest
-    m = np.arange(0.0, _window(mean, math.sqrt(mean), WORD)[-1] + 1.0)
-    reach = math.ceil(-75.0 / math.log(q))
-    if m.size * reach > MOST_VIEWS:
-        raise TooLarge(f"{m.size * reach} views are needed")
+    most, reach = math.ceil(mean + 14.0 * math.sqrt(mean) + 70.0), math.ceil(-75.0 / math.log(q))
+    if (most + 1) * reach > MOST_VIEWS:
+        raise TooLarge(f"{(most + 1) * reach} views are needed")
+    m = np.arange(most + 1.0)
     # U(m) = sum over j of q^(2j) P(F = m - j)
     u = np.convolve(poisson.pmf(m, mean), q ** (2.0 * np.arange(float(reach))))
     spread = (1.0 - q) ** 2 * q ** np.arange(reach + 1.0)
@@ -227,7 +160,7 @@ def _split(law: Mapping[str, Any], q: float, people: int) -> MessageSums:
         gains = np.maximum(first - x * second, 0.0)
         return _around(float(gains.sum()), float(first[gains > 0.0].sum()), distance, eps, mixed=mixed)
 
-    return _alike(delta)
+    return MessageSums(delta, delta)
 
 
 @cache

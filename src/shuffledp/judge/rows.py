@@ -400,7 +400,7 @@ class CountedTree(CountedFakes):
         return ((TREE,),)
 
     @cached_property
-    def _holding(self) -> Array:
+    def holding(self) -> Array:
         """Which node, a row, holds which bin."""
         rows = []
         for width in self.widths:
@@ -413,7 +413,7 @@ class CountedTree(CountedFakes):
         """What the counts of all nodes say of every bin but the last, which has the others of a
         known number of people.
         """
-        return np.asarray(np.linalg.pinv(self._holding[:, :-1] - self._holding[:, -1:]))
+        return np.asarray(np.linalg.pinv(self.holding[:, :-1] - self.holding[:, -1:]))
 
     def weights(self, groups: Sequence[tuple[int, int]]) -> Array:
         """What the count of each node adds to that of each group of bins."""
@@ -427,7 +427,7 @@ class CountedTree(CountedFakes):
         weights, last = self.weights(groups), np.array([float(end == self.k) for _, end in groups])
         first, chances = self.table
         counts = first + np.arange(len(chances)) - float(self.moments(n)[0])
-        over = np.array(votes, dtype=np.float64) - float(self.moments(n)[0]) - n * self._holding[:, -1]
+        over = np.array(votes, dtype=np.float64) - float(self.moments(n)[0]) - n * self.holding[:, -1]
         values = weights @ over + n * last
         second, third, fourth = (float(counts**power @ chances) for power in (2, 3, 4))
         variance = second * (weights**2).sum(axis=1)

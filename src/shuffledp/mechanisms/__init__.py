@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shuffledp._types import View
     from shuffledp.mechanisms.mechanism import Mechanism, Target
 
-__all__ = ["calibrate", "kind_of", "mechanism_of", "with_noise"]
+__all__ = ["calibrate", "kind_of", "mechanism_of"]
 
 KNOWN = {  # by their names, their laws, and the module and the class; all others are of one message
     "fakes": ("UserFakes", "fakes", "Fakes"),
@@ -60,21 +60,11 @@ def calibrate(question: Any, target: Target, name: str | None = None, **choices:
     """The least noise with which the mechanism of this name, or the usual one, answers ``question``
     and meets the target.
     """
-    name = _name(question, name)
-    return kind_of(name).calibrate(question, target, name, **choices)
-
-
-def with_noise(question: Any, epsilon0: float, name: str | None = None, **choices: Any) -> Mechanism:
-    """The same with a given noise of one report."""
-    name = _name(question, name)
-    return kind_of(name).with_noise(question, epsilon0, name, **choices)
-
-
-def _name(question: Any, name: str | None) -> str:
     known = question.choices or question.mechanisms
     if name not in (None, *known, *question.mechanisms):  # a tuple, as what was given may not be hashable
         raise InvalidInput(
             f"the mechanism must be one of {', '.join(known)} for a {question}, got {name!r}. Leave it out for the "
             f"usual one."
         )
-    return known[0] if name is None else name
+    name = known[0] if name is None else name
+    return kind_of(name).calibrate(question, target, name, **choices)

@@ -29,15 +29,15 @@ COARSE = 4
 TINY = 1e-12
 
 
-def checked_steps(steps: int | None, target: Target | None) -> int:
+def checked_steps(steps: int | None, target: Target) -> int:
     """The steps of a grid, as they are given, or the best for a target."""
-    if steps is None and target is None:
+    if steps is None and target.epsilon is None:
         raise InvalidInput(
             "k must be given with epsilon0, got none. A grid can only be chosen for a promised epsilon and delta."
         )
     return check_count(
         "k",
-        check_size("k", best_grid(target)) if steps is None and target is not None else steps,
+        check_size("k", best_grid(target)) if steps is None else steps,
         least=1,
         most=MOST_LABELS,
         remedy="It counts the steps of the grid; leave it out for the best.",
@@ -52,7 +52,8 @@ def best_grid(target: Target) -> int:
     c = n gamma / (k + 1) changes slowly with k: it is interpolated between the grids calibrated so
     far, until the best grid is one of those.
     """
-    first = guessed_grid(target.n, target.epsilon, target.delta)
+    _, epsilon, delta, _ = target.terms
+    first = guessed_grid(target.n, epsilon, delta)
     known = {k: _constant(k, target) for k in (first, 2 * first)}
     while True:
         k = _argmin(target.n, known)

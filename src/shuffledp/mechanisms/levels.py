@@ -80,13 +80,13 @@ class Levels(Mechanism):
         return spread
 
 
-def checked_levels(given: Iterable[int] | None, question: Any, target: Target | None) -> tuple[int, ...]:
+def checked_levels(given: Iterable[int] | None, question: Any, target: Target) -> tuple[int, ...]:
     """How many nodes each level has, as they are given, or the best for a target; none for all bins
     at once.
     """
     if given is None:
-        return () if target is None else best_levels(target, question.workload(question.size), question.size)
-    levels: Any = tuple(as_list("levels", given, remedy="Pass sizes."))
+        return () if target.epsilon is None else best_levels(target, question.workload(question.size), question.size)
+    levels: tuple[Any, ...] = tuple(as_list("levels", given, remedy="Pass sizes."))
     if levels and levels[-1:] != (question.size,):
         raise InvalidInput(
             f"the last of the levels must be all {question.size} bins, got {levels}. Leave levels out to have them "

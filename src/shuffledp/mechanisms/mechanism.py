@@ -38,17 +38,22 @@ ADDING = "shuffler adds noise"
 
 @dataclass(frozen=True)
 class Target:
-    """Who reports, how often, and what each of them is promised for all rounds together."""
+    """Who reports, how often, and what each of them is promised for all rounds together; or, in
+    place of a promise, the noise of one message, ``epsilon0``.
+    """
 
     n: int
-    epsilon: float
-    delta: float
+    epsilon: float | None
+    delta: float | None
     honest: int
     rounds: int = 1
+    epsilon0: float | None = None
 
     @property
     def terms(self) -> tuple[int, float, float, int]:
-        """All but how many people report."""
+        """Honest people, epsilon, delta and rounds of the promise."""
+        if self.epsilon is None or self.delta is None:
+            raise InvalidInput("epsilon0 must be the noise of one message, got it for several. Promise an epsilon.")
         return self.honest, self.epsilon, self.delta, self.rounds
 
 
@@ -75,13 +80,6 @@ class Mechanism(ABC):
     def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
         """The choices that a plan compares, by what they are called."""
         return {cls.title: {}}
-
-    @classmethod
-    def with_noise(cls, question: Any, epsilon0: float, name: str) -> Self:
-        """The same with a given noise of one report."""
-        raise InvalidInput(
-            f"epsilon0 must be the noise of one message, got it for {name}. Promise an epsilon, or pass the randomizer."
-        )
 
     def answering(self, question: Any, n: int) -> Self:
         """The same as it runs, if it answers the question of ``n`` people."""

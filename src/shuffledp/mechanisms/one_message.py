@@ -70,7 +70,9 @@ class OneMessage(Voting):
         them, or, where ``levels`` is empty, all at once; what is left out is chosen.
         """
         family, parameters = _family(question, name, view, target, **shape)
-        return mechanism_of(cls.calibrated(target, family, view=view, **parameters).law, view)
+        if target.epsilon0 is None:
+            return mechanism_of(cls.calibrated(target, family, view=view, **parameters).law, view)
+        return mechanism_of(family(**parameters, epsilon0=check_epsilon0(target.epsilon0)).realised, view)
 
     @classmethod
     def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
@@ -80,13 +82,6 @@ class OneMessage(Voting):
 
         levels = {f"{len(sizes)} levels": {"levels": sizes} for sizes in level_sizes(question.size)}
         return {"all bins": {"levels": ()}, **levels}
-
-    @classmethod
-    def with_noise(  # type: ignore[override]
-        cls, question: Any, epsilon0: float, name: str, *, view: View = "reports", **shape: Any
-    ) -> Mechanism:
-        family, parameters = _family(question, name, view, None, **shape)
-        return mechanism_of(family(**parameters, epsilon0=check_epsilon0(epsilon0)).realised, view)
 
     def answering(self, question: Any, n: int) -> Mechanism:  # type: ignore[override]
         """Any law whose reports vote, or that has a matrix, may stand in for k-ary randomized
@@ -256,7 +251,7 @@ def _family(
     question: Any,
     name: str,
     view: View,
-    target: Target | None,
+    target: Target,
     *,
     k: int | None = None,
     levels: Iterable[int] | None = None,

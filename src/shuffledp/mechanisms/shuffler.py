@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.errors import InvalidInput
 
-__all__ = ["Bag", "Reports", "SummedBag", "check_batches", "check_most", "check_tally", "notes_of"]
+__all__ = [
+    "Bag",
+    "Reports",
+    "SummedBag",
+    "check_batches",
+    "check_most",
+    "check_same",
+    "check_tally",
+    "gathered",
+    "notes_of",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +120,35 @@ def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
         else (f"{len(bag)} of {n} reports arrived; guarantee_for({len(bag)}) states what holds for them",)
     )
     return (*more, *absent, *(() if bag.secure else (NOT_FOR_RELEASE,)))
+
+
+def gathered(
+    reports: Reports | Iterable[Reports] | ArrayLike, description: Mapping[str, object]
+) -> tuple[ArrayLike, bool]:
+    """The rows of one or several batches of reports, and whether their randomness was secure; of
+    bare rows that is taken on trust.
+    """
+    if isinstance(reports, Bag):
+        raise InvalidInput("reports must be what encode(...) made, got a bag. It is shuffled already: analyse it.")
+    if isinstance(reports, Iterator):
+        reports = list(reports)
+    batches: Any = [reports] if isinstance(reports, Reports) else reports
+    if not isinstance(batches, (list, tuple)) or not any(isinstance(each, Reports) for each in batches):
+        return batches, True
+    check_batches(batches)
+    for each in batches:
+        check_same(each, description)
+    return np.concatenate([each.rows for each in batches]), all(each.secure for each in batches)
+
+
+def check_same(made: Bag | Reports, mine: Mapping[str, object]) -> None:
+    """Refuse what a poll of another description made."""
+    if mine != made.description:
+        different = [name for name in {**mine, **made.description} if mine.get(name) != made.description.get(name)]
+        raise InvalidInput(
+            f"the {type(made).__name__.lower()} must come from this poll, got one that differs in "
+            f"{', '.join(different)}. Analyse it with the poll that made it."
+        )
 
 
 def check_batches(batches: Sequence[object]) -> None:

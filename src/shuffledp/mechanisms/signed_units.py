@@ -58,7 +58,8 @@ class Signed(Messages):
         person, or with the fewest messages for at most that standard error.
         """
         most_messages, most_error = check_most_messages(most_messages), check_most_error(most_error)
-        terms = (target.honest, min(target.epsilon, LARGEST_DECAY), target.delta, target.rounds)
+        honest, epsilon, delta, rounds = target.terms
+        terms = (honest, min(epsilon, LARGEST_DECAY), delta, rounds)
         if most_messages is None and most_error is None:
             return cls(_fewest(USUAL, *terms))
         laws = [law for hidden in HIDDEN if (law := _tried(hidden, *terms)) is not None]

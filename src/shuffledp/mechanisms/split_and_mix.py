@@ -60,8 +60,8 @@ class Split(Messages):
                 f"honest people must number at least {LEAST_PEOPLE} for shares to hide a number, got {target.honest}. "
                 f"Ask more people, or take a mean of one message each."
             )
-        epsilon = min(target.epsilon, LARGEST_DECAY)
-        return cls(_fewest(target.n, target.honest, epsilon, target.delta, target.rounds, k))
+        honest, epsilon, delta, rounds = target.terms
+        return cls(_fewest(target.n, honest, min(epsilon, LARGEST_DECAY), delta, rounds, k))
 
     def answering(self, question: Any, n: int) -> Self:
         law = super().answering(question, n).law

@@ -15,6 +15,7 @@ from shuffledp.schema import RELEASE, File, Label, Part, part, rules_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shuffledp._types import Floats
     from shuffledp.design import Design
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
@@ -137,7 +138,13 @@ class Question(Part):
 
         size = mechanism.size
         held = np.full(size, n / size) if values is None else self.held(values, size)
-        return float(np.sqrt(np.mean(mechanism.predicted(self.weighed(size), held) ** 2)))
+        return self.summed_up(mechanism.predicted(self.weighed(size), held))
+
+    def summed_up(self, errors: Floats) -> float:
+        """The errors of all rows in one."""
+        import numpy as np
+
+        return float(np.sqrt(np.mean(errors**2)))
 
     def held(self, values: Any, size: int) -> NDArray[Any]:
         """How many of the people are in each place."""

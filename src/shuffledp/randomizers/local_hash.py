@@ -23,6 +23,7 @@ __all__ = ["BLH", "OLH", "LocalHash"]
 
 LARGEST_G = 1 << 32
 SEED_BITS = 64
+SEEDS = 512  # that are tried, to see how far a report moves an estimate
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 ROWS, CELLS = 1 << 11, 1 << 15  # of a block of hashes: reports, and in all
 Words = NDArray[np.uint64]
@@ -89,6 +90,11 @@ class LocalHash(MixingRandomizer):
         if int(table[:, 1].max()) >= self.g:
             raise InvalidInput(f"hash values must be below {self.g}, got {int(table[:, 1].max())}. {remedy}")
         return table
+
+    def extreme_reports(self, people: int) -> NDArray[Any]:
+        """Some seeds, with every place: some of these send any two values to different places."""
+        seeds, places = np.meshgrid(np.arange(SEEDS), np.arange(self.g), indexing="ij")
+        return np.column_stack([seeds.ravel(), places.ravel()]).astype(self.form.dtype)
 
     def _blank(self, count: int) -> NDArray[Any]:
         if self.g > LARGEST_G:

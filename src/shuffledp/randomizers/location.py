@@ -49,7 +49,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_numbers, check_range
-from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
 from shuffledp.randomizers.support import chunks
 from shuffledp.sampling import Rng, Table, source_of
 from shuffledp.sampling.draws import log_at_least
@@ -176,6 +176,12 @@ class OnGrid(Randomizer):
             np.clip(whole.astype(np.int64) + up + noise, -self.margin, self.steps + self.margin, out=reports[chunk])
         return reports
 
+    @property
+    def listed(self) -> Listed:
+        """The points of the grid; a number between two of them is rounded."""
+        m, words = self.steps, {0: _law(self).ends, self.steps: _law(self).ends[::-1]}
+        return Listed(np.arange(m + 1) / m, self._at, np.dtype(np.int64), -self.margin, words, rounded=True)
+
     def check_reports(self, reports: ArrayLike) -> NDArray[np.int64]:
         """The reports as an array, if ``randomize`` could have sent them."""
         remedy = f"A report counts steps of {self.grid:g}."
@@ -239,6 +245,7 @@ class _Law:
 
     table: Table
     floats: Floats
+    ends: list[int]  # the weights of the reports of input 0
     below: list[float]  # below[i]: the probability that the lowest report is sent for the (m - i)-th grid point
     epsilon0: float
     gamma: float
@@ -258,6 +265,7 @@ def _law(law: OnGrid) -> _Law:
     return _Law(
         Table(weights),
         floats,
+        ends,
         [weight / total for weight in low],
         log_at_least(_largest_ratio(ends)),
         overlap / total,

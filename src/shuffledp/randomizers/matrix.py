@@ -28,7 +28,7 @@ from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
-from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
 from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
@@ -190,6 +190,12 @@ class FromMatrix(Randomizer):
         that probability.
         """
         return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
+
+    @property
+    def listed(self) -> Listed:
+        words = [[int(Fraction(chance) * WORD) for chance in row] for row in self.table.tolist()]
+        kind = np.min_scalar_type(self.table.shape[1] - 1)
+        return Listed(np.arange(len(words)), self.table.__getitem__, kind, words=dict(enumerate(words)))
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         """One output, a column of the table, per value, a row of the table."""

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import isabstract
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "Form",
     "GroupLaw",
     "Ints",
+    "Listed",
     "Opened",
     "Randomizer",
     "Reporting",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 Ints = NDArray[np.int64]
+MOST_TRIED = 4096  # reports, to see how far each moves an estimate
 
 
 class Form(NamedTuple):
@@ -51,6 +54,22 @@ class Form(NamedTuple):
     dtype: np.dtype[Any]
     width: int | None = None
     outputs: int | None = None
+
+
+class Listed(NamedTuple):
+    """A law whose inputs and reports can be listed, as an audit reads it: ``row(i)`` are the
+    chances of the reports ``first``, ``first`` + 1, ... of ``inputs[i]``, of type ``dtype``.
+
+    ``words[i]`` are the weights of the same reports, where one random word chooses among them.
+    ``rounded``: a value between two inputs is rounded to either at random.
+    """
+
+    inputs: NDArray[Any]
+    row: Callable[[int], Floats]
+    dtype: np.dtype[Any]
+    first: int = 0
+    words: Mapping[int, Sequence[int]] = MappingProxyType({})
+    rounded: bool = False
 
 
 class Opened(NamedTuple):
@@ -187,6 +206,18 @@ class Reporting(ABC):
         ``first``, and then they add up to what ``mixed`` makes of the whole.
         """
         return tally
+
+    def extreme_reports(self, people: int) -> NDArray[Any]:
+        """Reports that move some estimate as far as any report does, if so many people send the
+        same: all that there are, unless a family knows better.
+        """
+        dtype, _, outputs = self.form
+        if outputs is None or outputs > MOST_TRIED:
+            raise InvalidInput(
+                f"reports must be few enough to try them all, {MOST_TRIED:,} at most, got "
+                f"{self.describe()['randomizer']} with {outputs}. Lower k: the weights are the same."
+            )
+        return np.arange(outputs, dtype=dtype)
 
     @property
     def sway(self) -> float:
@@ -406,6 +437,13 @@ class Randomizer(ABC):
         of report y for input x.
         """
         return None
+
+    @property
+    def listed(self) -> Listed | None:
+        """The law for audits, where its inputs and reports can be listed."""
+        if (table := self.table) is None:
+            return None
+        return Listed(np.arange(len(table)), table.__getitem__, np.min_scalar_type(table.shape[1] - 1))
 
     def local_delta(self, *, epsilon: float) -> float:
         """The delta of one report at ``epsilon``, or more."""

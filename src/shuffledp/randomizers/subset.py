@@ -100,6 +100,11 @@ class SubsetSelection(MixingRandomizer):
     def votes_each(self) -> int:
         return self.w
 
+    def extreme_reports(self, people: int) -> NDArray[Any]:
+        """Neighbors, from every value on."""
+        rows = (np.arange(self.k)[:, None] + np.arange(self.w)) % self.k
+        return np.sort(rows, axis=1).astype(self.form.dtype)
+
     @property
     def bits(self) -> int:
         """A report lists its values."""

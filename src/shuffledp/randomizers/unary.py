@@ -154,6 +154,13 @@ class UnaryEncoding(SupportRandomizer):
             raise InvalidInput(f"reports must have zeros after bit {self.k}, got ones. {remedy}")
         return table
 
+    def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+        return np.asarray(reports[np.arange(len(reports)), values // 8] >> (7 - values % 8) & 1 == 1)
+
+    def extreme_reports(self, people: int) -> NDArray[Any]:
+        """No bit, and all bits."""
+        return np.packbits(np.repeat(np.array([[0], [1]], dtype=np.uint8), self.k, axis=1), axis=1)
+
     @property
     def _words(self) -> int:
         return self.k

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
-from shuffledp.judge.fakes import FAKED, CountedFakes
-from shuffledp.judge.laws import CountedLaw, counted_law
 from shuffledp.judge.oracle import Oracle, Tick
-from shuffledp.judge.rows import TREE, CountedTree
-from shuffledp.judge.shares import SHARED, CountedShares
+from shuffledp.judge.reports import counted
 from shuffledp.record import Record, read_record
 from shuffledp.verify.answers import told_by
 from shuffledp.verify.check_certificate import check_certificate
@@ -120,15 +116,6 @@ def verify(
         why = "not computed again, since something is wrong already"
         checks += [unchecked(part, "", why)] if _wrong(checks) else _run(part, check)
     return Verification(tuple(checks))
-
-
-def counted(law: Mapping[str, Any]) -> CountedLaw:
-    """The law of a design, by its family."""
-    if law.get("type") in SHARED:
-        return CountedShares.of(law)
-    if law.get("type") == TREE:
-        return CountedTree.of(law)
-    return CountedFakes.of(law) if law.get("type") in FAKED else counted_law(law)
 
 
 def _swapped(record: Record) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.audits.messaged import Messaged
+from shuffledp.audits.messages import Messaged
 from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from shuffledp.sampling import Source, uniform
 

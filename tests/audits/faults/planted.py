@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shuffledp import Poll
-from shuffledp.audits.auditing import Audit, audit
 from shuffledp.audits.trial import Subject
+from shuffledp.audits.verdict import Audit, audit
 from shuffledp.sampling import Rng, source_of
 from tests.audits.faults import messages as people
 from tests.audits.faults import reports as senders

@@ -10,7 +10,7 @@ that is swapped in, and the kinds of slots that others may be.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
@@ -20,6 +20,7 @@ from flint import arb
 from shuffledp.judge.balls.arithmetic import Exact, ball
 from shuffledp.judge.balls.clones import Slot, SwappedClone
 from shuffledp.judge.balls.needle import Needle
+from shuffledp.judge.laws import set_patterns, sign_patterns
 
 __all__ = [
     "Kinds",
@@ -171,13 +172,7 @@ def _from_rows(
 
 def _subsets(k: int, size: int, epsilon0: float) -> Supports:
     """Outputs support a uniformly random set of ``size`` inputs."""
-    tested = min(k, 3)
-    table = {
-        pattern: ball(
-            Fraction(math.perm(size, sum(pattern)) * math.perm(k - size, tested - sum(pattern)), math.perm(k, tested))
-        )
-        for pattern in product((0, 1), repeat=tested)
-    }
+    table = {pattern: ball(share) for pattern, share in set_patterns(k, size, min(k, 3)).items()}
     return Supports(ball(epsilon0).exp(), ball(Fraction(size, k)), arb(0), (table,))
 
 
@@ -208,7 +203,7 @@ def _hadamard(k: int, epsilon0: float) -> Supports:
     # one block multiply to 1, as rows 1, 2, 3 do and rows 1, 2, 4 do not.
     inputs = sorted({x for x in (0, 1, 2, 3, last, last + 1, 2 * last) if x < k})
     tables = {
-        tuple(sorted(_sign_patterns([divmod(x, last) for x in chosen], blocks, columns).items()))
+        tuple(sorted(sign_patterns([divmod(x, last) for x in chosen], blocks, columns).items()))
         for chosen in permutations(inputs, min(k, 3))
     }
     total, universal = blocks * columns, int(k < columns)  # column 0 of a single block supports all its rows
@@ -221,35 +216,6 @@ def _hadamard(k: int, epsilon0: float) -> Supports:
             for table in sorted(tables)
         ),
     )
-
-
-def _sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) -> dict[Pattern, int]:
-    """How many columns support just these of the inputs at (block, row - 1)."""
-    counts: dict[Pattern, int] = {(0,) * len(places): (blocks - len({block for block, _ in places})) * columns}
-    for block in {block for block, _ in places}:
-        own = [row + 1 if each == block else 0 for each, row in places]
-        width = max(own).bit_length()
-        for column in _columns_of(own, width):
-            supported = tuple(int(row > 0 and (row & column).bit_count() % 2 == 0) for row in own)
-            counts[supported] = counts.get(supported, 0) + columns // 2 ** len(_digits(own, width))
-    return counts
-
-
-def _digits(rows: Sequence[int], width: int) -> list[int]:
-    """Of digits of a column that act alike on these rows, one."""
-    seen: dict[tuple[int, ...], int] = {}
-    for digit in range(width):
-        seen.setdefault(tuple(row >> digit & 1 for row in rows), digit)
-    return [digit for signature, digit in seen.items() if any(signature)]
-
-
-def _columns_of(rows: Sequence[int], width: int) -> Iterator[int]:
-    """One column for every combination of the digits that act differently; all occur equally
-    often.
-    """
-    digits = _digits(rows, width)
-    for chosen in product((0, 1), repeat=len(digits)):
-        yield sum(bit << digit for bit, digit in zip(chosen, digits, strict=True))
 
 
 def _distinct(needles: Sequence[Needle]) -> tuple[Needle, ...]:

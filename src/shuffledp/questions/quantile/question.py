@@ -103,14 +103,9 @@ class QuantileQuestion(Question):
         low, high = (quantiles_of(self.at, self.cuts, values, estimate.n) for values in moved)
         return list(zip(low, high, strict=True))
 
-    def expected_stderr(self, mechanism: Mechanism, n: int, values: Any = None) -> float:
-        """The largest standard error of the count below any cut point, with all n people spread
-        evenly over the bins, or for people's ``values``.
-        """
-        import numpy as np
-
-        held = np.full(mechanism.size, n / mechanism.size) if values is None else self.held(values, mechanism.size)
-        return float(mechanism.predicted(self.workload(mechanism.size), held).max())
+    def summed_up(self, errors: Any) -> float:
+        """The largest standard error of the count below any cut point."""
+        return float(errors.max())
 
     def domain(self, size: int) -> Bins:
         return Bins(cuts=self.cuts)

@@ -22,7 +22,17 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_positive
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import check_epsilon0, check_values
-from shuffledp.randomizers.randomizer import Atoms, End, Form, GroupLaw, Ints, Opened, Randomizer, Reporting
+from shuffledp.randomizers.randomizer import (
+    MOST_TRIED,
+    Atoms,
+    End,
+    Form,
+    GroupLaw,
+    Ints,
+    Opened,
+    Randomizer,
+    Reporting,
+)
 from shuffledp.randomizers.support import bits_for, chunks, histogram
 from shuffledp.sampling import Rng, Source, source_of
 
@@ -64,6 +74,12 @@ class MessageLaw(Randomizer, Reporting):
     @property
     def form(self) -> Form:
         return self.message if self.messages == 1 else Form(self.message.dtype, self.messages)
+
+    def extreme_reports(self, people: int) -> NDArray[Any]:
+        """All messages alike."""
+        dtype, _, outputs = self.message
+        tried = np.arange(min(outputs or 0, MOST_TRIED), dtype=dtype)
+        return tried if self.messages == 1 else np.tile(tried[:, None], self.messages)
 
     @property
     def seen_as(self) -> tuple[MessageLaw, int]:

@@ -129,6 +129,14 @@ class SplitShares(MessageLaw):
         """Messages, and the sums of their lower and of their upper bits."""
         return 3
 
+    def extreme_reports(self, people: int) -> NDArray[Any]:
+        """Shares that add up to nothing, and to half of what all people together can hold, which no
+        honest person sends and nobody can tell.
+        """
+        rows = np.zeros((2, self.messages), dtype=self.message.dtype)
+        rows[1, 0] = min(self.modulus - 1, self.honest * (self.k - 1) // 2) // people  # more would be refused
+        return rows
+
     def adds_up(self, tally: Ints, reports: int) -> bool:
         sent, low, high = tally.tolist()
         most_low, most_high = (1 << LIMB) - 1, (self.modulus - 1) >> LIMB

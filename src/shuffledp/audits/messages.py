@@ -1,28 +1,34 @@
-"""What an attacker makes of messages: the documented law of one person's, and how likely all that
-the shuffler hands on is for the target's two values.
+"""Laws of several messages under attack: all that the shuffler hands on is read at once.
 
-It is written from the documents of the laws, not with the code that draws or accounts them: a
-sampler that strays from them is caught.
+A view is what an attacker makes of messages: the law of one person's, and how likely all that is
+handed on is for the target's two values. The judge derives these from the documented law: a sampler
+that strays from it is caught.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from shuffledp._types import Floats
-from shuffledp.audits.joint import Joint, Seen
-from shuffledp.audits.reading import Classes, Misread
+from shuffledp.accounting.shuffled import shuffle
+from shuffledp.audits.census import Finding, binomial, least, multinomial
+from shuffledp.audits.reports import Classes, Joint, Misread, Seen
+from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
+from shuffledp.judge.reports import documented
+from shuffledp.mechanisms.shuffler import Bag
+from shuffledp.randomizers.law_file import law_of
+from shuffledp.sampling import Source, source_of
 
-__all__ = ["Beside", "MessageView", "dummies_law", "view_of"]
+__all__ = ["Beside", "MessageView", "Messaged", "dummies_law", "view_of"]
 
 TINY = 1e-300
 MOST_STRATA = 64  # values whose reports are counted apart
@@ -30,6 +36,9 @@ FEW = 6  # messages of a kind that are told apart one by one
 MOST_CLASSES = 64
 RARE = 1e-20
 FAR = 45.0  # noise of so many times its scale, and no farther
+HELD = 3  # messages of one value that the shuffler is given, to see how many it keeps
+SHARE_BINS = 64  # in which shares must be equally many
+LOUDEST = 600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +63,12 @@ class Beside(Joint):
 
 @dataclass(frozen=True, eq=False)
 class MessageView(ABC):
-    """``inputs`` are the target's two values, and what all others hold."""
+    """``law`` is the law that runs, and ``judged`` the same by the judge. ``inputs`` are the
+    target's two values, and what all others hold.
+    """
 
     law: Any
+    judged: Any
     people: int
 
     @property
@@ -89,10 +101,14 @@ class MessageView(ABC):
         hold.
         """
 
+    def alone(self, subject: Messaged, trials: int, source: Source, generator: np.random.Generator) -> list[Finding]:
+        """Whatever else there is to try of such messages, by themselves."""
+        return []
+
     @property
     def handed(self) -> int | None:
         """How many messages the shuffler hands on; None if it adds or drops some."""
-        return self.people * int(self.law.messages)
+        return None if self.law.mixes else self.people * int(self.judged.messages)
 
     @property
     def outputs(self) -> int:
@@ -102,7 +118,7 @@ class MessageView(ABC):
 
     def rows(self, reports: NDArray[Any]) -> NDArray[Any]:
         """People's reports, if they have the documented form."""
-        width = int(self.law.messages)
+        width = int(self.judged.messages)
         rows = reports[:, None] if width == 1 and reports.ndim == 1 else reports
         if reports.dtype != np.min_scalar_type(self.outputs - 1) or rows.shape[1:] != (width,):
             raise Misread(
@@ -131,14 +147,15 @@ class Among(MessageView):
     @property
     def truth(self) -> tuple[float, float]:
         """The chance that a true message names its sender's value, and that it names another."""
-        k, epsilon0 = self.law.k, self.law.epsilon0
-        if epsilon0 == math.inf:
-            return 1.0, 0.0
-        rest = 1.0 / (math.exp(epsilon0) + k - 1.0)
-        return math.exp(epsilon0) * rest, rest
+        keep = float(self.judged.keep)
+        return float(self.judged.hit) / keep, float(self.judged.miss) / keep
 
     def seen(self, messages: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(messages, minlength=self.outputs)[: self.law.k].astype(np.int64)
+
+    def answers(self, seen: NDArray[np.int64]) -> Floats:
+        hit, miss, fakes = float(self.judged.hit), float(self.judged.miss), float(self.judged.moments(self.people)[0])
+        return np.asarray((seen - self.people * miss - fakes) / (hit - miss))
 
 
 class AmongFakes(Among):
@@ -146,31 +163,19 @@ class AmongFakes(Among):
     of how often the target's two values are named by messages that are not the others' truth.
     """
 
-    def slots_law(self) -> Floats:
-        """How many fakes a person sends."""
-        law, slots = self.law, np.arange(self.law.slots + 1)
-        if law.kind == "bernoulli":
-            return _binomial(law.slots, law.chance)
-        mean = law.slots * law.chance
-        chances = np.exp(slots * math.log(mean) - mean - gammaln(slots + 1.0))
-        chances[-1] = 1.0 - chances[:-1].sum()
-        return np.asarray(chances)
-
     @property
     def person(self) -> Floats:
         """How often the own value is named, and how many others are."""
         hit, _ = self.truth
-        table = np.zeros((FEW + 1, FEW + 1))
-        for fakes, chance in enumerate(self.slots_law().tolist()):
+        slots = self.judged.messages - 1
+        tossed = not len(self.judged.table[1])
+        many = _binomial(slots, self.judged.own["chance"]) if tossed else self.judged.ideal(0, slots + 1)
+        cells = np.zeros((FEW + 1, FEW + 1))
+        for fakes, chance in enumerate(map(float, many)):
             for own, share in enumerate(_binomial(fakes, 1.0 / self.law.k).tolist()):
                 for true, part in ((1, hit), (0, 1.0 - hit)):
-                    table[min(own + true, FEW), min(fakes - own + 1 - true, FEW)] += chance * share * part
-        return table.ravel()
-
-    def answers(self, seen: NDArray[np.int64]) -> Floats:
-        hit, miss = self.truth
-        fakes = float(self.slots_law() @ np.arange(self.law.slots + 1)) / self.law.k
-        return np.asarray((seen - self.people * (miss + fakes)) / (hit - miss))
+                    cells[min(own + true, FEW), min(fakes - own + 1 - true, FEW)] += chance * share * part
+        return cells.ravel()
 
     def classify(self, values: NDArray[np.intp], rows: NDArray[Any]) -> Classes:
         own = np.count_nonzero(rows == values[:, None], axis=1)
@@ -183,24 +188,16 @@ class AmongFakes(Among):
         free = seen.astype(np.float64)
         free[:, other] -= (self.people - 1) * (hit - miss)
         weights = np.maximum((hit - miss) * free[:, [first, second]] + miss * free.sum(axis=1)[:, None], 0.0)
-        return np.asarray(np.log(np.maximum(weights[:, 0], TINY)) - np.log(np.maximum(weights[:, 1], TINY)))
+        return _log_ratio(weights[:, 0], weights[:, 1])
 
 
-def dummies_law(law: ShufflerDummies | TreeDummies) -> tuple[int, Floats]:
+def dummies_law(judged: Any) -> tuple[int, Floats]:
     """How many dummies a value gets: the least number that is at all likely, and the chances of it
     and the next.
     """
-    if law.kind == "poisson":
-        wide = 12.0 * math.sqrt(law.rate) + 40.0
-        counts = np.arange(max(0, math.floor(law.rate - wide)), math.ceil(law.rate + wide) + 1)
-        logs = counts * math.log(law.rate) - gammaln(counts + 1.0)
-    else:
-        below, above = (math.ceil(FAR / -math.log(side)) if side else 0 for side in (law.left, law.right))
-        counts = np.arange(max(0, law.center - below), law.center + above + 1)
-        falls = [math.log(side) if side else 0.0 for side in (law.left, law.right)]
-        logs = np.where(counts < law.center, (law.center - counts) * falls[0], (counts - law.center) * falls[1])
-    chances = np.exp(logs - logs.max())
-    return int(counts[0]), np.asarray(chances / chances.sum())
+    first, table = judged.table
+    chances = np.array([float(each) for each in judged.ideal(first, len(table))])
+    return first, chances / chances.sum()
 
 
 class AmongDummies(Among):
@@ -208,20 +205,15 @@ class AmongDummies(Among):
     so, if true messages are the plain values.
     """
 
-    @property
-    def handed(self) -> None:
-        return None
+    @cached_property
+    def dummies(self) -> tuple[int, Floats]:
+        """How many dummies a value gets."""
+        return dummies_law(self.judged)
 
     @property
     def person(self) -> Floats:
         hit, miss = self.truth
         return np.array([hit, miss * (self.law.k - 1.0)])
-
-    def answers(self, seen: NDArray[np.int64]) -> Floats:
-        hit, miss = self.truth
-        first, law = dummies_law(self.law)
-        dummies = first + float(law @ np.arange(len(law)))
-        return np.asarray((seen - self.people * self.law.keep * miss - dummies) / (self.law.keep * (hit - miss)))
 
     def classify(self, values: NDArray[np.intp], rows: NDArray[Any]) -> Classes:
         return np.asarray((rows[:, 0] != values).astype(np.intp))
@@ -231,22 +223,34 @@ class AmongDummies(Among):
         target's message times keep.
         """
         hit, miss = self.truth
-        keep = self.law.keep
+        first, dummies = self.dummies
+        keep = float(self.judged.keep)
         moved = np.empty(seen.shape)
         for value in range(self.law.k):
-            first, law = self.others(value)
-            place = seen[:, value] - first
+            chance = keep * (hit if value == self.inputs[2] else miss)  # of each of the others
+            law, place = np.convolve(dummies, _binomial(self.people - 1, chance)), seen[:, value] - first
             at, before = (_look_up(law, place - step) for step in (0, 1))
             moved[:, value] = before / np.maximum(at, TINY)
         total = moved.sum(axis=1)
         likely = [(1.0 - keep) + keep * ((hit - miss) * moved[:, x] + miss * total) for x in self.inputs[:2]]
-        return np.asarray(np.log(np.maximum(likely[0], TINY)) - np.log(np.maximum(likely[1], TINY)))
+        return _log_ratio(likely[0], likely[1])
 
-    def others(self, value: int) -> tuple[int, Floats]:
-        """How often a value is named by dummies and the others."""
-        first, law = dummies_law(self.law)
-        chance = self.truth[0 if value == self.inputs[2] else 1]
-        return first, np.convolve(law, _binomial(self.people - 1, self.law.keep * chance))
+    def alone(self, subject: Messaged, trials: int, source: Source, generator: np.random.Generator) -> list[Finding]:
+        """The shuffler alone, given a few messages of one value: how many of those it keeps, how
+        many dummies it adds, and where they lie.
+        """
+        last = self.outputs - 1  # of what a message can name: in order they would come last
+        given = np.full(HELD, last, dtype=self.law.message.dtype)
+        out = [self.messages(subject.mix(given, source)) for _ in range(trials)]
+        seen = np.array([self.seen(each) for each in out])
+        first, dummies = self.dummies
+        kept = np.convolve(dummies, _binomial(HELD, float(self.judged.keep)))
+        found = [_counts(seen[:, -1], first, kept), _counts(seen[:, :-1].ravel(), first, dummies)]
+        p, which = least(found)
+        where = ("messages that are kept", "dummies")[which]
+        added: Finding = ("dummies", "the shuffler does not add dummies, or keep messages, by the law", p, where)
+        ordered = [each for each in out if np.any(np.diff(each.astype(np.int64)) < 0)]
+        return [added, *([_placed(ordered, last, generator)] if ordered else [])]
 
 
 class AmongNodes(AmongDummies):
@@ -259,14 +263,10 @@ class AmongNodes(AmongDummies):
         """The target's differ on every level; all others hold a value between."""
         return 0, self.law.k - 1, self.law.k // 2
 
-    def nodes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+    def nodes(self, values: NDArray[Any]) -> NDArray[np.intp]:
         """Of each value, the node on every level, numbered through all levels."""
-        columns, before = [], 0
-        for level in range(self.law.levels):
-            width = self.law.branches ** (self.law.levels - 1 - level)
-            columns.append(before + values.astype(np.int64) // width)
-            before += -(-self.law.k // width)
-        return np.stack(columns, axis=1)
+        held = np.nonzero(self.judged.holding.T)[1].reshape(self.law.k, -1)
+        return np.asarray(held[values])
 
     def classify(self, values: NDArray[np.intp], rows: NDArray[Any]) -> Classes:
         return np.asarray(np.any(rows != self.nodes(values), axis=1).astype(np.intp))
@@ -275,28 +275,33 @@ class AmongNodes(AmongDummies):
         return np.bincount(messages, minlength=self.outputs).astype(np.int64)
 
     def loss(self, seen: NDArray[np.int64]) -> Floats:
-        first, law = dummies_law(self.law)
+        first, law = self.dummies
         one, two, others = self.nodes(np.array(self.inputs))
         total = np.zeros(len(seen))
         for sign, nodes in ((1.0, one), (-1.0, two)):
             for node in nodes.tolist():
                 place = seen[:, node] - first - (self.people - 1) * int(node in others)
-                at, before = (np.log(np.maximum(_look_up(law, place - step), TINY)) for step in (0, 1))
-                total += sign * (before - at)
+                total += sign * _log_ratio(_look_up(law, place - 1), _look_up(law, place))
         return total
 
     def answers(self, seen: NDArray[np.int64]) -> Floats:
         """By least squares, where all but the last value are free and that one has the rest."""
-        first, law = dummies_law(self.law)
-        holding = np.zeros((self.outputs, self.law.k))
-        for value, nodes in enumerate(self.nodes(np.arange(self.law.k))):
-            holding[nodes, value] = 1.0
-        counted = seen - first - float(law @ np.arange(len(law))) - self.people * holding[:, -1]
-        held = np.linalg.lstsq(holding[:, :-1] - holding[:, -1:], counted, rcond=None)[0]
-        return np.append(held, self.people - held.sum())
+        each = [(value, value + 1) for value in range(self.law.k)]
+        return np.asarray(self.judged.in_groups(seen.tolist(), each, self.people).values)
 
 
-class SignedView(MessageView):
+class Shared(MessageView):
+    """Noise that people share: each adds a negative binomial number, or two."""
+
+    def noise(self, people: int, most: int) -> Floats:
+        """How likely so many people's noise of one sign is 0, 1, ..., most."""
+        from scipy.stats import nbinom  # large, and needed by audits only
+
+        shape, success = people / self.judged.own["honest"], float(1 - self.judged.ratio)
+        return np.asarray(nbinom.pmf(np.arange(most + 1), shape, success))
+
+
+class SignedView(Shared):
     """+1 and -1: how many there are of both."""
 
     @property
@@ -306,8 +311,11 @@ class SignedView(MessageView):
     @property
     def person(self) -> Floats:
         """How many of both are added; the last class is more of one than are told apart."""
-        most = self.law.messages - 1
-        table = self.added(most)
+        most = self.judged.messages - 1
+        single, table = self.noise(1, most), np.zeros((most + 1, most + 1))
+        for both, chance in enumerate(self.pairs(1, most).tolist()):
+            part = single[: most + 1 - both]
+            table[both:, both:] += chance * np.outer(part, part)
         plus, minus = np.indices(table.shape)
         table[plus + minus > most] = 0.0
         table[0, 0] += 1.0 - table.sum()  # whoever has no room adds nothing
@@ -315,66 +323,59 @@ class SignedView(MessageView):
         cells = table[:few, :few].ravel()
         return np.append(cells, max(0.0, 1.0 - cells.sum()))
 
-    def added(self, most: int) -> Floats:
-        """How likely one person adds so many +1 and so many -1, up to ``most`` of each."""
-        share = 1.0 / self.law.honest
-        single = _negative_binomial(share, math.exp(-self.law.decay), most)
-        pairs = _poisson(share * self.law.pairs, most)
-        table = np.zeros((most + 1, most + 1))
-        for both, chance in enumerate(pairs.tolist()):
-            part = single[: most + 1 - both]
-            table[both:, both:] += chance * np.outer(part, part)
-        return table
+    def pairs(self, people: int, most: int) -> Floats:
+        """How likely so many people add 0, 1, ..., most pairs."""
+        from scipy.stats import poisson
+
+        mean = people * self.judged.own["pairs"] / self.judged.own["honest"]
+        return np.asarray(poisson.pmf(np.arange(most + 1), mean))
 
     def classify(self, values: NDArray[np.intp], rows: NDArray[Any]) -> Classes:
         plus = np.count_nonzero(rows == 1, axis=1) - values
         minus = np.count_nonzero(rows == 2, axis=1)
         if int(plus.min()) < 0:
             raise Misread("whoever holds the value must send +1, got a report without one")
-        few = min(FEW, self.law.messages)
+        few = min(FEW, self.judged.messages)
         return np.asarray(np.where((plus < few) & (minus < few), plus * few + minus, few * few))
 
     def seen(self, messages: NDArray[Any]) -> NDArray[np.int64]:
         return np.bincount(messages, minlength=3)[1:3].astype(np.int64)
 
     def answers(self, seen: NDArray[np.int64]) -> Floats:
-        plus, minus = seen.tolist()
-        return np.array([float(plus - minus)])
+        return np.array([float(self.judged.total(seen.tolist(), self.people))])
 
     def loss(self, seen: NDArray[np.int64]) -> Floats:
         """Nobody else holds the value."""
-        share, most = self.people / self.law.honest, int(seen.max())
-        single = _negative_binomial(share, math.exp(-self.law.decay), most)
-        chances = _poisson(share * self.law.pairs, most)
+        most = int(seen.max())
+        single, chances = self.noise(self.people, most), self.pairs(self.people, most)
         pairs = np.flatnonzero(chances > RARE * chances.max())
         cells, place = np.unique(seen, axis=0, return_inverse=True)
         by_minus = chances[pairs] * _look_up(single, cells[:, 1:] - pairs)
         zero, one = ((by_minus * _look_up(single, cells[:, :1] - held - pairs)).sum(axis=1) for held in (0, 1))
-        loss = np.log(np.maximum(zero, TINY)) - np.log(np.maximum(one, TINY))
-        return np.asarray(loss[place.ravel()])
+        return np.asarray(_log_ratio(zero, one)[place.ravel()])
 
 
-class SplitView(MessageView):
+class SplitView(Shared):
     """Shares: their sum says what the noise lets through, and each by itself nothing."""
 
     @property
     def inputs(self) -> tuple[int, int, int]:
         return 0, self.law.k - 1, 0
 
-    def noise(self, people: int) -> Floats:
+    def both(self, people: int) -> Floats:
         """How likely the noise of so many people is -reach, ..., reach."""
-        reach = min(people * self.law.reach, math.ceil(FAR / self.law.decay))
-        single = _negative_binomial(people / self.law.honest, math.exp(-self.law.decay), reach)
+        own = self.judged.own
+        single = self.noise(people, min(people * own["reach"], math.ceil(FAR / own["decay"])))
         return np.convolve(single, single[::-1])
 
     @property
     def person(self) -> Floats:
-        return np.asarray(np.bincount(self.classes, weights=self.noise(1)), dtype=np.float64)
+        return np.asarray(np.bincount(self.classes, weights=self.both(1)), dtype=np.float64)
 
     @property
     def classes(self) -> Classes:
         """The class of each noise: neighbors together, so that there are few."""
-        law = self.noise(1)
+        law = self.both(1)
         reached = np.minimum((np.cumsum(law) - law / 2.0) / law.sum(), 1.0 - 1e-12)
         found: Classes = np.unique((reached * MOST_CLASSES).astype(np.intp), return_inverse=True)[1].ravel()
         return found
@@ -386,9 +387,9 @@ class SplitView(MessageView):
 
     def total(self, sums: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Sums modulo the size of a share, from minus one half of it to one half."""
-        modulus = np.uint64(1 << self.law.share_bits)
+        modulus = np.uint64(1 << self.judged.own["share_bits"])
         wrapped = (sums & (modulus - np.uint64(1))).astype(np.int64)
-        return np.asarray(np.where(wrapped >= 1 << (self.law.share_bits - 1), wrapped - int(modulus), wrapped))
+        return np.asarray(np.where(wrapped >= int(modulus) // 2, wrapped - int(modulus), wrapped))
 
     def seen(self, messages: NDArray[Any]) -> NDArray[np.int64]:
         return self.total(messages.astype(np.uint64).sum(keepdims=True))
@@ -397,28 +398,48 @@ class SplitView(MessageView):
         return seen.astype(np.float64)
 
     def loss(self, seen: NDArray[np.int64]) -> Floats:
-        law = self.noise(self.people)
-        reach = len(law) // 2
-        zero, one = (_look_up(law, seen[:, 0] - held + reach) for held in self.inputs[:2])
-        return np.asarray(np.log(np.maximum(zero, TINY)) - np.log(np.maximum(one, TINY)))
+        law = self.both(self.people)
+        zero, one = (_look_up(law, seen[:, 0] - held + len(law) // 2) for held in self.inputs[:2])
+        return _log_ratio(zero, one)
+
+    def alone(self, subject: Messaged, trials: int, source: Source, generator: np.random.Generator) -> list[Finding]:
+        """Every share by itself must be uniform, whatever its sender holds: by its upper and by its
+        lower bits, in every place.
+        """
+        bits = self.judged.own["share_bits"]
+        size = min(SHARE_BINS, 1 << bits)
+        rows = self.rows(subject.send(np.full(SHARE_BINS * trials, self.law.k - 1), source)).astype(np.int64)
+        tests = []
+        for column in rows.T:
+            for part in (column * size >> bits, column % size):
+                tests.append(multinomial(np.bincount(part, minlength=size), np.full(size, 1.0 / size))[0])
+        p, which = least(tests)
+        return [("shares", "shares are not uniform: one says something by itself", p, f"share {which // 2}")]
 
 
-VIEWS: dict[type[MessageLaw], type[MessageView]] = {
-    UserFakes: AmongFakes,
-    ShufflerDummies: AmongDummies,
-    TreeDummies: AmongNodes,
-    SignedUnits: SignedView,
-    SplitShares: SplitView,
+# By a parameter that no other law has.
+VIEWS: dict[str, type[MessageView]] = {
+    "slots": AmongFakes,
+    "keep": AmongDummies,
+    "levels": AmongNodes,
+    "pairs": SignedView,
+    "share_bits": SplitView,
 }
 
 
-def view_of(law: MessageLaw, people: int) -> MessageView:
+def view_of(law: Any, people: int) -> MessageView:
     """How the messages of a law are read, with so many people."""
-    if type(law) not in VIEWS:
+    try:
+        judged = documented(law_of(law))
+        return next(view for name, view in VIEWS.items() if name in judged.own)(law, judged, people)
+    except (InvalidInput, StopIteration, AttributeError):
         raise InvalidInput(
             f"the audit must know how to read messages, got {type(law).__name__} of {people} people. Write a Subject."
-        )
-    return VIEWS[type(law)](law, people)
+        ) from None
+
+
+def _log_ratio(above: Floats, below: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(above, TINY)) - np.log(np.maximum(below, TINY)))
 
 
 def _look_up(law: Floats, places: NDArray[np.int64]) -> Floats:
@@ -432,13 +453,65 @@ def _binomial(trials: int, chance: float) -> Floats:
     return np.asarray(binom.pmf(np.arange(trials + 1), trials, chance))
 
 
-def _poisson(mean: float, most: int) -> Floats:
-    counts = np.arange(most + 1)
-    return np.asarray(np.exp(counts * math.log(max(mean, TINY)) - mean - gammaln(counts + 1.0)))
+class Messaged(Subject):
+    """A law of several messages, with ``n`` people: each sends a report, and the shuffler mixes the
+    messages of all, or does more if the law says so.
+    """
+
+    decode: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
+
+    def __init__(self, law: Any, n: int, *, name: str | None = None) -> None:
+        words = ", ".join(f"{key} = {value}" for key, value in law.describe().items())
+        self.law: Any = law.realised
+        self.n, self.name = n, name or f"{words}; {n} people"
+        self.view = view_of(self.law, n)
+
+    def certified(self, delta: float) -> float:
+        return shuffle(self.law, n=self.n).epsilon_at_most(delta=delta)
+
+    def send(self, values: NDArray[Any], source: Source) -> NDArray[Any]:
+        """What people send who hold these inputs: one report each."""
+        return np.asarray(self.law.randomize(values, rng=source))
+
+    def mix(self, messages: NDArray[Any], source: Source) -> NDArray[Any]:
+        """What the shuffler hands on of all messages of one run."""
+        return Bag({}, self.law.mixed_messages(messages, rng=source)).rows
+
+    def play(self, which: int, runs: int, source: Source) -> Play:
+        values = np.full(self.n, self.view.inputs[2])
+        values[self.n // 2] = self.view.inputs[which]
+        rows = self.view.rows(self.send(np.tile(values, runs), source)).reshape(runs, -1)
+        seen = [self.view.seen(self.view.messages(self.mix(run, source))) for run in rows]
+        loss = np.clip(self.view.loss(np.array(seen)), -LOUDEST, LOUDEST)
+        return Play(np.exp(loss)[:, None], np.ones((runs, 1)))
+
+    def bench(self) -> Bench:
+        def alone(trials: int, source: Source, generator: np.random.Generator) -> list[Finding]:
+            return self.view.alone(self, trials, source, generator)
+
+        parts = Bench(self.n, Beside.of(self.view), self.send, decode=self.decode, more=alone)
+        if self.law.mixes:  # what comes out is not what went in
+            return parts
+        tokens = self.send(np.arange(self.n) % self.law.k, source_of(None)).ravel()
+        return replace(parts, shuffle=lambda each: self.view.messages(self.mix(each, source_of(None))), tokens=tokens)
 
 
-def _negative_binomial(shape: float, ratio: float, most: int) -> Floats:
-    """The sum of ``shape`` geometric variables, which need not be whole."""
-    counts = np.arange(most + 1)
-    logs = gammaln(counts + shape) - gammaln(shape) - gammaln(counts + 1.0)
-    return np.asarray(np.exp(logs + shape * math.log1p(-ratio) + counts * math.log(ratio)))
+def _counts(seen: NDArray[np.int64], first: int, law: Floats) -> float:
+    """The p-value of independent counts whose law begins at ``first``."""
+    places = seen - first
+    if int(places.min()) < 0 or int(places.max()) >= len(law):
+        return 0.0
+    return multinomial(np.bincount(places, minlength=len(law)), law)[0]
+
+
+def _placed(released: list[NDArray[Any]], given: int, generator: np.random.Generator) -> Finding:
+    """Where the messages that were handed in lie among the others, against the same in another
+    order: given what was released, either is as likely to be farther to the front.
+    """
+    signs = []
+    for messages in released:
+        places = np.flatnonzero(messages == given).sum()
+        signs.append(np.sign(places - np.flatnonzero(generator.permutation(messages) == given).sum()))
+    before, after = (int(np.count_nonzero(np.array(signs) == sign)) for sign in (-1, 1))
+    p = float(binomial(before, before + after, 0.5))
+    return "shuffling", "the order of the release says which messages are dummies", p, "over all places"

@@ -15,7 +15,7 @@ import numpy as np
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.accounting.guarantee import check_delta
 from shuffledp.audits.attack import BAG, SIGNIFICANCE, Check, Tally, bag_score, chosen, judged, proven
-from shuffledp.audits.reading import Misread
+from shuffledp.audits.reports import Misread
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play, Subject, misread, tried
 from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
@@ -109,7 +109,7 @@ def audit(
     budget_seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Audit:
-    """Attack a protocol, or a randomizer with ``n`` users behind a shuffler, ``runs`` times on each
+    """Attack a poll, or a randomizer with ``n`` users behind a shuffler, ``runs`` times on each
     of two datasets.
 
     The target holds one of two values and all others the value that gives it away most. Half of the
@@ -140,45 +140,25 @@ def audit(
     watch = _Watch(started, budget, alone + 2 * runs, progress)
     findings = [] if bench is None else tried(bench, runs, source, watch.alone)
     watch = replace(watch, before=alone)
-    tally, attacked = Tally(subject.n, subject.hay, subject.needles), _Attacked(0, 0.0, 0.0, BAG)
+    tally = Tally(subject.n, subject.hay, subject.needles)
+    made, lower, sure, name = 0, 0.0, 0.0, BAG
     if all(p > 0.0 for name, _, p, _ in findings if name == "format"):
         try:
-            attacked = _attacked(subject, source, tally, watch, runs, delta, alpha)
+            made, lower, sure, name = _attacked(subject, source, tally, watch, runs, delta, alpha)
             findings += tally.findings()
         except Misread as error:
             findings.append(misread(error))
     seconds = time.monotonic() - started
-    lower, sure = attacked.epsilon_lower, attacked.epsilon_sure
-    return Audit(
-        subject.name,
-        subject.n,
-        delta,
-        confidence,
-        attacked.runs,
-        lower,
-        sure,
-        attainable,
-        certified,
-        attacked.name,
-        judged(findings),
-        seconds,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Attacked:
-    """What the attack proved, and in how many runs."""
-
-    runs: int
-    epsilon_lower: float
-    epsilon_sure: float
-    name: str
+    proved, promised = (made, lower, sure), (attainable, certified)
+    return Audit(subject.name, subject.n, delta, confidence, *proved, *promised, name, judged(findings), seconds)
 
 
 def _attacked(
     subject: Subject, source: Source, tally: Tally, watch: _Watch, runs: int, delta: float, alpha: float
-) -> _Attacked:
-    """Choose the attack on some of the runs, and measure it on the others."""
+) -> tuple[int, float, float, str]:
+    """Choose the attack on some of the runs, and measure it on the others: how many there were,
+    what was proven, also with the confidence of a verdict, and what the attack looks at.
+    """
     half = min(runs // 2, max(MOST_ITEMS // subject.n, LEAST_RUNS // 2))
     first: tuple[list[Play], list[Play]] = ([], [])
     done = _play(
@@ -200,7 +180,7 @@ def _attacked(
     lower, sure = (
         proven(attack, (hits[0], hits[1]), (measured, measured), delta, level) if measured else 0.0 for level in levels
     )
-    return _Attacked(done + measured, lower, sure, attack.name)
+    return done + measured, lower, sure, attack.name
 
 
 @dataclass(frozen=True, slots=True)
