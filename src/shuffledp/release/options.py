@@ -34,6 +34,7 @@ __all__ = [
     "ANSWER",
     "BUDGET",
     "EVERYONE",
+    "LISTS",
     "MESSY",
     "QUESTION",
     "TABLE",
@@ -57,6 +58,7 @@ Listed = int | PathLike | Iterable[object]
 Names = str | Mapping[str, str]  # one for all columns, or by column
 Kind = Literal["text", "texts", "switch", "number", "numbers", "count", "people", "file", "words", "ranges"]
 
+LISTS = "File with one category per line, a list such as yes,no, or whole numbers such as 0..11"
 # The panels of a command's help.
 EVERYONE, QUESTION, ANSWER = "Who reports, and who looks", "The question", "The answer"
 TABLE, MESSY, BUDGET = "The table", "If the table is messy", "The budget"

@@ -71,8 +71,9 @@ class Release:
         return release_svg(self.record)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write what the command writes into a new ``folder``: the page, the estimates as CSV, JSON
-        and figure, and the design. Saving again is not a new release, and costs nothing.
+        """Write what the command writes into a new ``folder``: the page, what was asked and the
+        estimates as CSV, all facts as JSON, the figure and the design. Saving again is not a new
+        release, and costs nothing.
         """
         place = check_new_folder(Path(folder), lasting=True)
         write_release(place, self.record, self.estimate)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict, Unpack
 
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words
 from shuffledp.release import options as shared
-from shuffledp.release.options import Option, PathLike, keywords
+from shuffledp.release.options import LISTS, Option, PathLike, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
@@ -23,7 +23,7 @@ class Valued(TypedDict, total=False):
     value: Required[Annotated[object, Option("Value to count.", example="yes")]]
     categories: Annotated[
         PathLike | Iterable[object] | None,
-        Option("File with one category per line, or a list such as yes,no.", kind="text", metavar="FILE|LIST"),
+        Option(f"{LISTS}.", kind="text", metavar="FILE|LIST"),
     ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 from shuffledp.domain import as_list
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release import options as shared
-from shuffledp.release.options import Listed, Names, Option, keywords
+from shuffledp.release.options import LISTS, Listed, Names, Option, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
@@ -23,7 +23,7 @@ class Crossed(TypedDict, total=False):
     categories: Annotated[
         Iterable[Listed] | None,
         Option(
-            "File with one category per line, or a list such as yes,no; once for each column.",
+            f"{LISTS}; once for each column.",
             kind="texts",
             metavar="FILE|LIST",
             example="yes,no",

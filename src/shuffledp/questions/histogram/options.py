@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release import options as shared
-from shuffledp.release.options import Listed, Option, keywords
+from shuffledp.release.options import LISTS, Listed, Option, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
@@ -19,13 +19,7 @@ class Listing(TypedDict, total=False):
 
     categories: Annotated[
         Listed | None,
-        Option(
-            "File with one category per line, a list such as yes,no, or whole numbers such as 0..11.",
-            kind="text",
-            metavar="FILE|LIST",
-            example="yes,no",
-            instead=(),
-        ),
+        Option(f"{LISTS}.", kind="text", metavar="FILE|LIST", example="yes,no", instead=()),
     ]
 
 
