@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from shuffledp import KRR, Hadamard, Poll, UserFakes
 from shuffledp.accounting.analytic_gaussian import sigma
-from shuffledp.judge.answers import law_of as counted
 from shuffledp.judge.laws import CountedLaw
+from shuffledp.judge.reports import counted
 from shuffledp.judge.rows import counted_groups, counted_mean, counts, signed_counts
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify.check_comparison import _sigma

@@ -11,8 +11,8 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.answers import law_of as counted
 from shuffledp.judge.effort import Effort
+from shuffledp.judge.reports import counted
 from shuffledp.ledger import Ledger
 from shuffledp.page import plain
 from shuffledp.randomizers.law_file import law_of

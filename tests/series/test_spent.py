@@ -10,9 +10,9 @@ import pytest
 from shuffledp import Accountant, Poll, shuffle
 from shuffledp.design import Design
 from shuffledp.judge import rounds_delta
-from shuffledp.judge.answers import law_of as counted
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
 from shuffledp.judge.messages import MessageSums
+from shuffledp.judge.reports import counted
 from shuffledp.series.pausing import spent_after
 
 SETTLED: dict[str, Any] = {"n": 700, "honest": 500, "rounds": 5, "epsilon": 2.0, "delta": 1e-6}

@@ -6,6 +6,8 @@ import importlib
 import sys
 from pathlib import Path
 
+from shuffledp.page.page import environment
+
 QUESTION = """
 from typing import Annotated, Literal
 
@@ -42,6 +44,7 @@ def write(
     recheck: str = RECHECK + HONEST,
     *,
     question: str = QUESTION,
+    section: str = SECTION,
     names: str = "ballot",
     version: str = "1.2",
 ) -> None:
@@ -49,12 +52,8 @@ def write(
     package, said = home / "of_ballots", home / "of_ballots-1.dist-info"
     for folder in (package, said):
         folder.mkdir(exist_ok=True)
-    for name, text in {
-        "question.py": question,
-        "options.py": OPTIONS,
-        "recheck.py": recheck,
-        "section.html": SECTION,
-    }.items():
+    texts = {"question.py": question, "options.py": OPTIONS, "recheck.py": recheck, "section.html": section}
+    for name, text in texts.items():
         (package / name).write_text(text, encoding="utf-8")
     (package / "__init__.py").touch()
     (said / "METADATA").write_text(f"Metadata-Version: 2.1\nName: of-ballots\nVersion: {version}\n")
@@ -64,7 +63,8 @@ def write(
 
 
 def forget() -> None:
-    """Modules that were loaded from it."""
+    """Modules and templates that were loaded from it."""
+    environment.cache_clear()
     for name in [each for each in sys.modules if each.partition(".")[0] == "of_ballots"]:
         del sys.modules[name]
     importlib.invalidate_caches()

@@ -14,8 +14,8 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.client import Encoder
 from shuffledp.design import Design
-from shuffledp.judge.answers import law_of
 from shuffledp.judge.effort import Effort
+from shuffledp.judge.reports import counted
 from shuffledp.page import html
 from shuffledp.record import HASHED, Asked, Record
 from shuffledp.release.pipeline import estimate_of, record_of
@@ -97,7 +97,7 @@ def rehashed(made: dict[str, Any]) -> dict[str, Any]:
 def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
     """What the recheck of its question says of these facts, and what it leaves to be done."""
     record = Record.from_json(made)
-    judge = Judge(record, law_of(made["design"]["mechanism"]), Effort())
+    judge = Judge(record, counted(made["design"]["mechanism"]), Effort())
     return check_answer(json.dumps(made), judge), judge
 
 

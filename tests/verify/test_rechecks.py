@@ -77,6 +77,19 @@ def test_its_own_section_is_on_the_page_escaped_and_so_is_its_name(install: Inst
     assert [check.what for check in forged.failed] == ["the page"]
 
 
+def test_a_section_that_breaks_makes_the_verdict_incomplete_and_no_traceback(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install(RECHECK + HONEST)
+    page = tmp_path / "page.html"
+    page.write_text(as_page(ballot()), encoding="utf-8")
+    install(RECHECK + HONEST, section="{% macro extra() %}{{ 1 // 0 }}{% endmacro %}\n")
+    assert main(["verify", str(page)]) == 3
+    assert "THE PAGE WAS NOT CHECKED" in capsys.readouterr().out
+    assert main(["verify", str(page), "--rewrite", str(tmp_path / "new.html")]) == 2
+    assert "got ZeroDivisionError from it. Update that package." in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_page_of_another_version_of_it_is_not_compared_and_never_passes(install: Install) -> None:
     install(RECHECK + HONEST)
     page = as_page(ballot())

@@ -15,7 +15,7 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.answers import law_of as counted
+from shuffledp.judge.reports import counted
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import NAMES, as_page, facts, made_by, rehashed

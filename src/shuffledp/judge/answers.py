@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from shuffledp.judge.fakes import FAKED, CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
-from shuffledp.judge.laws import LEVELS, CountedLaw, CountedLevels
+from shuffledp.judge.laws import CountedLaw, CountedLevels
 from shuffledp.judge.rows import (
     FEW,
     SOLVED,
-    TREE,
     CountedTree,
     Estimated,
     bernstein,
@@ -24,30 +21,18 @@ from shuffledp.judge.rows import (
     counted_mean,
     score,
 )
-from shuffledp.judge.shares import SHARED, CountedShares
+from shuffledp.judge.shares import CountedShares
 
 __all__ = [
     "bin_weights",
     "counted_bins",
     "counted_number",
     "counted_unions",
-    "law_of",
     "moved",
     "moved_bins",
 ]
 
 Bins = tuple[int, int]
-READ: dict[str, type[CountedLaw]] = {
-    **dict.fromkeys(SHARED, CountedShares),
-    **dict.fromkeys(FAKED, CountedFakes),
-    TREE: CountedTree,
-    LEVELS: CountedLevels,
-}
-
-
-def law_of(law: Mapping[str, Any]) -> CountedLaw:
-    """The law of a design, by its family."""
-    return READ.get(str(law.get("type")), CountedLaw).of(law)
 
 
 def moved(law: CountedLaw) -> float | None:

@@ -11,20 +11,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.judge.answers import law_of
-from shuffledp.judge.laws import CountedLaw
+from shuffledp.judge.fakes import FAKED, CountedFakes
+from shuffledp.judge.laws import LEVELS, CountedLaw, CountedLevels
+from shuffledp.judge.rows import TREE, CountedTree
+from shuffledp.judge.shares import SHARED, CountedShares
 
-__all__ = ["documented", "supports"]
+__all__ = ["counted", "documented", "supports"]
 
 Words = NDArray[np.uint64]
+READ: dict[str, type[CountedLaw]] = {
+    **dict.fromkeys(SHARED, CountedShares),
+    **dict.fromkeys(FAKED, CountedFakes),
+    TREE: CountedTree,
+    LEVELS: CountedLevels,
+}
 FIRST, SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 
 
+def counted(law: Mapping[str, Any]) -> CountedLaw:
+    """The law that a design says, of whichever family."""
+    return READ.get(str(law.get("type")), CountedLaw).of(law)
+
+
 def documented(law: Mapping[str, Any]) -> Any:
-    """A law with the integers that follow from its parameters, wherever they do: those that are
+    """The same with the integers that follow from its parameters, wherever they do: those that are
     written down are the sampler's.
     """
-    said = law_of(law)
+    said = counted(law)
     least = said.least_integers
     return replace(said, integers=(*least, *said.integers[len(least) :]))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp import wording
+from shuffledp.errors import InvalidInput
 from shuffledp.page import facts, numerals, sentences
 from shuffledp.page.drawings import Drawings
 from shuffledp.page.svg import Chart, Markup, printable
@@ -114,6 +115,13 @@ def html(record: Record) -> str:
         return Shown(record).html()
     except TemplateError as error:  # as only a record that shuffledp did not write lets it happen
         raise unusual("page", error.message) from None
+    except Exception as error:
+        if isinstance(error, InvalidInput) or (name := record.design.question.type) in OURS:
+            raise
+        raise InvalidInput(
+            f"the page of the question {name!r:.60} must be written by the package that it comes from, got "
+            f"{type(error).__name__} from it. Update that package."
+        ) from error
 
 
 def caption_of(found: Estimates) -> str:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, law_of, moved
+from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, moved
 from shuffledp.judge.answers import moved_bins as swayed_bins
 from shuffledp.judge.effort import LISTED, MOST_STRAY_VOTES, Effort, TooLarge
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
+from shuffledp.judge.reports import counted
 from shuffledp.judge.rows import FEW, Estimated, counted_people, counts
 from shuffledp.record import Record
 from shuffledp.verify import outcomes
@@ -56,7 +57,7 @@ class Judge:
     TAIL = (1.0 - LEVEL) / 2.0
     UNIT, FEW, LISTED, LOOSER, MOST_STRAY_VOTES = UNIT, FEW, LISTED, LOOSER, MOST_STRAY_VOTES
     TooLarge, Estimated = TooLarge, Estimated
-    law_of, counts = staticmethod(law_of), staticmethod(counts)
+    law_of, counts = staticmethod(counted), staticmethod(counts)
     equal, holds, agree = staticmethod(equal), staticmethod(holds), staticmethod(agree)
     unchecked, vital = staticmethod(outcomes.unchecked), staticmethod(outcomes.vital)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shuffledp.judge.answers import law_of
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.oracle import Oracle, Tick
+from shuffledp.judge.reports import counted
 from shuffledp.record import read_record
 from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
@@ -83,7 +83,7 @@ def verify(
     answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
     """
     record, effort = read_record(text), Effort(seconds)
-    design, law = record.design, law_of(record.design.mechanism.as_json())
+    design, law = record.design, counted(record.design.mechanism.as_json())
     judge = Judge(record, law, effort)
     swap = SENTENCES["swap"] in record.certificate.method
     quick: dict[str, Part] = {
