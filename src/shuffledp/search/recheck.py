@@ -110,7 +110,7 @@ class _Again:
         yield self.judge.domain({**question, "type": "prefixes"})
         yield self.judge.complete()
         right = search["k"] <= candidates
-        yield self.judge.holds("words that were asked for", search["k"], candidates, "what is followed", right)
+        yield self.judge.holds("words that were asked for", search["k"], f"at most {candidates}", "what goes on", right)
         yield equal("chance to miss a word", search["miss"], MISS, "what shuffledp writes")
         yield equal("symbols of all levels", sum(self.spans), question["longest"], "the design")
         widest = [self.ways(self.spans[0]), *(candidates * self.ways(span) for span in self.spans[1:]), 2 * candidates]
