@@ -221,12 +221,12 @@ def _estimates(
     )
 
 
-def columns_of(estimate: Estimate, kept: NDArray[np.intp]) -> dict[str, Any]:
+def columns_of(estimate: Estimate, kept: NDArray[np.intp], level: float = LEVEL) -> dict[str, Any]:
     """Labels, estimates, errors and limits of some rows, for the record."""
-    found = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    found = (estimate.values, estimate.stderr, *estimate.interval(level), *estimate.simultaneous(level))
     names = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
     columns = {name: tuple(column[kept].tolist()) for name, column in zip(names, found, strict=True)}
-    return {"level": LEVEL, "label": tuple(str(estimate.labels[place]) for place in kept.tolist()), **columns}
+    return {"level": level, "label": tuple(str(estimate.labels[place]) for place in kept.tolist()), **columns}
 
 
 def standing(folder: Path | None, budget: Budget | None, *, force: bool, drawn: bool = True) -> tuple[str, ...]:
