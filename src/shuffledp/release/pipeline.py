@@ -62,6 +62,7 @@ __all__ = [
     "columns_of",
     "described",
     "estimate_of",
+    "estimates_again",
     "finished",
     "made_now",
     "opened",
@@ -157,12 +158,29 @@ def record_of(
         certificate=certified,
         comparison=comparison(design, certified),
         tally=_tally(design, tally, kept),
-        estimates=_estimates(design, tally, estimate, kept, asked),
+        estimates=_estimates(design, tally, estimate, kept, asked, LEVEL),
         secure=estimate.secure,
         notes=tuple(estimate.notes),
         ledger=ledger,
     )
     return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
+
+
+def estimates_again(record: Record) -> Callable[[float], Estimates] | None:
+    """The tables of a record at any level, made again of its votes; None where it does not hold all
+    of them, or where this version would conclude something else from them.
+    """
+    design, law, counted = record.design, record.design.poll.randomizer, record.tally
+    if counted.digest is not None:
+        return None
+    head = (counted.reports * law.messages, *(counted.blocks or ())) if len(counted.votes) < law.tally_size else ()
+    tally = np.asarray((*head, *counted.votes), dtype=np.int64)
+    estimate = replace(design.poll.analyse_counts(tally), labels=record.estimates.label)
+    same = np.asarray(record.estimates.value)
+    if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
+        return None
+    every = np.arange(len(same))
+    return lambda level: _estimates(design, tally, estimate, every, record.asked, level)
 
 
 def made_now() -> Made:
@@ -205,14 +223,19 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
 
 
 def _estimates(
-    design: Design, tally: NDArray[np.int64], estimate: Estimate, kept: NDArray[np.intp], asked: Asked
+    design: Design,
+    tally: NDArray[np.int64],
+    estimate: Estimate,
+    kept: NDArray[np.intp],
+    asked: Asked,
+    level: float,
 ) -> Estimates:
     question, poll = design.resolved, design.poll
-    told = question.told(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=LEVEL)
+    told = question.told(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=level)
     return Estimates(
         unit=question.unit,
         of=len(estimate.values),
-        **columns_of(estimate, kept),
+        **columns_of(estimate, kept, level),
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
         together=question.counts and len(estimate.values) > SHORT,
