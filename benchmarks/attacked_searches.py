@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.search.alphabet import Beginning, Codes
-from shuffledp.search.progress import TopWords
-from shuffledp.search.search import TopSearch, planned_search
+from shuffledp.search.found import Found
+from shuffledp.search.planning import planned_search
+from shuffledp.search.search import Search
+from shuffledp.search.terms import SearchLevel
 
-Run = Callable[[TopSearch, "Attack", int], TopWords]
+Run = Callable[[Search, "Attack", int], Found]
 
 LETTERS = tuple("abcdefgh")
 ERROR = 0.05  # so large that too many would be seen
@@ -42,7 +44,7 @@ class Attack(NamedTuple):
         counts = [*self.held.values(), self.people - sum(self.held.values())]
         return np.repeat(np.arange(len(counts)), counts)
 
-    def search(self) -> TopSearch:
+    def search(self) -> Search:
         return planned_search(people=self.people, delta=1e-6, least_holders=FEW + 1, error=ERROR, **self.terms)
 
 
@@ -110,24 +112,28 @@ def attacked(attack: Attack, runs: int, run: Run) -> Withstood:
     found = Counter[str]()
     for seed in range(runs):
         words = run(search, attack, seed)
-        asked = words.progress.asked
-        held = [(true if level.counting else followed)[each] for level in asked for each in level.went_on]
+        held = [(true if level.words else followed)[each] for level in words.levels for each in went_on(search, level)]
         found["too_few"] += min(held, default=FEW + 1) <= FEW
-        labels = [each.word for each in words]
+        labels = list(map(str, words.listed.labels))
         found["wrong"] += len(set(labels)) < len(labels) or not all(each and each.isprintable() for each in labels)
-        listed = [] if words.progress.counted is None else words.progress.counted.went_on
+        listed = [] if words.counted is None else went_on(search, words.counted)
         if listed:
             found["listing"] += 1
-            limits = zip(words.words, listed, strict=True)
-            found["together"] += all(each.lower <= true[which] <= each.upper for each, which in limits)
-        if words.found_from is not None and not any(level.fell_out for level in asked):
+            limits = zip(*words.listed.simultaneous(), listed, strict=True)
+            found["together"] += all(lower <= true[which] <= upper for lower, upper, which in limits)
+        if words.found_from is not None and not any(level.fell_out for level in words.levels):
             enough = [each for each, count in true.items() if count >= words.found_from]
             found["enough"] += len(enough)
             found["missed"] += len(set(enough) - set(listed))
     return Withstood(runs, *(found[name] for name in Withstood._fields[1:]))
 
 
-def holders(search: TopSearch, attack: Attack) -> tuple[Counter[Beginning], Counter[Beginning]]:
+def went_on(search: Search, level: SearchLevel) -> list[Beginning]:
+    """What did at a level, with most votes first."""
+    return [Beginning(search.alphabet.read(text), whole) for text, whole in zip(level.passed, level.whole, strict=True)]
+
+
+def holders(search: Search, attack: Attack) -> tuple[Counter[Beginning], Counter[Beginning]]:
     """How many people hold what may be followed, and what may be counted: whole words, and
     beginnings; where words are counted, those alone that are too long.
     """

@@ -42,7 +42,7 @@ FAMILIES = frozenset(
     | {"gaussian", "any", "matrix", "check-in", "fakes", "dummies", "signed", "split", "levels", "tree"}
 )
 STAGES = r"Asking|Asked|Question|Task|Protocol|Design|Designed|Released|Told|Shown|Hiding|Encoder|Reading"
-KINDS = r"Histogram|Crosstab|Quantiles?|Mean|Sum|Count|TopWords|TopLevel"
+KINDS = r"Histogram|Crosstab|Quantiles?|Mean|Sum|Count"
 QUESTION_TYPE = re.compile(rf"^_?(\w*({STAGES})|({STAGES})[A-Z]\w*|\w*({KINDS})(Task|Question|Release|Protocol)?)$")
 OWNERS = {"questions", "randomizers", "judge", "accounting", "literature"}  # they may switch on a question or a family
 TEMPLATES = {".html", ".j2", ".css", ".sql", ".toml", ".txt", ".md"}  # what moves out of strings is still to be read

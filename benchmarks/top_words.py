@@ -21,8 +21,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks.attacked_searches import ATTACKS, ERROR, FEW, Attack, attacked
-from shuffledp.search.progress import TopWords, found_words, progress_of
-from shuffledp.search.search import OUT_OF, TopSearch, planned_search
+from shuffledp.design import Design
+from shuffledp.search.found import Found
+from shuffledp.search.planning import planned_search
+from shuffledp.search.search import OUT_OF, Search
 
 EPSILON, DELTA = 1.0, 1e-6
 VOCABULARY = 100_000
@@ -74,18 +76,18 @@ def numbers_of_48_bits(people: int, *, heavy: int, share: float, seed: int) -> L
     return Log([f"{value:012x}" for value in values], places)
 
 
-def carried_out(search: TopSearch, log: Log, *, seed: int) -> TopWords:
+def carried_out(search: Search, log: Log, *, seed: int) -> Found:
     """A search in memory, by seeded noise."""
     rng = np.random.default_rng(seed)
     dictionary = search.alphabet.rows(log.words, longest=search.longest)
     levels = search.levels_of(rng.integers(0, OUT_OF, len(log.held), dtype=np.uint32))
     tallies = list[NDArray[np.int64]]()
-    while (asked := progress_of(search, tallies)).next is not None:
-        mine = levels >= len(tallies) if asked.next.counting else levels == len(tallies)
-        places = asked.next.places.places(dictionary)[log.held[mine]]
-        law = asked.next.group.randomizer
+    while isinstance(step := search.next(tallies), Design):
+        mine = levels >= len(tallies) if step.resolved.counting else levels == len(tallies)
+        places = step.resolved.level.places(dictionary)[log.held[mine]]
+        law = step.poll.randomizer
         tallies.append(law.tally(law.randomize(places, rng=rng)))
-    return found_words(asked, secure=False)
+    return step
 
 
 def labelled(words: Sequence[str], longest: int) -> list[str]:
@@ -103,12 +105,12 @@ class Quality(NamedTuple):
     found_from: int | None
 
 
-def quality(found: TopWords, log: Log, wanted: Sequence[int]) -> Quality:
+def quality(found: Found, log: Log, wanted: Sequence[int]) -> Quality:
     """Against the truth; a beginning stands for the words that go on from it."""
     labels = np.array(labelled(log.words, found.search.longest))
     names, back = np.unique(labels, return_inverse=True)
     held = dict(zip(names.tolist(), np.bincount(back, weights=log.counts).astype(int).tolist(), strict=True))
-    true, listed = {str(labels[place]) for place in wanted}, {each.word for each in found}
+    true, listed = {str(labels[place]) for place in wanted}, {str(word) for word in found.listed.labels}
     hits = len(true & listed)
     least = min((held.get(word, 0) for word in listed), default=0)
     return Quality(len(listed), hits / len(true), hits / max(1, len(listed)), least, found.found_from)
@@ -135,14 +137,13 @@ def coverage(runs: int, people: int) -> Coverage:
     together = each = words = few = 0
     for run in range(runs):
         found = carried_out(search, log, seed=run)
-        assert found.estimate is not None
         low, high = found.estimate.interval(0.95)
         true = [held.get(str(label), 0.0) for label in found.estimate.labels]
         lowest, highest = found.estimate.simultaneous(0.95)
         together += all(lowest[place] <= true[place] <= highest[place] for place in range(len(true)))
         each += sum(low[place] <= true[place] <= high[place] for place in range(len(true)))
         words += len(true)
-        few += sum(held.get(word.word, 0.0) < search.least_holders for word in found)
+        few += sum(held.get(str(word), 0.0) < search.least_holders for word in found.listed.labels)
     return Coverage(runs, together / runs, each / words, words, few)
 
 
@@ -168,7 +169,7 @@ def cost(people: int) -> Cost:
     return Cost(people, used, peak / 1024)
 
 
-def attacked_once(search: TopSearch, attack: Attack, seed: int) -> TopWords:
+def attacked_once(search: Search, attack: Attack, seed: int) -> Found:
     """One of many searches, by seeded noise."""
     return carried_out(search, Log(attack.words, attack.places), seed=seed)
 

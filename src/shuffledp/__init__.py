@@ -56,6 +56,12 @@ if TYPE_CHECKING:
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.planning import plan
     from shuffledp.poll import Poll
+    from shuffledp.questions.count.options import count
+    from shuffledp.questions.crosstab.options import crosstab
+    from shuffledp.questions.histogram.options import histogram
+    from shuffledp.questions.mean.options import mean
+    from shuffledp.questions.quantile.options import quantile
+    from shuffledp.questions.sum.options import sum
     from shuffledp.randomizers import (
         BLH,
         KRR,
@@ -83,11 +89,8 @@ if TYPE_CHECKING:
         Unary,
         UserFakes,
     )
-    from shuffledp.release.of_columns import crosstab
-    from shuffledp.release.of_numbers import mean, quantile, sum
-    from shuffledp.release.of_values import count, histogram
-    from shuffledp.release.of_words import top
     from shuffledp.release.released import Release
+    from shuffledp.search.options import top
     from shuffledp.series.tracking import Series
     from shuffledp.training import RandomAllocation
     from shuffledp.training.calibration import calibrate_training
@@ -162,10 +165,13 @@ __getattr__, __dir__ = lazy(
         "engines": "engines",
         "papers": "papers",
         "audits": "Audit audit",
-        "release.of_columns": "crosstab",
-        "release.of_numbers": "mean quantile sum",
-        "release.of_values": "count histogram",
-        "release.of_words": "top",
+        "questions.count.options": "count",
+        "questions.crosstab.options": "crosstab",
+        "questions.histogram.options": "histogram",
+        "questions.mean.options": "mean",
+        "questions.quantile.options": "quantile",
+        "questions.sum.options": "sum",
+        "search.options": "top",
         "release.released": "Release",
         "series.tracking": "Series",
         "accounting.calibration": "Calibration calibrate",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 FORMAT: Literal["shuffledp-design"] = "shuffledp-design"
 VERSION = 1
-SEARCH = "shuffledp-search"  # the format of what is agreed on for all levels of a search
+SEARCH: Literal["shuffledp-search"] = "shuffledp-search"  # the format of what all levels of a search agree on
 DESIGN = File("a design", REMEDY)
 OUT_OF = 1 << 64
 CHECK_IN, LEVELS = "check-in", "one of"
@@ -317,6 +317,11 @@ class Design(Part):
     def file_text(self) -> str:
         """The file that clients, shuffler and analyst share, letter by letter."""
         return json.dumps(self.as_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @property
+    def charge(self) -> tuple[Design, None]:
+        """What a ledger records of a release: this design, and nothing besides."""
+        return self, None
 
     @cached_property
     def digest(self) -> str:

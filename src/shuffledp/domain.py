@@ -61,6 +61,7 @@ class Domain(Part):
     bounds: ClassVar[Any] = None  # between which numbers a value lies; None where it is a text
     column_names: ClassVar[Any] = None  # of the columns that a value has, where there are several
     names: ClassVar[Any] = ()  # of its places, where these have names
+    rest: ClassVar[Any] = None  # the name of the place of all other values, where there is one
 
     @property
     @abstractmethod
@@ -665,6 +666,44 @@ def as_list(name: Words, values: object, *, remedy: Words) -> list[Hashable]:
     if single or isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
         raise InvalidInput(Refusal((name, " must be a list"), type(values).__name__, remedy))
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+Missing = str | Mapping[str, str] | None  # a name for all columns, or names by column
+
+
+def one_name(option: Words, given: Missing) -> str | None:
+    """A name for the one column that is asked about."""
+    if given is None or isinstance(given, str):
+        return given
+    raise InvalidInput(
+        Refusal((option, " must be one name where one column is asked about"), repr(given), "Pass a string.")
+    )
+
+
+def per_column(option: Words, given: object, columns: Sequence[str]) -> tuple[str | None, ...]:
+    """A name for every column, or for some: one text for all of them, COLUMN=NAME with commas
+    between several, or a mapping of columns to names. What stands before = is meant to be a column,
+    so a name with = in it is given by column.
+
+    >>> per_column("other", "region=elsewhere", ["region", "smoker"])
+    ('elsewhere', None)
+    >>> per_column("missing", "unknown", ["region", "smoker"])
+    ('unknown', 'unknown')
+    """
+    if given is None:
+        return (None,) * len(columns)
+    if isinstance(given, str):
+        parts = [part.partition("=") for part in given.split(",")]
+        if not any(sign for _, sign, _ in parts):
+            return (given,) * len(columns)
+        given = {name.strip(): value.strip() for name, _, value in parts}
+    if not isinstance(given, Mapping) or not all(isinstance(each, str) for each in given.values()):
+        rule = (option, " must be one name for all columns, or COLUMN=NAME with commas between several")
+        raise InvalidInput(Refusal(rule, repr(given), f"For instance {columns[0]}=elsewhere."))
+    if unknown := [name for name in given if name not in columns]:
+        rule = (option, " must name columns of the question")
+        raise InvalidInput(Refusal(rule, repr(unknown[0]), f"They are {', '.join(columns)}."))
+    return tuple(given.get(name) for name in columns)
 
 
 def check_size(name: str, size: int) -> int:

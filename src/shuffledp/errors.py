@@ -25,11 +25,14 @@ from __future__ import annotations
 import copyreg
 import json
 import math
+import os
+import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 # What may be asked, for every package that reads a promise.
@@ -37,6 +40,8 @@ LARGEST_EPSILON = 700.0  # e to the power of more is no float
 LEAST_DELTA = 1e-250  # floats end at 1e-308, and the accountant needs room below a delta
 MOST_DELTA = 0.1  # a promise that is broken more often is none
 LONGEST_SHOWN = 60  # characters of a text that a message repeats
+LONGEST_WORDS = 500  # characters of a title, or of a category
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and bytes that were no text
 MOST_USERS = 10**15  # rounding grows with n times 2^-52: beyond, answers would not be certified
 MOST_ROUNDS = 10**7  # beyond, rounding would decide what a round adds
 
@@ -246,6 +251,40 @@ def check_text(name: str, value: object, *, remedy: str) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"{name} must be a text, got {shown(value)}. {remedy}")
     return value
+
+
+def check_words(name: Words, text: object) -> None:
+    """Refuse words of the user that a page cannot show."""
+    if text is None:
+        return
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_WORDS or UNPRINTABLE.search(text):
+        rule = (name, f" must be one line of 1 to {LONGEST_WORDS} printable characters")
+        raise InvalidInput(Refusal(rule, shortened(text), "Choose other words, or leave it out."))
+
+
+def shortened(value: object) -> str:
+    """What a message repeats of a text, or of anything else."""
+    long = isinstance(value, str) and len(value) > LONGEST_SHOWN
+    return repr(value[:LONGEST_SHOWN] + "..." if long else value)  # type: ignore[index]
+
+
+def check_path(argument: str, given: object) -> str:
+    """The path of a file, as text."""
+    if not isinstance(given, (str, os.PathLike)) or "\0" in (path := os.fsdecode(given)):
+        seen = repr(given) if isinstance(given, os.PathLike) else shown(given)
+        rule = (Argument(argument), " must be the path of a file")
+        raise InvalidInput(Refusal(rule, seen, "Pass a text or a pathlib.Path."))
+    return path
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """The name of a file as text; it may hold bytes that are none."""
+    return os.fsencode(os.path.basename(path)).decode(errors="replace")
+
+
+def joined(words: Sequence[Words], between: str = " and ") -> tuple[Words, ...]:
+    """The words with ``between`` between them."""
+    return tuple(part for each in words for part in (between, each))[1:]
 
 
 def check_epsilon(value: object) -> float:

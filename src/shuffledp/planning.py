@@ -22,7 +22,7 @@ from shuffledp.poll import Poll
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Planned, Question
 from shuffledp.randomizers.messages import ShufflerDummies
-from shuffledp.wording import reserved, right
+from shuffledp.wording import reserved, right, rounded
 
 __all__ = [
     "ADDING",
@@ -38,6 +38,7 @@ __all__ = [
     "named",
     "plan",
     "planned",
+    "reachable",
     "worst_of",
 ]
 
@@ -237,3 +238,24 @@ def named(name: str, poll: Poll) -> str:
     law = poll.randomizer
     chose_poisson = isinstance(law, ShufflerDummies) and law.kind == "poisson"
     return name.replace(DUMMIES, POISSON) if chose_poisson else name
+
+
+def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float | None) -> Poll:
+    """Of polls for one question the one with the fewest messages that errs by at most
+    ``most_error``, or, where none is asked for, the one that errs least.
+    """
+    short = [each for each in polls if most_messages is None or each.messages <= most_messages]
+    if not short:
+        few = min(each.messages for each in polls)
+        raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
+    if most_error is None:
+        return min(short, key=lambda each: each.predicted_stderr())
+    sharp = [each for each in short if each.predicted_stderr() <= most_error]
+    if not sharp:
+        best = min(short, key=lambda each: each.predicted_stderr())
+        raise InvalidInput(
+            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
+            f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
+            f"a larger error or epsilon, more messages, or ask more people."
+        )
+    return min(sharp, key=lambda each: each.messages)

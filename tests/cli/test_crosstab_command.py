@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -35,7 +36,10 @@ def released(survey: Path) -> Path:
 
 
 def test_cells_sums_and_shares_are_near_the_truth_and_verify(released: Path) -> None:
-    assert {each.name for each in released.iterdir()} == FILES
+    assert {each.name for each in released.iterdir()} == FILES | {"shares.csv"}
+    with (released / "shares.csv").open(encoding="utf-8") as file:
+        shares = {row["label"]: float(row["estimate"]) for row in csv.DictReader(file)}
+    assert abs(shares["north × yes"] - 900 / 1500) < 0.1
     record = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
     found = record["estimates"]
     numbers = dict(zip(found["label"], found["value"], strict=True))

@@ -15,7 +15,7 @@ from shuffledp.design import Law
 from shuffledp.mechanisms import grids, one_message
 from shuffledp.planning import plan
 from shuffledp.randomizers.randomizer import GroupLaw
-from shuffledp.search.search import planned_search, rarest_found
+from shuffledp.search.planning import planned_search, rarest_found
 from shuffledp.wording import right
 
 MEAN = ["plan", "mean", "--n", "200", "--epsilon", "1", "--delta", "1e-4"]

@@ -69,7 +69,6 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
         "must hold numbers",
     ),
     # the categories
-    "categories and domain": ((*COUNT, *LIST, "--domain", 4, *PROMISE, *OUT), "got --categories and --domain"),
     "no categories": ((*COUNT, *PROMISE, *OUT), "; `shuffledp look FILE` prints a list to copy."),
     "no file of categories": ((*COUNT, "--categories", "citis.txt", *PROMISE, *OUT), "Did you mean 'cities.txt'?"),
     "a folder of categories": ((*COUNT, "--categories", "full", *PROMISE, *OUT), "Is a directory"),
@@ -94,8 +93,9 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
         (*COUNT, "--categories", "Lima,Osaka", *PROMISE, *OUT),
         "Add it to the list, or count",
     ),
-    "no domain": ((*COUNT, "--domain", 0, *PROMISE, *OUT), "categories must number at least two, got 0"),
-    "huge domain": ((*COUNT, "--domain", 1e9, *PROMISE, *OUT), "domain must be at most"),
+    "one number": ((*COUNT, "--categories", "7..7", *PROMISE, *OUT), "categories must number at least two, got 1"),
+    "numbers that fall": ((*COUNT, "--categories", "7..0", *PROMISE, *OUT), "categories must number at least two"),
+    "very many numbers": ((*COUNT, "--categories", "0..999999999", *PROMISE, *OUT), "categories must be at most"),
     "a nameless other": ((*COUNT, *LIST, "--other", "", *PROMISE, *OUT), "--other must be one line"),
     "a nameless missing": ((*COUNT, *LIST, "--missing", " ", *PROMISE, *OUT), "--missing must be one line"),
     "unknown mechanism": (

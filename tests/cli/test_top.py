@@ -29,7 +29,7 @@ def test_a_plan_in_numbers(log: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert 50 < said["found_from"] < 3000
     assert said["epsilon"] <= 1.0
     assert main(["top", str(log), "--column", "word", *tokens, *PROMISE, "--dry-run"]) == 0
-    assert "people hold any listed word" in capsys.readouterr().out
+    assert "people or more have each listed word" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_what_a_series_cannot_ask_is_refused(track: Tracking, words: tuple[str, 
         (("histogram", "--categories", "yes,no", "--longest", "5"), "histogram takes no --longest. It is for top."),
         (
             ("quantile", "--lower", "0", "--upper", "9", "--error", "5"),
-            "quantile takes no --error. It is for mean, sum, count",
+            "quantile takes no --error. It is for count, mean, sum",
         ),
         (("quantile", "--lower", "0", "--upper", "9", "--at", "1.5"), "between 0 and 1"),
         (("crosstab", "--column", "a", "--categories", "yes,no"), "at least two columns"),

@@ -52,7 +52,7 @@ def test_a_client_loads_no_accountant_and_no_reader_of_tables(tmp_path: Path) ->
             designs[own.question.type, law.type] = Design.asked(own.question, law, target)
     words = {"ask": "top", "k": 5, "longest": 2, "tokens": ["a", "b", "c"]}
     search = asked.search({"question": words, "people": 100_000, "target": {"epsilon": 1.0, "delta": 1e-6}})
-    designs["top", search.law.type] = search.first_design()
+    designs["top", search.law.type] = search.first_design
     assert {name for name, _ in designs} == set(OURS)
     (tmp_path / "designs.json").write_text(json.dumps([each.as_json() for each in designs.values()]))
     encoding = f"""

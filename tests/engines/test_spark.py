@@ -26,7 +26,7 @@ from shuffledp.engines.spark_commit import Claim, WorkFolder
 from shuffledp.errors import InvalidInput
 from shuffledp.release.stages import analyse
 from shuffledp.tables import Cleaning, read_counted
-from shuffledp.tables.readers import reader_of
+from shuffledp.tables.values import reader_of
 from shuffledp.verify.verification import verify
 
 PEOPLE, PROMISE = 2000, {"epsilon": 1.0, "delta": 1e-5}

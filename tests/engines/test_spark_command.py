@@ -66,7 +66,7 @@ def test_histograms_and_a_mean_from_tables_to_pages(command: Command, tables: Pa
     )
     assert ages["counted"]["reports"] == 2000
     persons = command.answers(
-        *("histogram", *both, "--column", "age", "--domain", 90, "--mechanism", "hadamard"),
+        *("histogram", *both, "--column", "age", "--categories", "0..89", "--mechanism", "hadamard"),
         *(*PROMISE, *ON_SPARK, "--out", tmp_path / "persons", "--work", tmp_path / "work"),
     )
     assert persons["counted"]["reports"] == 2000

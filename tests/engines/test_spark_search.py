@@ -17,7 +17,7 @@ import pytest
 from shuffledp.cli import main
 from shuffledp.engines import spark
 from shuffledp.engines.spark import at_level
-from shuffledp.search.search import planned_search
+from shuffledp.search.planning import planned_search
 
 PEOPLE = 12_000
 ASKED = ("--column", "word", "--k", "3", "--longest", "2", "--epsilon", "1", "--delta", "1e-5", "--engine", "spark")
@@ -47,7 +47,7 @@ def test_a_search_that_ended_early_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(spark, "found_words", killed)
+        patch.setattr(spark, "finished_search", killed)
         assert main(words) == 130
     assert not (tmp_path / "out").exists()
     drawn = {path: path.read_text() for path in sorted((tmp_path / "work").rglob("claim.json"))}

@@ -18,7 +18,7 @@ from shuffledp.judge import hockey_stick
 from shuffledp.ledger import Entry, Ledger
 from shuffledp.ledger.populations import ALIKE, check_new_name, lookalikes
 from shuffledp.ledger.total import RarelySeen, composed
-from shuffledp.search.search import planned_search
+from shuffledp.search.planning import planned_search
 from tests.ledger.made import LIMITS, entry
 
 

@@ -12,8 +12,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting import analytic_gaussian as gaussian
+from shuffledp.accounting.calibration import loss_of_each
 from shuffledp.mechanisms.best_curator import (
-    _loss,
     best_curator,
     counts_by_curator,
     cuts_by_curator,
@@ -63,7 +63,7 @@ def test_discrete_laplace_noise_keeps_the_promise_and_no_less_of_it_does(
         laws = [tuple(map(math.prod, zip(*each, strict=True))) for each in itertools.product(both, repeat=moved)]
         return sum(max(there - math.exp(epsilon) * back, 0.0) for there, back in laws)
 
-    a = _loss(moved, epsilon, delta)
+    a = loss_of_each(moved, epsilon, delta)
     assert exact(a) <= delta * (1.0 + 1e-7)
     assert exact(a * (1.0 + 1e-4)) > delta
     places = np.arange(-3000, 3001)
@@ -79,7 +79,7 @@ def test_the_least_noise_is_chosen_by_name() -> None:
     for k, rounds, delta in itertools.product((2, 3, 50), (1, 2, 5, 12, 100), (1e-9, 1e-3)):
         terms = {"epsilon": 1.0, "delta": delta, "rounds": rounds}
         moved = (1 if k == 2 else 2) * rounds
-        a = _loss(moved, 1.0, delta)
+        a = loss_of_each(moved, 1.0, delta)
         errors = {
             "discrete": math.sqrt(2.0 * math.exp(-a)) / (1.0 - math.exp(-a)),
             "Gaussian": gaussian.sigma(epsilon=1.0, delta=delta, sensitivity=math.sqrt(moved)),

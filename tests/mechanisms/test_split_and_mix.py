@@ -13,8 +13,8 @@ import pytest
 from shuffledp import Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.errors import InvalidInput
+from shuffledp.planning import reachable
 from shuffledp.randomizers.messages.split_shares import MOST_BITS
-from shuffledp.release.central_questions import reachable
 
 
 @cache

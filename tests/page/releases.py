@@ -15,7 +15,7 @@ from shuffledp import Poll
 from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.record import Asked, LedgerEntry, Limit, Record, Total
-from shuffledp.release.facts import estimate_of, record_of
+from shuffledp.release.pipeline import estimate_of, record_of
 
 CITIES = [
     "Lisbon",

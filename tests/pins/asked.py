@@ -24,8 +24,9 @@ from shuffledp.design import Design, Law, Target
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import Source
-from shuffledp.search.progress import found_words, progress_of
-from shuffledp.search.search import TopSearch, planned_search
+from shuffledp.search.found import Found
+from shuffledp.search.planning import planned_search
+from shuffledp.search.search import Search
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey
 
@@ -88,7 +89,7 @@ def protocol(design: Plain) -> Any:
     return dp.Poll(kind, **question, **terms)
 
 
-def search(design: Plain) -> TopSearch:
+def search(design: Plain) -> Search:
     """The search for frequent words that is planned for a target."""
     own = {name: value for name, value in design["question"].items() if name != "ask"}
     if own.get("tokens"):
@@ -128,10 +129,10 @@ def estimated(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]
 
 def _listed(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]:
     planned = search(design)
-    words = found_words(progress_of(planned, [np.array(each) for each in tallies]))
-    assert words.estimate is not None
-    thresholds = [level.threshold for level in words.progress.asked]
-    told = {"words": [each.word for each in words], "thresholds": thresholds}
+    words = planned.next([np.array(each) for each in tallies])
+    assert isinstance(words, Found)
+    thresholds = [level.threshold for level in words.levels]
+    told = {"words": list(words.listed.labels), "thresholds": thresholds}
     return {**_numbers(words.estimate), **told, "found_from": words.found_from, "faked_from": words.faked_from}
 
 

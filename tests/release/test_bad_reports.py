@@ -15,7 +15,7 @@ import pytest
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import CertificateError, InvalidInput
-from shuffledp.release import finishing, stages
+from shuffledp.release import pipeline, stages
 from shuffledp.release.budget import Budget, Spent, Unnoted
 from shuffledp.tables import Header, ReportsFile, open_reports, write_reports
 from tests.cli.people import done, listing, run
@@ -345,7 +345,7 @@ def test_a_release_that_fails_after_it_was_paid_for_says_so(tmp_path: Path, monk
     def full(*_: Any, **__: Any) -> None:
         raise InvalidInput("the disk must have room, got none. Make some.")
 
-    monkeypatch.setattr(finishing, "write_release", full)
+    monkeypatch.setattr(pipeline, "write_release", full)
     asked = (
         "histogram",
         tmp_path / "people.csv",
@@ -370,7 +370,7 @@ def test_an_interrupted_release_says_that_it_was_paid_for(tmp_path: Path, monkey
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(finishing, "write_release", interrupted)
+    monkeypatch.setattr(pipeline, "write_release", interrupted)
     asked = (
         "histogram",
         tmp_path / "people.csv",
@@ -400,7 +400,7 @@ def test_an_error_after_a_release_was_paid_for_keeps_its_exit_code(
     def fail(*_: Any, **__: Any) -> None:
         raise CertificateError("An estimate failed its check.")
 
-    monkeypatch.setattr(finishing, "write_release", fail)
+    monkeypatch.setattr(pipeline, "write_release", fail)
     asked = (
         "histogram",
         tmp_path / "people.csv",

@@ -11,10 +11,12 @@ from typer.main import get_command
 import shuffledp as sdp
 from shuffledp.cli.app import app, load
 from shuffledp.errors import spelled
-from shuffledp.release.options import QUESTIONS, options_of
+from shuffledp.questions import options_of_all
+from shuffledp.release.options import options_of
 from tests.cli.people import run
 
-ONLY_TYPED = {"source", "column", "domain", "engine", "work", "out", "force", "dry_run", "as_json"}
+QUESTIONS = options_of_all()
+ONLY_TYPED = {"source", "column", "engine", "work", "out", "force", "dry_run", "as_json"}
 ONLY_PYTHON = {"data", "columns", "column", "rng"}
 
 

@@ -17,7 +17,7 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
 from shuffledp.page.svg_file import release_svg
 from shuffledp.record import Record, embedded_json
-from shuffledp.release.rows import SHOWN, EstimateTable
+from shuffledp.release.files import SHOWN, EstimateTable
 from tests.cli.people import Said, done
 
 VALUES, PEOPLE, RUNS = 9_758, 40_000, 60
@@ -100,8 +100,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, dict[str, Any]
     said = done(
         "histogram",
         "-",
-        "--domain",
-        60,
+        "--categories",
+        "0..59",
         "--mechanism",
         "hadamard",
         "--epsilon",

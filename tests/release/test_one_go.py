@@ -125,7 +125,7 @@ def test_what_is_printed_for_people_has_estimates_certificate_and_files(tmp_path
 def test_every_row_is_in_the_csv_even_if_the_json_lists_the_largest_only(tmp_path: Path) -> None:
     content = b"page\n" + b"".join(b"%d\n" % (i % 100) for i in range(1000))
     facts = done(
-        "histogram", "-", "--domain", 12_000, "--mechanism", "hadamard", "--epsilon", 4, "--delta", 1e-6,
+        "histogram", "-", "--categories", "0..11999", "--mechanism", "hadamard", "--epsilon", 4, "--delta", 1e-6,
         "--out", tmp_path / "result", "--json",
         stdin=content,
     ).facts  # fmt: skip

@@ -175,7 +175,8 @@ def test_a_list_of_categories_may_be_longer_than_any_file_name() -> None:
 
 def test_whole_numbers_are_a_domain(tmp_path: Path) -> None:
     as_parquet(tmp_path / "n.parquet", pa.table({"n": [i % 3 for i in range(PEOPLE)]}))
-    made = done("histogram", tmp_path / "n.parquet", "--domain", 4, *PROMISE, "--out", tmp_path / "result", "--json")
+    asked = ("histogram", tmp_path / "n.parquet", "--categories", "0..3", *PROMISE)
+    made = done(*asked, "--out", tmp_path / "result", "--json")
     assert near(made, {"0": 1000, "1": 1000, "2": 1000, "3": 0})
 
 
@@ -267,6 +268,6 @@ def test_a_design_of_given_noise_promises_what_is_certified(tmp_path: Path) -> N
     said = done("design", "mean", *bounds, "--k", 4, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--json").facts
     assert said["upper"] <= said["design"]["target"]["epsilon"] < said["upper"] * 1.001
     assert certify(read_design(out)).epsilon == said["design"]["target"]["epsilon"], "and clients take it"
-    faked = ("histogram", "--domain", 4, "--mechanism", "fakes")
+    faked = ("histogram", "--categories", "0..3", "--mechanism", "fakes")
     for words, said in ((("count", "--value", "x"), "count takes no --gamma"), (faked, "Use --epsilon.")):
         run("design", *words, "--n", 3000, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--force").refused(said)

@@ -1,5 +1,5 @@
 """A question that derives from another is released, drawn, shown and verified like it: whoever adds
-one writes the question and its recheck, and edits no module that shows or judges.
+one writes the question, its options and its recheck, and edits no module that shows or judges.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
+from shuffledp.questions import options_module
 from shuffledp.questions.question import by_kind
-from shuffledp.release.answered import answered
-from shuffledp.release.arguments import categories_of, complete
-from shuffledp.release.options import HistogramOptions, options_of
-from shuffledp.release.request import Request
+from shuffledp.release.arguments import complete
+from shuffledp.release.options import options_of
+from shuffledp.release.pipeline import answered
 from shuffledp.verify import verify
 from tests.verify.other_package import forget, write
 
@@ -23,9 +23,9 @@ def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.
     monkeypatch.syspath_prepend(tmp_path)
     write(tmp_path)
     votes = ["ann"] * 40 + ["bob"] * 20
-    known = categories_of(["ann", "bob"], other=None, missing=None)
-    given = complete(options_of(HistogramOptions), {"epsilon": 2.0, "delta": 1e-2})
-    made = answered(lambda read, *_: Request(question="ballot", categories=known, **read), votes, None, given, None)
+    known = options_of(options_module("ballot").Options)
+    given = complete(known, {"categories": ["ann", "bob"], "epsilon": 2.0, "delta": 1e-2})
+    made = answered("ballot", votes, None, given, None)
     page = html(made.record)
     assert "Ballot of a column" in page
     assert "of-ballots 1.2" in page

@@ -4,6 +4,7 @@ nobody can change it.
 
 from __future__ import annotations
 
+import csv
 import json
 from functools import cache
 from pathlib import Path
@@ -149,3 +150,17 @@ def test_an_engine_counts_what_a_file_would(shape: str) -> None:
 def test_what_cannot_be_asked_is_refused(asked: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         sdp.quantile([1.0, 2.0] * 50, **asked, epsilon=1.0, delta=1e-6)
+
+
+def test_what_was_asked_has_files_of_its_own(tmp_path: Path) -> None:
+    ages = [float(age) for age in range(40)] * 10
+    asked = {"lower": 0, "upper": 40, "at": [0.25, 0.5], "ranges": [(10, 20)]}
+    made = sdp.quantile(ages, epsilon=2.0, delta=1e-3, **asked)
+    folder = made.save(tmp_path / "ages")
+    for name, labels in (("quantiles", ["0.25", "0.5"]), ("ranges", ["10 to 20"])):
+        with (folder / f"{name}.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        found = getattr(made.record.estimates, name)
+        assert [row["label"] for row in rows] == labels
+        assert tuple(float(row["estimate"]) for row in rows) == found.value
+        assert tuple(float(row["upper"]) for row in rows) == found.upper

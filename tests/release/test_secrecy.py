@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.release.arguments import Categories, Promise
-from shuffledp.release.request import Request
-from shuffledp.release.stages import release
+from shuffledp.questions import options_module
+from shuffledp.release.arguments import complete
+from shuffledp.release.options import options_of
+from shuffledp.release.pipeline import described, release
 from tests.cli.people import FILES, PROMISE, done, people
 from tests.tables.tables import as_csv
 
@@ -22,11 +23,11 @@ PEOPLE = 400
 
 def released(table: Path, folder: Path, seed: int, **question: Any) -> dict[str, Any]:
     """The facts of a release whose noise is known, without the clock's."""
-    asked = Request(
-        question="histogram" if "categories" in question else "mean", source=str(table), column="value", **question
-    ).settled()
+    name = "histogram" if "categories" in question else "mean"
+    given = complete(options_of(options_module(name).Options), question | {"epsilon": 1.0, "delta": 1e-6})
+    asked, promise, _ = described(name, table, "value", given)
     with asked.values(asked.open()) as values:
-        design = asked.design(values.count, Promise(epsilon=1.0, delta=1e-6))
+        design = asked.design(values.count, promise)
         made = release(asked, values, design, folder, rng=np.random.default_rng(seed))
     facts = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))
     assert facts == json.loads(json.dumps(made.facts))
@@ -53,7 +54,7 @@ def test_tables_with_the_same_reports_have_the_same_release(tmp_path: Path) -> N
     as_csv(here / "t.csv", pa.table({"value": plain}))
     as_csv(there / "t.csv", pa.table({"ssn": [f"{i:09d}" for i in range(PEOPLE)], "value": secret}))
     os.utime(there / "t.csv", (1, 1))
-    question = {"categories": Categories(("a", "rest"), "a list", other="rest")}
+    question = {"categories": ["a", "rest"], "other": "rest"}
     first, second = (released(place / "t.csv", place / "result", 7, **question) for place in (here, there))
     assert first == second
     for name in FILES - {"estimates.json", "page.html"}:  # those two hold the time of day
@@ -69,7 +70,7 @@ def test_missing_values_that_are_a_category_leave_no_trace(tmp_path: Path) -> No
     for place, absent in ((first, None), (second, "elsewhere")):
         place.mkdir()
         as_csv(place / "t.csv", pa.table({"value": ["a" if i % 3 else absent for i in range(PEOPLE)]}))
-    question = {"categories": Categories(("a", "rest"), "a list", other="rest", missing="rest")}
+    question = {"categories": ["a", "rest"], "other": "rest", "missing": "rest"}
     assert released(first / "t.csv", first / "result", 7, **question) == released(
         second / "t.csv", second / "result", 7, **question
     )

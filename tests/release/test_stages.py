@@ -11,10 +11,11 @@ import pyarrow.parquet
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.release.arguments import Categories
+from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.release.budget import Budget
+from shuffledp.release.pipeline import release
 from shuffledp.release.request import Request
-from shuffledp.release.stages import read_design, release
+from shuffledp.release.stages import read_design
 from shuffledp.tables import open_reports, write_reports
 from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
 
@@ -286,9 +287,8 @@ def test_fewer_reports_than_were_promised_are_not_certified(tmp_path: Path, shuf
 def test_too_few_values_are_refused_before_the_budget_is_spent(tmp_path: Path, design: Path) -> None:
     table = tmp_path / "few.csv"
     table.write_text("city\n" + f"{CITIES[0]}\n" * 5, encoding="utf-8")
-    question = Request(
-        question="histogram", source=str(table), categories=Categories(tuple(CITIES), "a list")
-    ).settled()
+    asked = HistogramQuestion(categories=tuple(CITIES))
+    question = Request(question=asked, source=str(table), origins=("a list",))
     budget = Budget(tmp_path / "budget.sqlite", "people", 3.0, 1e-6)
     with question.values(question.open()) as values, pytest.raises(InvalidInput, match="must number at least the"):
         release(question, values, read_design(design), tmp_path / "result", budget=budget)

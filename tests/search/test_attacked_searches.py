@@ -9,7 +9,7 @@ import pytest
 from benchmarks.attacked_searches import ATTACKS, attacked
 from benchmarks.top_words import attacked_once
 from shuffledp.search.alphabet import Alphabet
-from shuffledp.search.search import TopSearch
+from shuffledp.search.search import Search
 
 RUNS = 10
 FEW_HOLD, NESTED = ATTACKS[0], ATTACKS[6]
@@ -23,7 +23,7 @@ def test_what_a_list_says_is_true(attack: object) -> None:
 
 
 def test_without_thresholds_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TopSearch, "threshold", lambda *_: 1)
+    monkeypatch.setattr(Search, "threshold", lambda *_: 1)
     assert attacked(FEW_HOLD, 1, attacked_once).too_few == 1
 
 

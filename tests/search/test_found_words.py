@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.search.progress import _every
-from shuffledp.search.search import planned_search
+from shuffledp.search.found import _every
+from shuffledp.search.planning import planned_search
 from tests.mechanisms.simulation import coins, ends
 
 

@@ -18,7 +18,7 @@ def slow_place(level: LevelPlaces, word: str) -> int:
     """From the definition: the first value that the word fits."""
     if not word or "x" in word[: level.longest + 1]:
         return level.other
-    for place, (codes, whole) in enumerate(level.beginnings()):
+    for place, (codes, whole) in enumerate(map(level.beginning, range(level.other))):
         text = level.alphabet.text(codes)
         if word == text if whole else word.startswith(text):
             return place
@@ -40,7 +40,7 @@ def test_all_short_words(words: tuple[str, ...], prefixes: tuple[str, ...], span
     level = LevelPlaces.of(LETTERS, 4, words, prefixes, span)
     rows = level.alphabet.rows(WORDS, longest=4)
     assert level.places(rows).tolist() == [slow_place(level, word) for word in WORDS]
-    assert len(set(level.beginnings())) == level.other == level.count - 1
+    assert len(set(map(level.beginning, range(level.other)))) == level.other == level.count - 1
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ import pytest
 from scipy.special import bdtr, bdtrc
 
 from shuffledp.search.alphabet import LevelPlaces
-from shuffledp.search.search import OUT_OF, SHORT_GROUPS, planned_search
+from shuffledp.search.planning import planned_search
+from shuffledp.search.search import OUT_OF, SHORT_GROUPS
 
 Law = dict[tuple[tuple[int, ...], ...], float]
 WORDS = ("a", "ab", "ba")

@@ -18,16 +18,17 @@ from shuffledp.errors import InvalidInput
 from shuffledp.poll import certify
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.search import search as search_module
-from shuffledp.search.progress import TopWords, found_words, progress_of
-from shuffledp.search.search import OUT_OF, TopSearch, gentler, planned_search, rarest_found
+from shuffledp.search import planning
+from shuffledp.search.found import Found
+from shuffledp.search.planning import planned_search, rarest_found
+from shuffledp.search.search import OUT_OF, Search, gentler
 
 LETTERS = tuple("abcdefgh")
 PEOPLE = 60_000
 
 
 @pytest.fixture(scope="module")
-def search() -> TopSearch:
+def search() -> Search:
     return planned_search(
         people=PEOPLE, epsilon=1.0, delta=1e-6, k=6, longest=5, tokens=LETTERS, candidates=8, least_holders=300
     )
@@ -39,49 +40,52 @@ def held() -> list[str]:
     return common + ["dead"] * 100 + ["?"] * (PEOPLE - len(common) - 100)
 
 
-def carried_out(search: TopSearch, words: list[str], seed: int, malicious: int = 0) -> TopWords:
+def carried_out(search: Search, words: list[str], seed: int, malicious: int = 0) -> Found:
     """The last people are ``malicious``: they send what they hold without noise."""
     rng = np.random.default_rng(seed)
     rows = search.alphabet.rows(words, longest=search.longest)
     levels = search.levels_of(rng.integers(0, OUT_OF, len(words), dtype=np.uint32))
     tallies = list[NDArray[np.int64]]()
-    while (asked := progress_of(search, tallies)).next is not None:
-        mine = levels >= len(tallies) if asked.next.counting else levels == len(tallies)
-        places = asked.next.places.places(rows[mine])
-        law = asked.next.group.randomizer
+    while isinstance(step := search.next(tallies), Design):
+        mine = levels >= len(tallies) if step.resolved.counting else levels == len(tallies)
+        places = step.resolved.level.places(rows[mine])
+        law = step.poll.randomizer
         reports = law.randomize(places, rng=rng)
         cheats = np.arange(len(words))[mine] >= len(words) - malicious
         reports[cheats] = places[cheats]
         tallies.append(law.tally(reports))
-    return found_words(asked, secure=False)
+    return step
 
 
-def test_the_frequent_words_are_found_and_counted(search: TopSearch) -> None:
+def test_the_frequent_words_are_found_and_counted(search: Search) -> None:
     words = held()
     found = carried_out(search, words, seed=1)
     true = Counter(words)
     expected = {"a", "bad", "cafe", "cafef…", "head"}
-    assert {each.word for each in found} == expected
-    for each in found:
-        count = true[each.word] if each.whole else true["cafeface"]
-        assert abs(each.estimate - count) < 6 * each.stderr
-        assert each.lower < each.estimate < each.upper
-    assert [each.estimate for each in found] == sorted((each.estimate for each in found), reverse=True)
+    listed = found.listed
+    assert set(listed.labels) == expected
+    for word, estimate, stderr, lower, upper in zip(
+        listed.labels, listed.values, listed.stderr, *listed.simultaneous(), strict=True
+    ):
+        count = true[str(word)] if word in true else true["cafeface"]
+        assert abs(estimate - count) < 6 * stderr
+        assert lower < estimate < upper
+    assert listed.values.tolist() == sorted(listed.values.tolist(), reverse=True)
     assert found.found_from is not None
     assert 300 < found.found_from < 5000
 
 
-def test_what_few_hold_is_never_listed(search: TopSearch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_few_hold_is_never_listed(search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
     """And would be, were there no threshold: then the same reports list what few or none hold."""
     words = held()
     for seed in range(3):
-        assert not {each.word for each in carried_out(search, words, seed)} & {"dead"}
-    monkeypatch.setattr(TopSearch, "threshold", lambda *_: 1)
-    listed = {each.word for each in carried_out(search, words, seed=1)}
+        assert not {*carried_out(search, words, seed).listed.labels} & {"dead"}
+    monkeypatch.setattr(Search, "threshold", lambda *_: 1)
+    listed = {*carried_out(search, words, seed=1).listed.labels}
     assert listed - {"a", "bad", "cafe", "cafef…", "head"}
 
 
-def test_as_many_malicious_people_as_is_said_have_a_word_listed_and_far_fewer_have_not(search: TopSearch) -> None:
+def test_as_many_malicious_people_as_is_said_have_a_word_listed_and_far_fewer_have_not(search: Search) -> None:
     """Fewer than the holders that it would need; with half as many it is listed in no run."""
     honest = carried_out(search, held(), seed=4)
     assert honest.found_from is not None
@@ -91,18 +95,18 @@ def test_as_many_malicious_people_as_is_said_have_a_word_listed_and_far_fewer_ha
     def listed(malicious: int, seed: int) -> bool:
         words = held()
         words[PEOPLE - malicious :] = ["fade"] * malicious
-        return "fade" in {each.word for each in carried_out(search, words, seed, malicious)}
+        return "fade" in carried_out(search, words, seed, malicious).listed.labels
 
     assert all(listed(honest.faked_from, seed) for seed in (4, 5, 6))
     assert not any(listed(honest.faked_from // 2, seed) for seed in (4, 5, 6))
 
 
-def test_a_search_without_frequent_words_ends_early(search: TopSearch) -> None:
+def test_a_search_without_frequent_words_ends_early(search: Search) -> None:
     found = carried_out(search, ["?"] * PEOPLE, seed=2)
-    assert (len(found), found.estimate, len(found.progress.asked)) == (0, None, 1)
+    assert (found.listed.labels, found.estimate.labels, len(found.levels)) == ((), (), 1)
 
 
-def test_nobody_is_asked_twice(search: TopSearch) -> None:
+def test_nobody_is_asked_twice(search: Search) -> None:
     numbers = np.random.default_rng(3).integers(0, OUT_OF, 10_000, dtype=np.uint32)
     levels = search.levels_of(numbers)
     assert set(levels.tolist()) == set(range(len(search.spans) + 1))
@@ -112,50 +116,49 @@ def test_nobody_is_asked_twice(search: TopSearch) -> None:
     assert shares[0] == pytest.approx(search.share / OUT_OF, abs=0.03)
 
 
-def test_every_level_keeps_the_promise(search: TopSearch) -> None:
-    level = progress_of(search, [])
-    design = Design.from_json(level.design().as_json())
+def test_every_level_keeps_the_promise(search: Search) -> None:
+    level = search.next([])
+    assert level == search.first_design
+    design = Design.from_json(level.as_json())
     assert certify(design).poll.guarantee.epsilon_at_most(delta=search.delta) <= 1.0
     assert design.mechanism == search.law
     assert search.group(0).honest <= search.group(len(search.spans), counting=True).honest
 
 
-def test_a_search_is_written_down_and_read(search: TopSearch) -> None:
-    assert TopSearch.from_json(search.as_json()) == search
+def test_a_search_is_written_down_and_read(search: Search) -> None:
+    assert Search.from_json(search.as_json()) == search
     for changed in ({"spans": [1]}, {"k": 0}, {"candidates": 3}, {"version": 2}, {"tokens": ["a", "a"]}):
         with pytest.raises(InvalidInput):
-            TopSearch.from_json(search.as_json() | changed)
+            Search.from_json(search.as_json() | changed)
 
 
 @pytest.mark.parametrize("field", ["people", "honest", "share", "spans", "tokens", "epsilon", "delta", "k", "error"])
-def test_a_search_of_a_stranger_is_refused_in_a_sentence(field: str, search: TopSearch) -> None:
+def test_a_search_of_a_stranger_is_refused_in_a_sentence(field: str, search: Search) -> None:
     written = search.as_json()
     for value in (None, "x", True, -1, 1.5, math.nan, [], {}, ["x"], [None], [[1]], 10**400):
         if (field, value) in (("tokens", None), ("epsilon", 1.5)):  # other searches
             continue
         with pytest.raises(InvalidInput):
-            TopSearch.from_json(written | {field: value})
+            Search.from_json(written | {field: value})
 
 
-def test_fewer_people_to_count_than_a_level_has_are_refused(search: TopSearch) -> None:
+def test_fewer_people_to_count_than_a_level_has_are_refused(search: Search) -> None:
     alone = {name: value for name, value in search.as_json().items() if name != "counting"}
     most = OUT_OF // (len(search.spans) + 1)
-    assert TopSearch.from_json(alone | {"share": most}).share == most
-    for share in (0, most + 1, (OUT_OF - 1) // len(search.spans)):
+    assert Search.from_json(alone | {"share": most}).share == most
+    for share in (most + 1, (OUT_OF - 1) // len(search.spans)):
         with pytest.raises(InvalidInput, match="share must leave as many people to count"):
-            TopSearch.from_json(alone | {"share": share})
+            Search.from_json(alone | {"share": share})
 
 
-def test_tallies_of_other_levels_are_refused(search: TopSearch) -> None:
+def test_tallies_of_other_levels_are_refused(search: Search) -> None:
     with pytest.raises(InvalidInput, match="must count from"):
-        progress_of(search, [np.ones(search.law.values, dtype=np.int64)])
+        search.next([np.ones(search.law.values, dtype=np.int64)])
     over = carried_out(search, ["?"] * PEOPLE, seed=2)
     votes = np.zeros(search.law.values, dtype=np.int64)
-    votes[search.law.values - 1] = over.progress.asked[0].reports
+    votes[search.law.values - 1] = over.levels[0].reports
     with pytest.raises(InvalidInput, match="asked once"):
-        progress_of(search, [votes, votes])
-    with pytest.raises(InvalidInput, match="over for its words"):
-        found_words(progress_of(search, []))
+        search.next([votes, votes])
 
 
 @pytest.mark.parametrize(
@@ -206,13 +209,13 @@ def test_a_tiny_epsilon_is_refused_with_few_calibrations(
     """Two tokens have 144 shapes, of which few are looked at; and no more people are asked for than
     there are.
     """
-    calls, plain = list[int](), search_module._law
+    calls, plain = list[int](), planning._law
 
     def counted(*given: Any) -> Law:
         calls.append(1)
         return plain(*given)
 
-    monkeypatch.setattr(search_module, "_law", counted)
+    monkeypatch.setattr(planning, "_law", counted)
     with pytest.raises(InvalidInput, match=words):
         planned_search(epsilon=1e-9, k=50, **terms)
     assert len(calls) < (150 if "tokens" in terms else 40)
@@ -227,7 +230,7 @@ def test_more_people_find_rarer_words() -> None:
 
 
 @pytest.mark.parametrize("delta", [1e-6, 1e-16, 1e-18])
-def test_what_the_first_level_does_not_show_is_counted_whole(search: TopSearch, delta: float) -> None:
+def test_what_the_first_level_does_not_show_is_counted_whole(search: Search, delta: float) -> None:
     """A chance for short groups, and one for those who count; no digit of either is lost."""
     one_law = replace(search, counting=None, delta=delta)
     assert one_law.besides is None
@@ -240,7 +243,7 @@ def test_what_the_first_level_does_not_show_is_counted_whole(search: TopSearch, 
         assert left + parts * 1e-3 * delta == pytest.approx(delta, rel=1e-12)
 
 
-def test_those_who_count_show_no_more_than_the_first_level(search: TopSearch) -> None:
+def test_those_who_count_show_no_more_than_the_first_level(search: Search) -> None:
     """Alone, for every epsilon, and in sums; a law that a ledger would not know is refused."""
     first, last = search.group(0), search.group(len(search.spans), counting=True)
     assert last.randomizer.contrast > 1.1 * first.randomizer.contrast
@@ -254,12 +257,12 @@ def test_those_who_count_show_no_more_than_the_first_level(search: TopSearch) ->
     louder = Law.from_json(law_of(KRR(k=last.law.k, epsilon0=last.law.epsilon0 + 0.5)))
     assert not gentler(replace(search, counting=louder))
     with pytest.raises(InvalidInput, match="show no more than the first level"):
-        TopSearch.from_json(search.as_json() | {"counting": louder.as_json()})
+        Search.from_json(search.as_json() | {"counting": louder.as_json()})
 
 
-def test_a_search_of_an_earlier_version_has_one_law(search: TopSearch) -> None:
+def test_a_search_of_an_earlier_version_has_one_law(search: Search) -> None:
     written = {name: value for name, value in search.as_json().items() if name != "counting"}
-    read = TopSearch.from_json(written)
+    read = Search.from_json(written)
     assert read.as_json() == written
     assert (read.counting, read.level_delta) == (None, read.delta)
     assert read.group(len(read.spans), counting=True).law == read.law

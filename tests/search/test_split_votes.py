@@ -7,7 +7,7 @@ from math import comb
 
 import pytest
 
-from shuffledp.search.level import SplitVotes
+from shuffledp.search.votes import SplitVotes
 
 
 def exactly(people: int, held: int, share: Fraction, hit: Fraction, miss: Fraction) -> list[Fraction]:

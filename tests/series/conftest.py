@@ -10,8 +10,8 @@ from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.ledger import Ledger
 from shuffledp.release.budget import Budget
+from shuffledp.release.pipeline import release
 from shuffledp.release.released import Release
-from shuffledp.release.stages import release
 from shuffledp.series.weeks import Week, new_series, next_week, question_of
 from shuffledp.tables.memory import held_table
 
@@ -21,7 +21,7 @@ PEOPLE, LEAST, WEEKS = 400, 300, 4
 def published(week: Week, yes: int, people: int = PEOPLE, seed: int = 0) -> Release:
     """A week in which so many said yes."""
     table = held_table(["yes"] * yes + ["no"] * (people - yes))
-    question = question_of(week, source=table).settled()
+    question = question_of(week, source=table)
     with question.values(question.open()) as values:
         week.check_people(values.count)
         return release(

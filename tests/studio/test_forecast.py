@@ -11,7 +11,7 @@ from shuffledp.poll import Poll
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
-from shuffledp.release.arguments import Hiding
+from shuffledp.release.arguments import hiding_of
 from shuffledp.studio import answer
 from shuffledp.studio.answer import forecast_local, forecast_shuffled
 
@@ -26,9 +26,9 @@ from shuffledp.studio.answer import forecast_local, forecast_shuffled
     ],
 )
 def test_a_forecast_is_close(question: Question, mechanism: str, n: int, rounds: int) -> None:
-    hiding = Hiding(question.type, mechanism)
+    hiding = hiding_of(question.type, {"mechanism": mechanism})
     terms = {"n": n, "epsilon": 1.0 if n > 250 else 9.0, "delta": 1e-7, "rounds": rounds}
-    certified = Poll(question, **terms, **hiding.terms(), honest=n)
+    certified = Poll(question, **terms, **hiding, honest=n)
     shuffled = forecast_shuffled(question, honest=n, hiding=hiding, **terms)  # type: ignore[arg-type]
     assert shuffled.predicted_stderr() == pytest.approx(certified.predicted_stderr(), rel=0.05)
     assert shuffled.epsilon0 == pytest.approx(certified.epsilon0, rel=0.05)

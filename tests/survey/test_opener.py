@@ -20,12 +20,12 @@ from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.page import plain
 from shuffledp.record import read_record
-from shuffledp.release.write import FILES
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey, Envelopes, SealedHeader
 from shuffledp.survey.opener import OPENED, OpenedFile, open_collection, remember
 from shuffledp.survey.organizer import COLLECTION, KEY
 from shuffledp.verify import verify
+from tests.cli.people import FILES
 from tests.survey.released import LEAST, MOST, NO, TRUTH, YES, announced, answers, poll, write_sealed
 from tests.survey.studies import KEY as STUDY_KEY
 
@@ -158,7 +158,7 @@ def test_a_run_that_was_killed_before_it_published_is_taken_over(
     assert len(Ledger(ledger).releases()) == 1
     open_collection(tmp_path / "study", sealed, out=tmp_path / "result", **told)
     assert len(Ledger(ledger).releases()) == 1
-    assert {each.name for each in (tmp_path / "result").iterdir()} == set(FILES)
+    assert {each.name for each in (tmp_path / "result").iterdir()} == FILES
 
 
 def test_a_round_of_several_says_which(tmp_path: Path) -> None:

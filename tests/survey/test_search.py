@@ -18,7 +18,7 @@ from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.release.budget import Budget
-from shuffledp.search.search import planned_search
+from shuffledp.search.planning import planned_search
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.search import new_search
 from tests.survey.shufflers import free_port, process

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shuffledp.errors import InvalidInput
-from shuffledp.release.of_values import histogram
+from shuffledp.questions.histogram.options import histogram
 from shuffledp.sampling import SeededSource
 from shuffledp.tables import Numbers, Places, open_column, read
 from shuffledp.tables.memory import held_table

@@ -22,6 +22,18 @@ class BallotQuestion(HistogramQuestion):
 
 QUESTION = BallotQuestion
 """
+OPTIONS = """
+from dataclasses import replace
+
+from of_ballots.question import QUESTION
+from shuffledp.questions.histogram import options
+from shuffledp.questions.histogram.options import Options
+
+
+def request(rows, column, given):
+    asked = options.request(rows, column, given)
+    return replace(asked, question=QUESTION(categories=asked.question.categories))
+"""
 RECHECK = "from shuffledp.questions.histogram.recheck import recheck as own\n\n\ndef recheck(record, judge):\n"
 HONEST = "    return own(record, judge)\n"
 SECTION = '{% macro kind() %}ballot{% endmacro %}\n{% macro extra() %}<p>{{ "<b>votes</b>" }}</p>{% endmacro %}\n'
@@ -40,7 +52,8 @@ def write(
     package, said = home / "of_ballots", home / "of_ballots-1.dist-info"
     for folder in (package, said):
         folder.mkdir(exist_ok=True)
-    for name, text in {"question.py": question, "recheck.py": recheck, "section.html": section}.items():
+    texts = {"question.py": question, "options.py": OPTIONS, "recheck.py": recheck, "section.html": section}
+    for name, text in texts.items():
         (package / name).write_text(text, encoding="utf-8")
     (package / "__init__.py").touch()
     (said / "METADATA").write_text(f"Metadata-Version: 2.1\nName: of-ballots\nVersion: {version}\n")

@@ -18,7 +18,7 @@ from shuffledp.judge.effort import Effort
 from shuffledp.judge.reports import counted
 from shuffledp.page import html
 from shuffledp.record import HASHED, Asked, Record
-from shuffledp.release.facts import estimate_of, record_of
+from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.release.released import Release
 from shuffledp.storage.canonical import digest_of
 from shuffledp.verify import Check

@@ -16,8 +16,8 @@ import pytest
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.record import Asked
-from shuffledp.release.facts import estimate_of, record_of
-from shuffledp.release.write import _write_csv
+from shuffledp.release.files import _write_csv
+from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import as_page, facts, rehashed
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Self
+
+import numpy as np
+from scipy.special import gammaln
 
 from shuffledp._types import Adversary, View
 from shuffledp.accounting.accuracy import DIGITS, MARGIN, MOST_PLANNED, SOLVE_GAP
@@ -32,6 +35,7 @@ FIGURES = 5  # of a real unknown
 TYPICAL = 1.5  # the loss of the common randomizers is one to two times what their scale below says
 NEARBY = 0.05  # so near to each other on the scale, two candidates tell the slope well
 SWITCHES, AHEAD = 3, 1.1  # where else to look in families that choose sizes by epsilon0
+SURE = 1.0 - 1e-12  # of delta: what floats lose of a sum of probabilities
 STALLED = 3  # steps that do not halve what is left, before it is halved
 
 
@@ -421,3 +425,22 @@ def deviation(epsilon: float, delta: float) -> float:
         return gaussian_delta_roughly(math.exp(log_mu), epsilon) <= delta
 
     return math.exp(mean(*halve(fits, -40.0, 10.0, middle=mean, steps=60)))
+
+
+@lru_cache(maxsize=256)
+def loss_of_each(moved: int, epsilon: float, delta: float) -> float:
+    """The largest a such that ``moved`` counts, each moved by 1 and with noise of ratio e^-a, are
+    (epsilon, delta)-DP: the loss of each is a or -a, as that of randomized response, which no
+    other mechanism of a pure a exceeds (Kairouz, Oh and Viswanath 2015).
+    """
+    up = np.arange(moved + 1.0)
+    ways = gammaln(moved + 1.0) - gammaln(up + 1.0) - gammaln(moved - up + 1.0)
+
+    def keeps(a: float) -> bool:
+        chances = np.exp(ways - (moved - up) * a - moved * math.log1p(math.exp(-a)))
+        return float(chances @ -np.expm1(np.minimum(epsilon - (2.0 * up - moved) * a, 0.0))) <= SURE * delta
+
+    low, high = epsilon / moved, 2.0 * epsilon + 1.0
+    while keeps(high):
+        low, high = high, 2.0 * high
+    return halve(keeps, low, high, middle=mean)[0]

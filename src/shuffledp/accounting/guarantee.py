@@ -335,8 +335,8 @@ class Goal:
 def _epsilons(values: ArrayLike) -> Floats:
     """Return ``values`` as an array of epsilons."""
     epsilons = _numbers("epsilons", values)
-    for epsilon in epsilons.ravel():
-        check_epsilon(float(epsilon))
+    for end in (epsilons.min(), epsilons.max()):
+        check_epsilon(float(end))
     return epsilons
 
 

@@ -2,9 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
@@ -17,9 +16,9 @@ if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.design import Design
     from shuffledp.record import Record
     from shuffledp.release.budget import Budget
+    from shuffledp.release.files import EstimateTable
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
-    from shuffledp.release.rows import EstimateTable
 
 TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best mechanism known here
 WOULD_REPLACE = (
@@ -35,17 +34,17 @@ TO_BE_CLIPPED = (
 
 def answer(asking: Asking) -> None:
     """Read, calibrate, and either show the plan or carry it out."""
-    from shuffledp.release.write import check_folder
+    from shuffledp.release.files import check_folder
 
-    question, keeping = asking.question, asking.keeping
-    question.check(asking.promise)
+    keeping = asking.keeping
     if not asking.dry_run:
         check_folder(keeping.folder(), replace=keeping.force)
     with found(asking) as table:
         with patiently("calibrating"):
             design = table.question.design(table.people, asking.promise)
         if asking.dry_run:
-            return _plan(asking, table.question, design, table.missing, table.remarks)
+            planned: Callable[..., None] = asking.own.dry_run or _plan
+            return planned(asking, table.question, design, table.missing, table.remarks)
         with heard(as_json=keeping.as_json):
             made = table.publish(design)
         more = fitting(asking.budget, design)
@@ -58,26 +57,22 @@ def found(asking: Asking) -> AbstractContextManager[Found]:
         return _in_file(asking)
     from shuffledp.cli.spark import in_spark
 
-    return in_spark(asking, asking.engine)
+    return (asking.own.in_spark or in_spark)(asking, asking.engine)
 
 
 @contextmanager
 def _in_file(asking: Asking) -> Iterator[Found]:
     """A table that this process reads."""
-    from shuffledp.release.stages import release
-
     keeping = asking.keeping
     with patiently("opening the table"):
-        settled = asking.question.settled()
+        column = asking.question.open()
+    settled = asking.question.named(column.name)
     with progress("reading") as watched:
-        column = settled.open()
-        settled = replace(settled, column=column.name)
         values = settled.values(column, tick=watched(column.rows, column.progress))
 
     def publish(design: "Design") -> "Release":
         with progress("randomizing", then="certifying and writing") as watched:
-            return release(
-                settled,
+            return settled.release(  # type: ignore[no-any-return]
                 values,
                 design,
                 keeping.folder(),
@@ -117,7 +112,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
     from shuffledp.client import sparse
     from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
-    from shuffledp.release.write import holds_release
+    from shuffledp.release.files import holds_release
 
     with patiently("certifying"):
         certified = certificate(design)
@@ -171,7 +166,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
     )
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
-        show.warnings([TO_BE_CLIPPED if question.bins is None else CLIPPED_ENDS])
+        show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
     if said := sparse(design, design.poll.predicted_stderr()):
         show.warnings(said)
     if receipt is not None:
@@ -193,8 +188,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     """
     from shuffledp.page.sentences import influence, moved_quantiles
     from shuffledp.record.question_kinds import DISTRIBUTIONS
-    from shuffledp.release.sentences import certified, charged, headline, warned
-    from shuffledp.release.write import FILES
+    from shuffledp.release.files import FILES
+    from shuffledp.release.released import certified, charged, headline, warned
 
     assert made.folder is not None
     record = made.record

@@ -26,8 +26,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from shuffledp import __version__
 from shuffledp.errors import InvalidInput, ShuffledpError, printable
+from shuffledp.questions import OURS, options_module
 from shuffledp.randomizers.names import NAMES
-from shuffledp.release.options import QUESTIONS, Option, options_of
+from shuffledp.release.options import Option, options_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,8 +63,8 @@ class _Command(_Examples, TyperCommand):
 
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
-        asked = QUESTIONS.get(str(values.get("task") if "task" in parameters else ctx.info_name))
-        known = {} if asked is None else options_of(asked)
+        asked = str(values.get("task") if "task" in parameters else ctx.info_name)
+        known = options_of(options_module(asked).Options) if asked in OURS else {}
         needed = _needed(parameters, values, known)
         missing = [
             name

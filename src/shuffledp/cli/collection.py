@@ -203,10 +203,10 @@ def search_(
     """
     from shuffledp.client import read_written
     from shuffledp.release.arguments import budget_of
-    from shuffledp.search.search import TopSearch
+    from shuffledp.search.search import Search
     from shuffledp.survey.search import new_search
 
-    search = TopSearch.from_json(read_written(design))
+    search = Search.from_json(read_written(design))
     budget = budget_of(given)
     with patiently("certifying"):
         made = new_search(search, shuffler, out, question=question, budget=budget)
@@ -230,15 +230,15 @@ def next_(given: dict[str, Any]) -> None:
     """Open the level of a search that was collected last, and announce the next one; after the last
     level, publish the words that were found in the folder --out.
     """
-    from shuffledp.release.arguments import check_words
-    from shuffledp.release.top_release import TopRelease
+    from shuffledp.errors import check_words
+    from shuffledp.release.released import Release
     from shuffledp.survey.search import SearchFolder, next_level
 
     check_words("--title", given["title"])
     folder = SearchFolder.read(given["search"])
     with patiently("opening, and what follows from it"):
         made = next_level(folder, given["sealed"], given["out"], title=given["title"], force=given["force"])
-    if isinstance(made, TopRelease):
+    if isinstance(made, Release):
         return show_release(made, as_json=given["as_json"])
     number = len(folder.tallies) + 1
     return _announced(made, folder.level(number), f"level {number}", as_json=given["as_json"])
@@ -425,8 +425,8 @@ def open_(
     out. Fewer than were promised are refused. STUDY/opened.json remembers what was opened: the same
     file may be opened again, another one of the same collection is refused.
     """
-    from shuffledp.release.arguments import check_words
-    from shuffledp.release.write import check_folder
+    from shuffledp.errors import check_words
+    from shuffledp.release.files import check_folder
     from shuffledp.survey.opener import Study, publish_study
 
     check_words("--title", title)

@@ -271,7 +271,6 @@ COLUMNS = option(
     "Column to ask about, repeated for a crosstab; not needed if the table has only one.",
     list[str],
 )
-DOMAIN = option("domain", TABLE, "Number of categories, if they are 0, 1, 2, and so on.", read_count)
 SPARK = "Run it on Spark: spark for this machine, or the address of a cluster, such as spark://host:7077."
 ENGINE_OPTIONS = [
     option("engine", ENGINE, f"{SPARK} FILE may then be several tables, folders or patterns.", metavar="ADDRESS"),

@@ -7,7 +7,7 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
@@ -27,14 +27,13 @@ from shuffledp.cli.options import (
     sharing,
     whole,
 )
+from shuffledp.cli.questions import own_of
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.questions import OURS
-from shuffledp.release.options import Epsilon, Promised, Rounds, Searched, options_of
+from shuffledp.release.options import Epsilon, Promised, Rounds, options_of
+from shuffledp.search.options import Searched
 from shuffledp.wording import in_percent
-
-if TYPE_CHECKING:
-    from shuffledp.release.arguments import Promise
 
 PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
@@ -84,10 +83,10 @@ def plan(
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
     promise = promise_of(complete(PROMISED, as_declared(PROMISED, given)))
     delta = promise.delta
-    if task == "top":
+    if task in OURS and (own_plan := own_of(task).planned) is not None:
         _refuse(task, domain=domain, plot=plot, latex=latex or None)
         check_delta(delta)
-        return _plan_top(n, promise, searched, as_json=as_json)
+        return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
     _refuse(task, **searched)
     if task not in TASKS:
         raise InvalidInput(
@@ -171,21 +170,6 @@ def _refuse(task: str, **options: object) -> None:
         raise InvalidInput(
             f"--{given[0].replace('_', '-')} must be left out of a plan of {task}, got it. It is for other tasks."
         )
-
-
-def _plan_top(n: int, promise: "Promise", given: dict[str, Any], *, as_json: bool) -> None:
-    """What a search among n people would find, and how accurately."""
-    from shuffledp.cli.questions import asked as questioned
-    from shuffledp.cli.top import expected, show_expected
-
-    question, *_ = questioned("top", given | {"epsilon": promise.epsilon, "delta": promise.delta}, "-")
-    with patiently("planning"):
-        search = question.search(n, promise)
-        told = expected(search)
-    if as_json:
-        asked = {"task": "top", "n": n, "honest": search.honest, "k": search.k, "longest": search.longest}
-        return show.as_json(asked | {"delta": search.delta, "epsilon0": search.law.epsilon0} | told)
-    return show_expected(f"top {search.k} words: {n:,} people", search, told)
 
 
 HIGHEST = 65_535

@@ -5,13 +5,14 @@ defended answer. What they take is declared in ``release.options``.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.cli import options
-from shuffledp.cli.app import LISTED, RUN, app, examples
+from shuffledp.cli.app import LISTED, RUN, app, examples, load
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
-from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.release.options import QUESTIONS, Epsilon, Noise, Promised, WeekOptions, options_of
+from shuffledp.errors import InvalidInput
+from shuffledp.questions import options_module
+from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
@@ -26,14 +27,12 @@ FIRST = {**options_of(Epsilon), **options_of(Noise), **options_of(Promised)}  # 
 
 def asking_options(name: str) -> list[Option]:
     """All that the command of a question takes."""
-    own = QUESTIONS[name]
+    own = options_module(name).Options
     listed = options_of(own).get("categories", Declared(""))
-    several, domain = listed.kind == "texts", [options.DOMAIN] if "domain" in (listed.instead or ()) else []
     return [
         options.SOURCES,
-        options.COLUMNS if several else options.COLUMN,
+        options.COLUMNS if listed.kind == "texts" else options.COLUMN,
         *declared(own, only=FIRST),
-        *domain,
         *declared(own, leave=FIRST),
         *options.ENGINE_OPTIONS,
         *options.OUTPUT_OPTIONS,
@@ -46,15 +45,12 @@ def asked(name: str, typed: Mapping[str, Any], source: str) -> "tuple[Any, Promi
     """The question of that name, of a table or, with "-", of one that is still to come; what is
     promised, and whose budget it takes.
     """
-    from shuffledp.release.arguments import described
+    from shuffledp.release.arguments import complete
+    from shuffledp.release.pipeline import described
 
-    given = as_declared(options_of(QUESTIONS[name]), typed)
-    if typed.get("domain") is not None:
-        if "categories" in given:
-            both = (Argument("categories"), " and ", Argument("domain"))
-            raise InvalidInput(Refusal("the categories must be given in one way", both, "Leave one out."))
-        given["categories"] = typed["domain"]
-    return described(name, source, typed.get("column"), given)
+    known = options_of(options_module(name).Options)
+    given = as_declared(known, typed)
+    return described(name, source, typed.get("column"), complete(known, given))
 
 
 def read_as(source: str, typed: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +161,27 @@ def source_of(tables: Iterable[str]) -> str:
     return first if not others else f"{first} and {len(others)} more"
 
 
+class Own(NamedTuple):
+    """How commands show a question that is not shown as all others are: its dry run, its design and
+    its plan; and how it is asked of tables in Spark.
+    """
+
+    dry_run: Any = None
+    designed: Any = None
+    planned: Any = None
+    in_spark: Any = None
+
+
+USUAL = Own()
+OWN: dict[str, Own] = {}
+
+
+def own_of(name: str) -> Own:
+    """What its command says of itself."""
+    load(name)
+    return OWN.get(name, USUAL)
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """A question, and what a command needs to answer it."""
@@ -175,13 +192,14 @@ class Asking:
     keeping: Keeping
     dry_run: bool
     engine: Engine | None = None
+    own: Own = USUAL
 
     @classmethod
     def of(cls, name: str, typed: Mapping[str, Any]) -> Self:
         """What the options of a command describe."""
         engine = Engine.of(typed)
         described = asked(name, typed, source_of(typed["source"]))
-        return cls(*described, Keeping.of(typed), typed["dry_run"], engine)
+        return cls(*described, Keeping.of(typed), typed["dry_run"], engine, own_of(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +219,15 @@ PROMISED = "--epsilon 1 --delta 1e-6"
 ENDS = "--lower 0 --upper 120"
 
 
-def question_command(name: str, *lines: str, carried_out: Any = None) -> None:
+def question_command(name: str, *lines: str, own: Own | None = None) -> None:
     """Register the command of a question, with its examples."""
+    if own is not None:
+        OWN[name] = own
 
     def run(typed: Any) -> None:
         from shuffledp.cli.answering import answer
 
-        (carried_out or answer)(Asking.of(name, typed))
+        answer(Asking.of(name, typed))
 
     summary = next(each.summary for each in LISTED if each.name == name)
     shown = examples(*(f"{name} {line}" for line in lines))

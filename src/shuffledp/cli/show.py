@@ -203,8 +203,9 @@ def _in_latex(cell: str) -> str:
 
 def files(folder: Path, what: Mapping[str, str]) -> None:
     """Print what lies in a folder; a path stays in one piece, to be copied."""
-    width = max(len(str(folder / name)) for name in what)
-    for name, words in what.items():
+    there = {name: words for name, words in what.items() if (folder / name).exists()}
+    width = max(len(str(folder / name)) for name in there)
+    for name, words in there.items():
         print(f"{folder / name!s:<{width}}  {words}")
 
 

@@ -4,7 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,40 +27,27 @@ ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 
 
 @contextmanager
-def in_spark(asking: Asking, engine: Engine) -> Iterator[Found]:
-    """Tables that a session of Spark reads, for as long as the question is asked."""
+def in_spark(asking: Asking, engine: Engine, release: Any = None) -> Iterator[Found]:
+    """Tables that a session of Spark reads, for as long as the question is asked; ``release`` is
+    what draws, commits and counts, where that is not one design.
+    """
     from shuffledp.engines.spark_commit import release_column
 
-    settled = asking.question.settled()
-    with reading_column(asking, engine, settled) as column:
+    with reading_column(asking, engine, asking.question) as column:
         with patiently("reading the table"):
-            people = column.survey(settled.reader())
-            _check_held(settled, column)
-        asked = replace(settled, column=column.name)
+            reader = asking.question.reader()
+            people = column.survey(reader)
+            if reader.sought is not None and not column.survey(reader.sought, some=False).people:
+                reader.remarks(f"column {column.name!r}")  # which refuses that
+        asked = asking.question.named(column.name)
 
         def publish(design: "Design") -> "Release":
             with patiently("drawing, committing and counting"), working(asking, engine) as work:
-                return release_column(
-                    column,
-                    design,
-                    asked.asked(),
-                    work=work,
-                    folder=asking.keeping.folder(),
-                    budget=asking.budget,
-                    force=asking.keeping.force,
-                )
+                how: Any = {"work": work, "folder": asking.keeping.folder(), "force": asking.keeping.force}
+                carried_out = release_column if release is None else partial(release, surveyed=people)
+                return carried_out(column, design, asked.asked(), budget=asking.budget, **how)
 
         yield Found(asked, people.people, people.missing if asked.leaves_out else None, publish)
-
-
-def _check_held(question: "Request", column: "SparkColumn") -> None:
-    """Refuse to count a value that no row holds, unless all values are listed."""
-    from shuffledp.release.central_questions import CountRequest
-
-    if isinstance(question, CountRequest) and question.listed is None:
-        only = replace(question.reader(), only=True)
-        if not column.survey(only, some=False).people:
-            raise question.unheld(f"column {column.name!r}", [])
 
 
 @contextmanager
@@ -143,8 +130,7 @@ def _read_csv(session: Any, tables: list[str], question: "Request") -> Any:
     with one_sentence():
         if asked and not frame.where(functions.exists(texts, lambda text: text.contains(UNREADABLE))).isEmpty():
             raise InvalidInput("CSV must be in UTF-8 for Spark, got other bytes. Convert it first.")
-    numbers = question.categories is None and not question.cleaning.reads_numbers
-    if numbers and question.column is not None and question.column in frame.columns:
+    if question.kind == "number" and question.column is not None and question.column in frame.columns:
         place = frame.columns.index(question.column)
         schema, found = frame.schema, session.read.options(**CSV, inferSchema=True).csv(tables).schema[place].dataType
         if isinstance(found, NumericType) and frame.where(_exactly(question.column).rlike(ODD_NUMBERS)).isEmpty():

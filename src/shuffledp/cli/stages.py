@@ -3,6 +3,7 @@ and analyst apart. And example: data to try them on.
 """
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,17 +13,17 @@ from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
 from shuffledp.cli.app import RUN, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
-from shuffledp.cli.questions import Keeping, asked, opened, read_as
+from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as
 from shuffledp.cli.show import patiently, progress
-from shuffledp.cli.top import expected, show_expected
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.questions import OURS
-from shuffledp.release.options import QUESTIONS, Budgeted, Titled, WeekOptions, options_of
-from shuffledp.storage.canonical import canonical, digest_of
+from shuffledp.questions import OURS, options_of_all
+from shuffledp.release.options import Budgeted, Titled, WeekOptions, options_of
+from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
+    from shuffledp.design import Design
     from shuffledp.release.arguments import Promise
 
 Settled = Annotated[
@@ -239,6 +240,7 @@ def example(
     return show.command(asked, "\nTry: ")
 
 
+QUESTIONS = options_of_all()
 LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"missing"}  # said where there is a table
 
 
@@ -254,7 +256,7 @@ LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"mis
         "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
     ),
 )
-@sharing([options.COLUMNS, options.DOMAIN, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
+@sharing([options.COLUMNS, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
 def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
@@ -269,14 +271,18 @@ def design(
             f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
     question, promise = _asked(task, given)
-    if task == "top":
-        return _design_search(question, promise, n, out, as_json=given["as_json"])
     with patiently("calibrating"):
         made = question.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
+    shown: Callable[..., None] = own_of(task).designed or _designed
+    return shown(made, out, as_json=given["as_json"])
+
+
+def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
+    """What was settled, and what follows."""
     poll = made.poll
-    bound = poll.guarantee.epsilon(delta=promise.delta)
-    if given["as_json"]:
+    bound = poll.guarantee.epsilon(delta=made.delta)
+    if as_json:
         return show.as_json(
             {
                 "design": made.as_json(),
@@ -288,9 +294,9 @@ def design(
             }
         )
     show.answer(
-        f"{task}: {n:,} people, at least {made.honest:,} of them honest",
+        f"{made.question.type}: {made.n:,} people, at least {made.honest:,} of them honest",
         [
-            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(promise.delta)}"),
+            ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(made.delta)}"),
             show.alone(made.mechanism, made.shown_alone),
             ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{poll.bits}", "in a report"),
@@ -314,28 +320,15 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
                 f"them out, or design a crosstab."
             )
         given["categories"] = listed[0] if listed else None
-    if task == "count" and any(given[name] for name in ("categories", "domain", "other")):
+    if task == "count" and any(given[name] for name in ("categories", "other")):
         raise InvalidInput(
-            "--categories, --domain and --other must be left out in a design of a count, got some: it holds the "
-            "value alone, and whatever else people hold is else. Design a histogram to tell the others apart."
+            "--categories and --other must be left out in a design of a count, got some: it holds the value alone, "
+            "and whatever else people hold is else. Design a histogram to tell the others apart."
         )
     for name in sorted(given.keys() - known.keys() - {"column", "as_json"}):
-        if is_typed(given[name]) and not (name == "domain" and "categories" in known):
+        if is_typed(given[name]):
             takers = ", ".join(each for each, options in QUESTIONS.items() if name in options_of(options))
             flag = Argument.of(name).typed
             raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
     question, promise, _ = asked(task, given, "-")
-    return question if task == "top" else question.settled(), promise
-
-
-def _design_search(question: Any, promise: "Promise", n: int, out: Path, *, as_json: bool) -> None:
-    """The file of a search for frequent words among so many people."""
-    with patiently("calibrating"):
-        search = question.search(n, promise)
-        told = expected(search)
-    replace_file(out, lambda place: place.write_text(canonical(search.as_json()) + "\n", encoding="utf-8"))
-    if as_json:
-        return show.as_json({"search": search.as_json(), "digest": search.digest, "out": str(out)} | told)
-    show_expected(f"top words: {n:,} people, at least {search.honest:,} of them honest", search, told)
-    show.sentences([f"\nWritten to {out}."])
-    return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
+    return question, promise

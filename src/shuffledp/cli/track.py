@@ -176,8 +176,8 @@ def _asking(week: "Week", given: dict[str, Any]) -> Asking:
     design, engine = week.series.design, Engine.of(given)
     promise = Promise(epsilon=design.epsilon, delta=design.delta, rounds=design.rounds, honest=design.honest)
     reading = read_as(source_of(given["source"]), given) | {"column": column_for(design, given["column"] or [])}
-    title, rules = given["title"] or week.series.title, {name: given[name] for name in ("missing", "clip")}
-    question = question_of(week, **rules, title=title, **reading)
+    rules = {name: given[name] for name in ("missing", "clip", "title")}
+    question = question_of(week, **reading | rules)
     return Asking(question, promise, week.budget, Keeping(week.folder, False, given["as_json"]), False, engine)
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from shuffledp.client import Reporter, check_client, check_sealed, read_design
 from shuffledp.design import Design
+from shuffledp.domain import Missing
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource
@@ -33,7 +34,6 @@ from shuffledp.storage.canonical import canonical
 from shuffledp.tables import AS_WRITTEN, Cleaning, batch_rows, reader_of
 from shuffledp.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.tables.counted_reports import CountedReports, new_batch
-from shuffledp.tables.readers import Missing
 from shuffledp.tables.values import Reader
 
 REPORT = "report"

@@ -40,12 +40,12 @@ from apache_beam.pvalue import PCollection, TaggedOutput
 from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
+from shuffledp.domain import Missing
 from shuffledp.engines.batch import BatchReporter, ReportTally, Sums, added_up
 from shuffledp.engines.beam_commit import Attempt, Drawing, IdShares, Written, check_single, put_once, repeated
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_file
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
-from shuffledp.tables.readers import Missing
 
 Gathered = Mapping[str, Iterable[Any]]
 

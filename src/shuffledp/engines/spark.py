@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.design import Design
-from shuffledp.domain import as_list
+from shuffledp.domain import Missing, as_list, per_column
 from shuffledp.engines.batch import UNSURE, design_of
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import (
@@ -42,23 +42,19 @@ from shuffledp.engines.spark_commit import (
     release_column,
 )
 from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
-from shuffledp.errors import Argument, InvalidInput, Refusal, shown
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, shown
 from shuffledp.record import Asked
-from shuffledp.release.arguments import check_labels, check_words, given_categories
 from shuffledp.release.budget import Budget
-from shuffledp.release.crossed import crossed_reader
-from shuffledp.release.finishing import charged
+from shuffledp.release.categories import Categories, categories_of, parts_of
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
-from shuffledp.release.stored_question import question_about
-from shuffledp.release.top_release import TopRelease, finished_search, paying
-from shuffledp.release.write import check_folder
-from shuffledp.search.progress import found_words, progress_of
-from shuffledp.search.search import TopSearch
+from shuffledp.release.top_release import finished_search
+from shuffledp.search.search import Search
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
-from shuffledp.tables.readers import Missing, one_name
-from shuffledp.tables.values import Numbers, Places, Reader
+from shuffledp.tables.values import JoinedPlaces, Numbers, Places
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -174,9 +170,21 @@ def survey(
     """
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep="random", one_row_per_person=one_row_per_person, **rules)
-    if not isinstance(column, str) and categories is not None:
-        return asked.survey(crossed_reader(column, categories, other=other, missing=missing, cleaning=cleaning))
-    return asked.survey(_reader(categories, other, lower, upper, asked))
+    if categories is None:
+        if lower is None or upper is None:
+            raise InvalidInput(
+                "categories, or lower and upper, must be given, got neither. Say which values are possible."
+            )
+        return asked.survey(Numbers(lower, upper, clip=clip, cleaning=cleaning))
+    if isinstance(column, str):
+        listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
+        return asked.survey(_places(categories_of(listed, other=other, missing=missing), cleaning))
+    parts = parts_of(column, categories, other=other, missing=missing)
+    return asked.survey(JoinedPlaces(tuple(_places(part, cleaning) for part in parts)))
+
+
+def _places(known: Categories, cleaning: Cleaning) -> Places:
+    return Places(known.checked(), other=known.other, missing=known.missing, cleaning=cleaning)
 
 
 def release(
@@ -213,7 +221,7 @@ def release(
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
     budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-    words = _question(settled, asked, title).asked()
+    words = _question(settled, asked, column, title).asked()
     folder = None if out is None else Path(out)
     return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
 
@@ -232,34 +240,22 @@ def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> Spark
     return SparkColumn.of(check_frame(frame), named, **rules)
 
 
-def _reader(
-    categories: Iterable[str] | None, other: Any, lower: float | None, upper: float | None, asked: SparkColumn
-) -> Reader:
-    if categories is None:
-        if lower is None or upper is None:
-            raise InvalidInput(
-                "categories, or lower and upper, must be given, got neither. Say which values are possible."
-            )
-        return Numbers(lower, upper, clip=asked.clip, cleaning=asked.cleaning)
-    listed = as_list("categories", categories, remedy='Pass a list such as ["yes", "no"].')
-    rest, gap = one_name("other", other), one_name("missing", asked.missing)
-    known = given_categories([str(each) for each in listed], other=rest, missing=gap)
-    labels = check_labels(known.of(known.labels or ()))
-    return Places(labels, other=rest, missing=gap, cleaning=asked.cleaning)
-
-
-def _question(design: Design, asked: SparkColumn, title: str | None) -> Request:
-    """What is asked, for the record."""
-    return question_about(
-        design,
-        origin="a list",
-        missing=asked.missing,
-        clip=asked.clip,
+def _question(design: Design, asked: SparkColumn, column: str | Sequence[str], title: str | None) -> Request:
+    """What is asked, for the record; the design may call several columns otherwise."""
+    missing, named = asked.missing, design.domain.column_names
+    if named is not None:
+        gaps = per_column(Argument("missing"), missing, named)
+        missing = {name: gap for name, gap in zip(column, gaps, strict=True) if gap is not None}
+    return Request(
+        question=design.resolved,
         source="a table in Spark",
-        column=asked.name,
+        column=asked.name if named is None else tuple(column),
+        title=title,
         cleaning=asked.cleaning,
         ids=asked.ids,
-        title=title,
+        missing=missing,
+        clip=asked.clip,
+        origins=("a list",),
     )
 
 
@@ -268,25 +264,24 @@ HASHED = 8  # hexadecimal digits of the hash that decide a level: 32 bits, as a 
 
 def release_search_column(
     column: SparkColumn,
-    search: TopSearch,
-    surveyed: Surveyed,
+    search: Search,
     asked: Asked,
     *,
+    surveyed: Surveyed,
     work: str,
     folder: Path | None = None,
     budget: Budget | None = None,
     force: bool = False,
-) -> TopRelease:
+) -> Release:
     """Ask all levels of a search, and publish what was found. A work folder of the same search is
     gone on with: levels that were committed are counted, and nothing is drawn again.
     """
-    check_ids(column)
+    check_ids(column.ids)
     if folder is not None:
         check_folder(folder, replace=force)
-    design, paid = search.first_design(), paying(budget, search)
-    if paid is not None:
-        paid.afford(design, asked.what or asked.question)
-    place, claim = claimed_folder(column, design, work)
+    if budget is not None:
+        budget.afford(search, asked.what or asked.question)
+    place, claim = claimed_folder(column, search.first_design, work)
     if not place.exists:
         place.check_new()
         place.begin(claim)
@@ -296,20 +291,19 @@ def release_search_column(
             f"this one."
         )
     key, tallies, notes = place.claim().batch, list[NDArray[np.int64]](), tuple[str, ...]()
-    while (progress := progress_of(search, tallies)).next is not None:
+    while isinstance(step := search.next(tallies), Design):
         number = len(tallies)
-        group = at_level(column.ids or "", key, search, number, onwards=progress.next.counting)
+        group = at_level(column.ids or "", key, search, number, onwards=step.resolved.counting)
         mine = replace(column, frame=column.frame.where(group))
-        counted = _counted(mine, progress.design(), f"{place.path}/level-{number + 1}")
+        counted = _counted(mine, step, f"{place.path}/level-{number + 1}")
         tallies.append(counted.votes)
         notes = operated(counted)
-    found = found_words(progress)
     spent = None
-    if paid is not None:
-        spent = paid.spend(design, asked.what or asked.question, batches=(key,), held_back=True)
+    if budget is not None:
+        spent = budget.spend(search, asked.what or asked.question, batches=(key,), held_back=True)
     with charged(spent):
         return finished_search(
-            found,
+            step,
             replace(asked, engine="Spark"),
             folder,
             missing=surveyed.missing,
@@ -321,9 +315,9 @@ def release_search_column(
         )
 
 
-def check_ids(column: SparkColumn) -> None:
+def check_ids(ids: str | None) -> None:
     """Refuse rows of which nobody can say again at which level they were."""
-    if column.ids is None:
+    if ids is None:
         raise InvalidInput(
             Argument("id"),
             " must be given for top words on Spark, got none: a person's level is drawn by it, so that nobody "
@@ -331,8 +325,8 @@ def check_ids(column: SparkColumn) -> None:
         )
 
 
-def at_level(ids: str, key: str, search: TopSearch, level: int, *, onwards: bool) -> Column:
-    """Whose level it is: the first 32 bits of a keyed hash of the id, as ``TopSearch.levels_of``
+def at_level(ids: str, key: str, search: Search, level: int, *, onwards: bool) -> Column:
+    """Whose level it is: the first 32 bits of a keyed hash of the id, as ``Search.levels_of``
     reads them; ``onwards``, all who were at none before it.
     """
     from pyspark.sql import functions

@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 
 from shuffledp.design import Design
+from shuffledp.domain import Missing
 from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, added_up, column_of, survey, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
 from shuffledp.tables import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.tables.people import SeveralRows, id_texts, like_ids, named_ids
-from shuffledp.tables.readers import Missing, reader_of
-from shuffledp.tables.values import Places, Reader
+from shuffledp.tables.values import Places, Reader, reader_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

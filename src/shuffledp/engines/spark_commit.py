@@ -47,10 +47,10 @@ from shuffledp.errors import InvalidInput, shown
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.record import Asked
 from shuffledp.release.budget import Budget
-from shuffledp.release.facts import check_sayable
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import check_sayable
 from shuffledp.release.released import Release
 from shuffledp.release.stages import check_design, release_counts
-from shuffledp.release.write import check_folder
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import unwritable
 from shuffledp.tables import CountedReports

@@ -15,10 +15,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from shuffledp.accounting import analytic_gaussian as gaussian
-from shuffledp.accounting.inversion import halve
+from shuffledp.accounting.calibration import loss_of_each
 from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.randomizers.messages import TreeDummies
 from shuffledp.randomizers.support import bits_for
@@ -26,7 +25,6 @@ from shuffledp.workload import below
 
 LAPLACE, GAUSSIAN, STAIRCASE = "discrete Laplace noise", "Gaussian noise", "staircase noise"
 MOST_MOVED = 4096  # counts that one person moves over all rounds: with more, Gaussian noise errs less
-SURE = 1.0 - 1e-12  # of delta: what floats lose of a sum of probabilities
 NUMBER_BITS = 64
 
 
@@ -110,7 +108,7 @@ def number_by_curator(width: float, *, epsilon: float, delta: float, rounds: int
     """
     errors = {GAUSSIAN: gaussian.sigma(epsilon=epsilon, delta=delta, sensitivity=width * math.sqrt(rounds))}
     if rounds <= MOST_MOVED:
-        errors[STAIRCASE] = width * staircase(_loss(rounds, epsilon, delta))
+        errors[STAIRCASE] = width * staircase(loss_of_each(rounds, epsilon, delta))
     name = min(errors, key=lambda each: errors[each])
     return Baseline(name, errors[name], errors[name], NUMBER_BITS)
 
@@ -131,29 +129,10 @@ def _least(released: list[_NoisyCounts], bits: int, epsilon: float, delta: float
             epsilon=epsilon, delta=delta, sensitivity=math.sqrt(moved)
         )
         if moved <= MOST_MOVED:
-            loss = _loss(moved, epsilon, delta)
+            loss = loss_of_each(moved, epsilon, delta)
             errors[LAPLACE + each.on] = each.spread * math.sqrt(2.0) * math.exp(-loss / 2.0) / -math.expm1(-loss)
     name = min(errors, key=lambda each: errors[each])
     return Baseline(name, errors[name], errors[name], bits)
-
-
-@lru_cache(maxsize=256)
-def _loss(moved: int, epsilon: float, delta: float) -> float:
-    """The largest a such that ``moved`` counts, each moved by 1 and with noise of ratio e^-a, are
-    (epsilon, delta)-DP: the loss of each is a or -a, as that of randomized response, which no
-    other mechanism of a pure a exceeds (Kairouz, Oh and Viswanath 2015).
-    """
-    up = np.arange(moved + 1.0)
-    ways = gammaln(moved + 1.0) - gammaln(up + 1.0) - gammaln(moved - up + 1.0)
-
-    def keeps(a: float) -> bool:
-        chances = np.exp(ways - (moved - up) * a - moved * math.log1p(math.exp(-a)))
-        return float(chances @ -np.expm1(np.minimum(epsilon - (2.0 * up - moved) * a, 0.0))) <= SURE * delta
-
-    low, high = epsilon / moved, 2.0 * epsilon + 1.0
-    while keeps(high):
-        low, high = high, 2.0 * high
-    return halve(keeps, low, high, middle=lambda good, bad: (good + bad) / 2.0)[0]
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,8 @@ from typing import Any
 from shuffledp.design import Law
 from shuffledp.domain import CROSS
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, margin, percent, times
-from shuffledp.record import Alternative, Estimates, Record, Searched, SearchLevel
+from shuffledp.record import Alternative, Estimates, Record
+from shuffledp.search.terms import Searched, SearchLevel
 
 __all__ = [
     "Row",

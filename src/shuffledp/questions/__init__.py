@@ -9,8 +9,9 @@ quantile   how numbers are distributed
 mean       the mean of a number
 sum        its sum
 
-A folder has ``question.py`` with ``QUESTION``, a class, ``recheck.py``, which judges an answer
-(``shuffledp.verify``), and ``section.html`` if its page says something of its own. Other
+A folder has ``question.py`` with ``QUESTION``, a class, ``options.py`` with what the command and
+Python take (``Options``, and the ``request`` that they make), ``recheck.py``, which judges an
+answer (``shuffledp.verify``), and ``section.html`` if its page says something of its own. Other
 distributions add a question by an entry point of the group ``shuffledp.questions`` that names such
 a folder. Our names come first and cannot be replaced; a name that two distributions claim is
 refused.
@@ -19,7 +20,7 @@ refused.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.errors import InvalidInput
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from shuffledp.questions.question import Question
 
-__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names", "origin_of"]
+__all__ = ["GROUP", "OURS", "folder_of", "kind_of", "names", "options_module", "options_of_all", "origin_of"]
 
 GROUP = "shuffledp.questions"
 OURS = {
@@ -89,3 +90,13 @@ def kind_of(name: object) -> type[Question]:
             f"it comes from."
         ) from error
     return kind
+
+
+def options_module(name: object) -> Any:
+    """What the question of that name takes: its ``Options``, and the ``request`` that they make."""
+    return import_module(f"{folder_of(name)}.options")
+
+
+def options_of_all() -> dict[str, type]:
+    """The options of each of our questions."""
+    return {name: options_module(name).Options for name in OURS}

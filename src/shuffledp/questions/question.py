@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -63,6 +63,8 @@ class Question(Part):
     estimated: ClassVar[str] = "one count"
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
     ordered: ClassVar[bool] = False  # whether runs of its places say something, as those of bins do
+    clipped: ClassVar[str | None] = None  # what is estimated where values were moved to the ends of the range
+    alone: ClassVar[bool] = True  # whether its answer is a release by itself
     mechanisms: ClassVar[tuple[str, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
     compared: ClassVar[tuple[str, ...] | None] = None  # fields that reports must agree in; None: all
@@ -169,22 +171,40 @@ class Question(Part):
         """The published algorithm that runs where reports have this law, if it is one."""
         return ""
 
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        """What was asked for beside the estimates, by name, and the labels of its rows."""
+        return {}
+
     @abstractmethod
     def scale(self, n: int) -> float:
         """How large an answer of ``n`` people can be at most, or how far apart two can be: an error
         above it says nothing.
         """
 
+    def told(
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """What the record tells beside the estimates, by name: other readings of the same reports,
+        column by column. ``clips`` says that values may have been clipped, ``by`` within which
+        groups shares are asked.
+        """
+        return {}
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionKind:
-    """The names of the questions of a kind, also of those of other distributions."""
+    """The names of the questions of a kind, also of those of other distributions: those with the
+    ``field``, or that count people, value by value.
+    """
 
-    holds: Callable[[type[Question]], bool]
+    field: str = ""
+    counts: bool = False
 
     def __contains__(self, name: object) -> bool:
         """Whether the question of that name is of the kind."""
-        return self.holds(kind_of(name))
+        kind = kind_of(name)
+        return self.field in kind.field_names() or (self.counts and kind.counts)
 
 
 def lineage(name: object) -> list[str]:

@@ -13,7 +13,7 @@ read, or, in a new record, in the order of their class.
 """
 
 from shuffledp.record.asked_about import Asked, InSeries, Made
-from shuffledp.record.counted_people import Collected, Counted, Searched, SearchLevel, Tally
+from shuffledp.record.counted_people import Collected, Counted, Tally
 from shuffledp.record.findings import (
     Alternative,
     AtQuantiles,
@@ -54,8 +54,6 @@ __all__ = [
     "Limit",
     "Made",
     "Record",
-    "SearchLevel",
-    "Searched",
     "Tally",
     "Total",
     "data_block",

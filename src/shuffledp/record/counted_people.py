@@ -1,14 +1,14 @@
-"""What was counted: the people, how their reports came, the levels of a search, and the votes."""
+"""What was counted: the people, how their reports came, and the votes."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.design import Law
 from shuffledp.record.question_kinds import COUNTS, LISTS, TOP
-from shuffledp.schema import Chance, Count, Mark, Part, Some, Text, Texts, Whole, part
+from shuffledp.schema import Count, Mark, Part, Some, Text, Whole, part
+from shuffledp.search.terms import Searched
 
-__all__ = ["Collected", "Counted", "SearchLevel", "Searched", "Tally"]
+__all__ = ["Collected", "Counted", "Tally"]
 
 
 @part
@@ -37,59 +37,6 @@ class Collected(Part):
         blank.
         """
         return self.arrived - self.invalid if self.messages is None else self.arrived
-
-
-@part
-class SearchLevel(Part):
-    """One level of a search for frequent words: which beginnings were followed for ``span`` symbols
-    more, or which words were counted, in a group that each person was in with probability
-    ``share``. The values in ``passed`` reached the threshold, whole words or beginnings, with so
-    many ``votes``; ``fell_out`` others did too, and were too many. ``digest`` binds all votes.
-    """
-
-    share: Chance
-    reports: Some
-    words: Texts
-    prefixes: Texts
-    span: Count
-    threshold: Some
-    passed: Texts
-    whole: tuple[bool, ...]
-    votes: tuple[Count, ...]
-    fell_out: Count
-    fell_votes: Count
-    digest: Text
-
-
-@part
-class Searched(Part):
-    """A search for frequent words: what was agreed on, and its levels. ``delta`` is what the search
-    promises; its levels promise a little less, and the rest is the chance that a group is smaller
-    than they assume. Words of ``found_from`` holders or more are missed with probability ``miss``
-    at most, and so is one that nobody holds but ``faked_from`` malicious people vote for. Those who
-    count draw by ``counting_law``, or, if there is none, by the law of the design, as all others.
-    """
-
-    people: Some
-    honest: Some
-    delta: Chance
-    k: Some
-    candidates: Some
-    least_holders: Some
-    error: Chance
-    spans: tuple[Some, ...]
-    share: Some
-    found_from: Count | None
-    miss: Chance
-    faked_from: Count | None = None
-    counting_law: Law | None = None
-    levels: tuple[SearchLevel, ...]
-
-    @property
-    def counting(self) -> SearchLevel | None:
-        """The level at which words were counted, if any had been found."""
-        last = self.levels[-1]
-        return last if last.words else None
 
 
 @part

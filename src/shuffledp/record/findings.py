@@ -12,6 +12,7 @@ from shuffledp.schema import Chance, Count, Epsilon, Floats, Limits, Mark, Numbe
 __all__ = [
     "CLIPPED_MEAN",
     "CLIPPED_SUM",
+    "FINDINGS",
     "Alternative",
     "AtQuantiles",
     "Certificate",
@@ -88,6 +89,10 @@ class GroupShares(Part):
     upper: Gaps
     all_lower: Gaps
     all_upper: Gaps
+
+
+# What stands beside the estimates, by its field there.
+FINDINGS: dict[str, type[Part]] = {"ends": Ends, "quantiles": AtQuantiles, "ranges": InRanges, "shares": GroupShares}
 
 
 @part

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from shuffledp.questions.question import QuestionKind
 
-__all__ = ["COUNTS", "CROSSTABS", "DISTRIBUTIONS", "LISTS", "MEANS", "TOP", "asking"]
+__all__ = ["COUNTS", "CROSSTABS", "DISTRIBUTIONS", "LISTS", "MEANS", "TOP"]
 
-
-def asking(field: str) -> QuestionKind:
-    """The questions that say this."""
-    return QuestionKind(lambda question: field in question.field_names())
-
-
-COUNTS = QuestionKind(lambda question: question.counts)  # those that count people, value by value
-MEANS = asking("lower")  # those of one number
-CROSSTABS = asking("columns")  # those of several columns
-TOP = asking("longest")  # the search for frequent words, which counts people too
-LISTS = QuestionKind(lambda question: question.counts or "longest" in question.field_names())  # both
-DISTRIBUTIONS = asking("cuts")  # those that count people below cut points
+COUNTS = QuestionKind(counts=True)  # those that count people, value by value
+MEANS = QuestionKind("lower")  # those of one number
+CROSSTABS = QuestionKind("columns")  # those of several columns
+TOP = QuestionKind("longest")  # the search for frequent words, which counts people too
+LISTS = QuestionKind("longest", counts=True)  # both
+DISTRIBUTIONS = QuestionKind("cuts")  # those that count people below cut points

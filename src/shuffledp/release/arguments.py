@@ -1,135 +1,35 @@
-"""The options of a question, read into its parts: data, columns, categories, bins, what is
-promised, how answers are hidden and whose budget it takes. Command and Python give the same values
-here.
+"""The options of a question, read: which table, how its rows are read, what is promised, and whose
+budget it takes. Command and Python give the same values here.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
+from inspect import signature
 from math import floor, isfinite
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from shuffledp.domain import as_list, check_size
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_finite, shown
-from shuffledp.questions import OURS, kind_of
-from shuffledp.questions.quantile.cuts import cut_points
-from shuffledp.release.options import QUESTIONS, Option, options_of
+from shuffledp.domain import as_list
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_finite, check_path, check_words, joined, shown
+from shuffledp.mechanisms import kind_of as mechanism_kind
+from shuffledp.questions import kind_of
+from shuffledp.release.options import Option
 from shuffledp.tables import Cleaning
 from shuffledp.tables.cleaning import check_encoding
 from shuffledp.tables.memory import held_table
 from shuffledp.tables.people import check_keep
-from shuffledp.tables.readers import per_column
-
-if TYPE_CHECKING:
-    from shuffledp.questions.quantile.question import QuantileQuestion
 
 if TYPE_CHECKING:  # a client that reads a table loads no accountant
     from shuffledp.release.budget import Budget
 
-__all__ = [
-    "BY_NOISE",
-    "Bins",
-    "Categories",
-    "Hiding",
-    "Promise",
-    "budget_of",
-    "categories_of",
-    "check_labels",
-    "check_words",
-    "cleaning_of",
-    "column_name",
-    "complete",
-    "cut_pair",
-    "described",
-    "finite_numbers",
-    "given_bins",
-    "given_categories",
-    "hiding_of",
-    "label_text",
-    "listed",
-    "name_of",
-    "numbered_categories",
-    "parts_of",
-    "path_text",
-    "promise_of",
-    "read_categories",
-    "reading",
-]
-
-LONGEST, SHOWN = 500, 60
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and bytes that were no text
-
-
-@dataclass(frozen=True, slots=True)
-class Categories:
-    """The answers that count, and how they became known."""
-
-    labels: tuple[str, ...]
-    origin: str
-    other: str | None = None
-    missing: str | None = None
-
-    def of(self, labels: tuple[str, ...]) -> tuple[str, ...]:
-        """``labels`` and those that stand for the rest, which are counted like all others."""
-        more = [label for label in (self.other, self.missing) if label is not None]
-        return (*labels, *(label for label in dict.fromkeys(more) if label not in set(labels)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bins:
-    """Cut points, the quantiles that are asked for, and ranges between cut points."""
-
-    cuts: tuple[float, ...]
-    at: tuple[float, ...] = (0.5,)
-    ranges: tuple[tuple[float, float], ...] = ()
-
-    def question(self) -> QuantileQuestion:
-        """The question, if it can be asked."""
-        from shuffledp.questions.quantile.question import QuantileQuestion
-
-        return QuantileQuestion(cuts=self.cuts, at=self.at, ranges=self.ranges).checked()
-
-
-def given_bins(
-    *,
-    lower: float | None,
-    upper: float | None,
-    bins: int | None,
-    scale: str | None,
-    cuts: Sequence[float] | None,
-    at: Sequence[float],
-    ranges: Sequence[tuple[float, float]],
-) -> Bins:
-    """The bins as options give them: a range and how many, or every cut point."""
-    counted = {"lower": lower, "upper": upper, "bins": bins, "scale": scale}
-    given = [Argument(name) for name, value in counted.items() if value is not None]
-    if cuts is not None and given:
-        largest = "The cut points begin with the smallest possible value and end with the largest."
-        raise InvalidInput(Refusal("the bins must be given in one way", listed([Argument("cuts"), *given]), largest))
-    if cuts is None and (lower is None or upper is None):
-        both, every = (Argument("lower"), " and ", Argument("upper")), Argument("cuts", (0, 1000, 2000, 5000))
-        remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
-        raise InvalidInput(Refusal("the range must be given", "none", remedy))
-    if cuts is None:
-        assert lower is not None
-        assert upper is not None
-
-        cuts = cut_points(lower, upper, bins=bins, scale="linear" if scale is None else scale)  # type: ignore[arg-type]
-    made = Bins(cuts=tuple(cuts), at=tuple(at), ranges=tuple(ranges))
-    made.question()
-    return made
+__all__ = ["Promise", "budget_of", "column_name", "complete", "hiding_of", "promise_of", "reading"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +59,7 @@ class Promise:
                 *("With ", epsilon, " the noise is chosen; with ", gamma, " or ", epsilon0),
                 ", epsilon is computed for that noise.",
             )
-            raise InvalidInput(Refusal(rule, listed(given), remedy) if given else (rule, ". ", remedy))
+            raise InvalidInput(Refusal(rule, joined(given), remedy) if given else (rule, ". ", remedy))
         if self.k is not None and self.epsilon is not None:
             with_noise = (Argument("k"), " must come with ", gamma, " or ", epsilon0)
             raise InvalidInput(Refusal(with_noise, ("it with ", epsilon), "Leave it out."))
@@ -179,171 +79,9 @@ class Promise:
         return terms if self.epsilon0 is None else terms | {"epsilon0": self.epsilon0}
 
 
-def listed(words: Sequence[Words], between: str = " and ") -> tuple[Words, ...]:
-    """The words with ``between`` between them."""
-    return tuple(part for each in words for part in (between, each))[1:]
-
-
-CHOICES = {"fakes": ("slots", "kind", "light_epsilon0"), "dummies": ("kept", "kind", "light_epsilon0")}
-
-
-@dataclass(frozen=True, slots=True)
-class Hiding:
-    """What hides the answers to a question: noise in every report (krr, and the encodings for many
-    categories), fakes that people send, or dummies that the shuffler adds; and the choices that
-    this leaves, each None for the usual one.
-    """
-
-    question: str = "histogram"
-    mechanism: str = "krr"
-    _: KW_ONLY
-    slots: int | None = None
-    kept: float | None = None
-    kind: str | None = None
-    light_epsilon0: float | None = None
-
-    def __post_init__(self) -> None:
-        if not self.by_noise:
-            self._check_mechanism()
-        own = CHOICES.get(self.mechanism, ())
-        for choice in ("slots", "kept", "kind", "light_epsilon0"):
-            if choice not in own and (given := getattr(self, choice)) is not None:
-                fits = [each for each, choices in CHOICES.items() if choice in choices]
-                wanted: tuple[Words, ...] = (Argument("mechanism", fits[0]), *fits[1:])
-                fitting = (Argument(choice.replace("_", "-")), " must come with ", listed(wanted, " or "))
-                raise InvalidInput(Refusal(fitting, f"{given!r} with {self.mechanism}", "Leave it out."))
-
-    def _check_mechanism(self) -> None:
-        """Refuse what does not answer the question."""
-        known = kind_of(self.question).choices
-        name, got = Argument("mechanism"), repr(self.mechanism)
-        if not known:
-            remedy = f"It is for a {' or a '.join(each for each in OURS if kind_of(each).choices)}."
-            raise InvalidInput(Refusal((name, f" must be left out of a {self.question}"), got, remedy))
-        if self.mechanism not in known:
-            remedy = "Leave it out for krr, noise in every report, which asks for the least trust."
-            raise InvalidInput(Refusal((name, f" of a {self.question} must be one of {', '.join(known)}"), got, remedy))
-
-    @property
-    def by_noise(self) -> bool:
-        """Whether nothing but the usual noise hides the answers."""
-        return self.mechanism == "krr"
-
-    def terms(self) -> dict[str, Any]:
-        """The mechanism and its choices, as a poll takes them."""
-        names = {"kept": "keep"}
-        given = {name: getattr(self, name) for name in CHOICES.get(self.mechanism, ())}
-        own = {names.get(name, name): value for name, value in given.items() if value is not None}
-        return own if self.by_noise else {"mechanism": self.mechanism, **own}
-
-
-BY_NOISE = Hiding()
-
-
-def read_categories(text: str, *, other: str | None, missing: str | None) -> Categories:
-    """The categories in a file with one per line, or in a text with commas."""
-    check_rest(other, missing)
-    path = Path(text)
-    if "," in text and not os.path.exists(text):  # not Path.exists, which fails on a long list
-        return Categories(_distinct([part.strip() for part in text.split(",")], "the list"), "a list", other, missing)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise InvalidInput(
-            f"{text!r} must be a text file in UTF-8, got other bytes. Save it as UTF-8, one category per line."
-        ) from None
-    except OSError as error:
-        near = (
-            difflib.get_close_matches(path.name, [each.name for each in path.parent.iterdir() if each.is_file()], n=1)
-            if path.parent.is_dir()
-            else []
-        )
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        rule = " must name a file with one category per line, or list them with commas"
-        remedy = f"{hint.lstrip()} A single category is nothing to choose from.".lstrip()
-        got = f"{text!r}: {error.strerror}"
-        raise InvalidInput(Refusal((Argument("categories"), rule), got, remedy)) from None
-    return Categories(_distinct([line.strip() for line in lines], text), name_of(path), other, missing)
-
-
-def numbered_categories(size: int, *, other: str | None, missing: str | None) -> Categories:
-    """The whole numbers below ``size``."""
-
-    check_rest(other, missing)
-    labels = tuple(map(str, range(check_size("domain", size))))
-    return Categories(labels, f"the whole numbers from 0 to {size - 1}", other, missing)
-
-
-def given_categories(labels: list[str], *, other: str | None, missing: str | None) -> Categories:
-    """The categories as a list gives them, letter by letter."""
-    check_rest(other, missing)
-    for label in labels:
-        check_words("a category", label)
-    return Categories(_distinct(labels, "the list"), "a list", other, missing)
-
-
-def check_rest(other: str | None, missing: str | None) -> None:
-    """Refuse names that no page can show."""
-    check_words(Argument("other"), other)
-    check_words(Argument("missing"), missing)
-
-
-def name_of(path: Path) -> str:
-    """The name of a file as text; it may hold bytes that are none."""
-    return os.fsencode(path.name).decode(errors="replace")
-
-
-def check_words(name: Words, text: object) -> None:
-    """Refuse words of the user that a page cannot show."""
-    if text is None:
-        return
-    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST or UNPRINTABLE.search(text):
-        rule = (name, f" must be one line of 1 to {LONGEST} printable characters")
-        raise InvalidInput(Refusal(rule, _shown(text), "Choose other words, or leave it out."))
-
-
-def check_labels(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse fewer than two categories, and those that no page can show."""
-
-    check_size("categories", len(labels))
-    if len(labels) < 2:
-        remedy = ("List all answers that count, or add one for the rest: ", Argument("other"), ".")
-        raise InvalidInput(Refusal("categories must number at least two", str(len(labels)), remedy))
-    if max(map(len, labels)) > LONGEST or UNPRINTABLE.search("".join(labels)):
-        wrong = next(label for label in labels if len(label) > LONGEST or UNPRINTABLE.search(label))
-        raise InvalidInput(
-            f"a category must be one line of at most {LONGEST} printable characters, got {_shown(wrong)}. Rename it, "
-            f"in the data too."
-        )
-    return labels
-
-
-def _shown(text: object) -> str:
-    if not isinstance(text, str):
-        return repr(text)
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
-
-
-def _distinct(labels: list[str], where: str) -> tuple[str, ...]:
-    """The labels that are not empty, each once."""
-    kept = [label for label in labels if label]
-    if len(set(kept)) < len(kept):
-        twice = next(label for place, label in enumerate(kept) if label in set(kept[:place]))
-        raise InvalidInput(f"categories must be distinct, got {twice!r} twice in {where}. Remove one.")
-    return tuple(kept)
-
-
-LARGEST_LABEL = 10**18  # of whole numbers as categories
 CLEANING = ("strip", "ignore_case", "decimal", "thousands")
+CHOICES = {"slots": "slots", "kept": "keep", "kind": "kind", "light_epsilon0": "light_epsilon0"}  # of a mechanism
 PROMISE, NOISE = ("epsilon", "delta", "rounds"), ("gamma", "epsilon0", "k")
-HIDING = ("mechanism", "slots", "kept", "kind", "light_epsilon0")
-
-
-def described(name: str, data: object, column: object, given: Mapping[str, Any]) -> tuple[Any, Promise, Budget | None]:
-    """The question of that name, what is promised, and whose budget it takes."""
-    known = complete(options_of(QUESTIONS[name]), given)
-    build = getattr(import_module("shuffledp"), name).question
-    return build(reading(data, known), column, known), promise_of(known), budget_of(known)
 
 
 def complete(options: Mapping[str, Option], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -369,13 +107,14 @@ def _checked(option: Option, value: Any) -> Any:
 
 
 def reading(data: object, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a question that says what is read, and whose rows."""
+    """The part of a request that says what is read, whose rows, and what the page is called."""
+    check_words(Argument("title"), given.get("title"))
     whose, format, encoding = column_name("id", given["ids"]), given["format"], given["encoding"]
     rows = {"ids": whose, "keep": check_keep(given["keep"], whose), "one_row_per_person": given["one_row_per_person"]}
-    rows["cleaning"] = cleaning_of(given)
+    rows |= {"cleaning": _cleaning(given), "title": given.get("title")}
     if isinstance(data, (str, os.PathLike)):
         known = None if encoding is None else check_encoding(encoding)
-        return {"source": path_text("data", data), "format": format, "encoding": known, **rows}
+        return {"source": check_path("data", data), "format": format, "encoding": known, **rows}
     source = held_table(data)
     for name, value in (("format", format), ("encoding", encoding)):
         if value is not None:
@@ -384,7 +123,7 @@ def reading(data: object, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"source": source, **rows}
 
 
-def cleaning_of(given: Mapping[str, Any]) -> Cleaning:
+def _cleaning(given: Mapping[str, Any]) -> Cleaning:
     """What is forgiven in a column."""
     na = given["na"]
     listed = [na] if isinstance(na, str) else as_list("na", na, remedy='Pass a list such as ["NA", "?"].')
@@ -404,106 +143,26 @@ def column_name(argument: str, given: object) -> str | None:
     raise InvalidInput(Refusal((Argument(argument), " must be the name of a column"), repr(given), "Pass a string."))
 
 
-def categories_of(given: object, *, other: object, missing: object) -> Categories:
-    """The categories as they are given: a list, a number, a file, or a text with commas."""
-    rest = {name: None if each is None else label_text(each) for name, each in (("other", other), ("missing", missing))}
-    if given is None:
-        file, names = Argument("categories", "FILE"), Argument("categories", ("yes", "no"))
-        remedy = ("Add ", file, " (one per line) or ", names, "; `shuffledp look FILE` prints a list to copy.")
-        raise InvalidInput(Refusal("the categories must be given", "none", remedy))
-    if isinstance(given, (str, os.PathLike)):
-        return read_categories(path_text("categories", given), **rest)
-    if isinstance(given, Integral):
-        return numbered_categories(int(given), **rest)
-    listed = as_list("categories", given, remedy='Pass a list such as ["yes", "no"].')
-    return given_categories([label_text(label) for label in listed], **rest)
-
-
-def parts_of(columns: Sequence[str], given: object, *, other: object, missing: object) -> tuple[Categories, ...]:
-    """The same for each column of a crosstab: in their order, or, as texts, COLUMN=LIST."""
-    remedy = 'Pass a list with the categories of each column, such as [["north", "south"], ["yes", "no"]].'
-    known = as_list("categories", () if given is None else given, remedy=remedy)
-    if all(isinstance(each, str) for each in known):
-        known = _by_column(columns, [str(each) for each in known])
-    if len(known) != len(columns):
-        rule = (Argument("categories"), f" must have an entry for each of the columns {', '.join(columns)}")
-        first = "The column of the groups comes first if only by names it."
-        raise InvalidInput(Refusal(rule, str(len(known)), first))
-    rests, gaps = per_column(Argument("other"), other, columns), per_column(Argument("missing"), missing, columns)
-    return tuple(
-        categories_of(listed, other=rest, missing=gap) for listed, rest, gap in zip(known, rests, gaps, strict=True)
-    )
-
-
-def _by_column(columns: Sequence[str], given: Sequence[str]) -> list[Any]:
-    """Texts in the order of the columns, where they may begin with the name of one."""
-    texts = dict[str, str]()
-    for text in given:
-        name, sign, listed = text.partition("=")
-        free = [column for column in columns if column not in texts]
-        if sign and name in columns and not Path(text).exists():
-            if name in texts:
-                rule = "the categories of a column must be given once"
-                raise InvalidInput(Refusal(rule, f"{name!r} again", "Leave one out."))
-            texts[name] = listed
-        elif free:
-            texts[free[0]] = text
-        else:
-            rules = (Argument("categories"), f" must be given once for each of the {len(columns)} columns")
-            raise InvalidInput(Refusal(rules, str(len(given)), "Leave out what is too many."))
-    if without := [name for name in columns if name not in texts]:
-        once = ("Repeat ", Argument("categories"), " once for each column, in their order; ")
-        remedy = (*once, "`shuffledp look FILE --column NAME` prints a list to copy.")
-        raise InvalidInput(Refusal(f"the categories of column {without[0]!r} must be given", "none", remedy))
-    return [texts[name] for name in columns]
-
-
-def label_text(label: Any) -> str:
-    """A category as the text that values are compared by."""
-    plain = label.item() if isinstance(label, np.generic) else label
-    plain = plain.as_py() if isinstance(plain, pa.Scalar) else plain
-    if isinstance(plain, float) and plain.is_integer():
-        plain = int(plain)
-    if isinstance(plain, bool):
-        return str(plain).lower()
-    if isinstance(plain, str) or (isinstance(plain, int) and abs(plain) < LARGEST_LABEL):
-        return str(plain)
-    if type(plain) is date:
-        return plain.isoformat()
-    given = "a larger one" if isinstance(plain, int) else repr(label)
-    rule = "a category must be text, a whole number of at most 18 digits, a boolean or a date"
-    raise InvalidInput(
-        Refusal(rule, given, ("Write it as text; missing values are counted with ", Argument("missing", "NAME"), "."))
-    )
-
-
-def finite_numbers(name: str, given: object) -> list[float]:
-    """A list of numbers."""
-    each: Words = ("each of ", Argument(name))
-    listed = as_list(Argument(name), given, remedy="Pass a list of numbers.")
-    return [check_finite(each, value, remedy="Pass a list of numbers.") for value in listed]
-
-
-def cut_pair(given: object) -> tuple[float, float]:
-    """From which cut point to below which."""
-    pair = finite_numbers("range", given)
-    if len(pair) != 2:
-        raise InvalidInput(Refusal("a range must be two cut points", repr(given), "Pass pairs such as (18, 65)."))
-    return pair[0], pair[1]
-
-
-def path_text(argument: str, given: object) -> str:
-    """The path of a file, as text."""
-    if not isinstance(given, (str, os.PathLike)) or "\0" in (path := os.fsdecode(given)):
-        seen = repr(given) if isinstance(given, os.PathLike) else shown(given)
-        rule = (Argument(argument), " must be the path of a file")
-        raise InvalidInput(Refusal(rule, seen, "Pass a text or a pathlib.Path."))
-    return path
-
-
-def hiding_of(question: str, given: Mapping[str, Any]) -> Hiding:
-    """How answers are hidden."""
-    return Hiding(question, **{name: given[name] for name in HIDING if name in given})
+def hiding_of(question: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """How reports hide the answers, as a poll takes it: the mechanism, unless it is the usual one,
+    and what that leaves to choose.
+    """
+    known, name = kind_of(question).choices, given["mechanism"]
+    if not known:
+        return {}
+    if name not in known:
+        rule = (Argument("mechanism"), f" of a {question} must be one of {', '.join(known)}")
+        remedy = f"Leave it out for {known[0]}, noise in every report, which asks for the least trust."
+        raise InvalidInput(Refusal(rule, repr(name), remedy))
+    chosen = {each: given[each] for each in CHOICES if given.get(each) is not None}
+    for each, value in chosen.items():
+        fits = [other for other in known if CHOICES[each] in signature(mechanism_kind(other).calibrate).parameters]
+        if name not in fits:
+            wanted = joined((Argument("mechanism", fits[0]), *fits[1:]), " or ")
+            fitting = (Argument(each.replace("_", "-")), " must come with ", *wanted)
+            raise InvalidInput(Refusal(fitting, f"{value!r} with {name}", "Leave it out."))
+    own = {CHOICES[each]: value for each, value in chosen.items()}
+    return own if name == known[0] else {"mechanism": name, **own}
 
 
 def promise_of(given: Mapping[str, Any]) -> Promise:
@@ -519,7 +178,10 @@ def promise_of(given: Mapping[str, Any]) -> Promise:
 
 def budget_of(given: Mapping[str, Any]) -> Budget | None:
     """Whose budget it takes, if there is a ledger."""
+    names = ("ledger", "population", "limit_epsilon", "limit_delta")
+    if all(given[name] is None for name in names):
+        return None
     from shuffledp.release.budget import Budget
 
-    path = None if given["ledger"] is None else Path(path_text("ledger", given["ledger"]))
-    return Budget.of(path, *(given[name] for name in ("population", "limit_epsilon", "limit_delta")))
+    path = None if given["ledger"] is None else Path(check_path("ledger", given["ledger"]))
+    return Budget.of(path, *(given[name] for name in names[1:]))

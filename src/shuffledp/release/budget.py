@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
@@ -16,9 +16,16 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, ShuffledpError
 from shuffledp.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.ledger.total import composed
 from shuffledp.record import LedgerEntry, Limit, Total
-from shuffledp.record.question_kinds import TOP
 
-__all__ = ["Budget", "Spent", "Unnoted"]
+__all__ = ["Budget", "Charged", "Spent", "Unnoted"]
+
+
+class Charged(Protocol):
+    """What a release costs: that of a ``Design``, or of a search that issues several."""
+
+    @property
+    def charge(self) -> tuple[Design, Shuffled | None]:
+        """A design, and what is shown besides."""
 
 
 class Unnoted(ShuffledpError):
@@ -75,8 +82,7 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Where a population's releases are recorded, and what they may add up to. With a ``turn``,
-    the next one is a week of a series that was paid for in advance; ``besides`` is what it shows
-    that its design does not say.
+    the next one is a week of a series that was paid for in advance.
     """
 
     path: Path
@@ -84,7 +90,6 @@ class Budget:
     limit_epsilon: float | None = None
     limit_delta: float | None = None
     turn: Turn | None = None
-    besides: Shuffled | None = None
 
     @classmethod
     def of(
@@ -114,11 +119,11 @@ class Budget:
             raise InvalidInput(Refusal(rule, "none", remedy))
         return cls(path, population, limit_epsilon, limit_delta)
 
-    def spend(self, design: Design, what: str, *, batches: tuple[str, ...] = (), held_back: bool = False) -> Spent:
+    def spend(self, design: Charged, what: str, *, batches: tuple[str, ...] = (), held_back: bool = False) -> Spent:
         """Record one round of a design, or refuse it. With ``held_back``, nothing of it may be seen
         before ``Spent.begin``.
         """
-        return self._record(entry_of(design, what, batches, self.turn, self.besides), held_back=held_back)
+        return self._record(entry_of(design, what, batches, self.turn), held_back=held_back)
 
     def pay(self, design: Design, name: str) -> Spent:
         """Record all rounds of a design in advance, as the series ``name``, or refuse it; paid once
@@ -144,35 +149,35 @@ class Budget:
         )
         return Spent(ledger, receipt)
 
-    def afford(self, design: Design, what: str) -> dict[str, Any]:
+    def afford(self, design: Charged, what: str) -> dict[str, Any]:
         """What spending would come to, and how many ``more`` like it would fit after it; nothing is
         recorded.
         """
         ledger = Ledger(self.path)
         receipt = ledger.afford(
             self.population,
-            entry_of(design, what, series=self.turn, besides=self.besides),
+            entry_of(design, what, series=self.turn),
             limit_epsilon=self.limit_epsilon,
             limit_delta=self.limit_delta,
         )
         return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
 
-    def more(self, design: Design) -> int:
+    def more(self, design: Charged) -> int:
         """How many more rounds of a design fit within the limit."""
-        entry = entry_of(design, design.question.type, besides=self.besides)
+        entry = entry_of(design, design.charge[0].question.type)
         return Ledger(self.path).more(
             self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
         )
 
 
 def entry_of(
-    design: Design,
+    charged: Charged,
     what: str,
     batches: tuple[str, ...] = (),
     series: Turn | None = None,
-    besides: Shuffled | None = None,
 ) -> Entry:
-    """One round of a design, and what it shows ``besides``, as the ledger records it."""
+    """One round of a design, or a whole search, as the ledger records it."""
+    design, besides = charged.charge
     once, whole, delta = _once(design), design.poll.guarantee, design.delta
     if besides is not None:
         once = Accountant().add(once, rounds=1).add(besides, rounds=1).total
@@ -188,7 +193,7 @@ def entry_of(
         delta=delta,
         batches=batches,
         series=series,
-        at_most=design.question.type in TOP,
+        at_most=not design.resolved.alone,
     )
 
 

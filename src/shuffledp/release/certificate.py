@@ -34,24 +34,23 @@ def certificate(design: Design, *, collected: bool = False, last: float | None =
     reports is shuffled together; where they were ``collected`` over the network, no table is
     spoken of. The curve ends at the ``last`` epsilon of which it speaks, if there is one.
     """
-    poll = design.poll
-    guarantee, delta = poll.guarantee, design.delta
-    bound, promised = guarantee.epsilon(delta=delta), design.epsilon
+    guarantee, target = design.poll.guarantee, design.target
+    bound, promised = guarantee.epsilon(delta=target.delta), target.epsilon
     assumptions = (*guarantee.assumptions, statement("senders" if collected else "rows"), statement("counts"))
     return Certificate(
-        epsilon=EpsilonBound(delta=delta, lower=bound.lower, upper=bound.upper),
+        epsilon=EpsilonBound(delta=target.delta, lower=bound.lower, upper=bound.upper),
         delta=None if promised is None else _delta(guarantee, promised),
         curve=_curve(guarantee, bound.upper, last),
         method=guarantee.method,
         assumptions=assumptions,
         adversary=statement("adversary"),
         adjacency=statement("adjacency"),
-        users=design.n,
-        honest=design.honest,
-        rounds=design.rounds,
+        users=target.n,
+        honest=target.honest,
+        rounds=target.rounds,
         alone=_finite(design.mechanism.alone),
         numerical_error=_numerical_error(guarantee, bound.upper),
-        theorem_ids=_theorem_ids(guarantee.method, design.rounds),
+        theorem_ids=_theorem_ids(guarantee.method, target.rounds),
         assumption_ids=statement_ids(assumptions),
     )
 
@@ -101,8 +100,9 @@ def comparison(design: Design, certified: Certificate) -> tuple[Alternative, ...
     """The same promise under three kinds of trust, with the standard error to expect of each:
     nobody, a shuffler, a curator. Where it is nobody or a curator, by the best known here.
     """
-    epsilon = design.epsilon if design.epsilon is not None else certified.epsilon.upper
-    promise: dict[str, Any] = {"n": design.n, "epsilon": epsilon, "delta": design.delta, "rounds": design.rounds}
+    target = design.target
+    epsilon = certified.epsilon.upper if target.epsilon is None else target.epsilon
+    promise: dict[str, Any] = {"n": target.n, "epsilon": epsilon, "delta": target.delta, "rounds": target.rounds}
     alone, curator = best_alone(design.resolved, **promise), best_curator(design.resolved, **promise)
     poll = design.poll
     own, error = _finite(poll.epsilon0), poll.predicted_stderr()

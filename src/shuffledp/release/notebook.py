@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from shuffledp.page.svg import Markup, Scale, element, label
 from shuffledp.record import Record
-from shuffledp.release.rows import EstimateTable
-from shuffledp.release.sentences import certified, charged, headline, quantile_sentences, warned
+from shuffledp.release.files import EstimateTable
+from shuffledp.release.released import certified, charged, headline, quantile_sentences, warned
 
 __all__ = ["release_html"]
 

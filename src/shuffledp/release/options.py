@@ -1,9 +1,9 @@
-"""Every option of a question, declared once: its name, type and default, what it is for, and which
-questions take it. The flags of the command, the keywords of Python, both helps and what must be
-given come from here; ``release.arguments`` checks and reads what was given.
+"""What an option is, and those that several questions share, each declared once: its name, type and
+default, and what it is for. The flags of the command, the keywords of Python, both helps and
+what must be given come from here; ``release.arguments`` checks and reads what was given.
 
-A ``TypedDict`` lists options that go together, and those of a question are put together from such
-lists. Its types are the ones that a type checker sees: ``**given: Unpack[HistogramOptions]``.
+A ``TypedDict`` lists options that go together. A question puts its own together from such lists, in
+``questions/NAME/options.py``; their types are the ones that a type checker sees.
 """
 
 import os
@@ -27,31 +27,26 @@ from typing import (
     get_type_hints,
 )
 
-from shuffledp.choices import Format, Keep, Scale
+from shuffledp.choices import Format, Keep
 from shuffledp.errors import Argument, Words, spelled
 
 __all__ = [
     "ANSWER",
     "BUDGET",
     "EVERYONE",
+    "LISTS",
     "MESSY",
     "QUESTION",
-    "QUESTIONS",
     "TABLE",
     "Budgeted",
-    "CountOptions",
-    "CrosstabOptions",
-    "HistogramOptions",
     "Listed",
-    "MeanOptions",
+    "Names",
     "Option",
     "PathLike",
     "Promised",
-    "QuantileOptions",
     "Rounds",
-    "Searched",
-    "TopOptions",
     "WeekOptions",
+    "by_noise",
     "keywords",
     "options_of",
 ]
@@ -63,6 +58,7 @@ Listed = int | PathLike | Iterable[object]
 Names = str | Mapping[str, str]  # one for all columns, or by column
 Kind = Literal["text", "texts", "switch", "number", "numbers", "count", "people", "file", "words", "ranges"]
 
+LISTS = "File with one category per line, a list such as yes,no, or whole numbers such as 0..11"
 # The panels of a command's help.
 EVERYONE, QUESTION, ANSWER = "Who reports, and who looks", "The question", "The answer"
 TABLE, MESSY, BUDGET = "The table", "If the table is messy", "The budget"
@@ -130,12 +126,9 @@ class Noise(TypedDict, total=False):
     epsilon0: Annotated[float | None, Option("Instead of {epsilon}: the epsilon0 of one report.", QUESTION)]
 
 
-class Steps(TypedDict, total=False):
-    """How numbers are rounded."""
-
-    k: Annotated[
-        int | None, Option("With {gamma} or {epsilon0}: the number of steps that numbers are rounded to.", QUESTION)
-    ]
+def by_noise(given: Mapping[str, Any]) -> bool:
+    """Whether noise was given in place of a promise."""
+    return given["epsilon"] is None and (given["gamma"], given["epsilon0"]) != (None, None)
 
 
 class Promised(TypedDict, total=False):
@@ -197,6 +190,10 @@ class Absent(TypedDict, total=False):
         str | Iterable[str],
         Option("Texts that mean a missing value, such as NA,N/A.", MESSY, (), kind="words", metavar="LIST"),
     ]
+
+
+class Common(Promised, Rounds, Budgeted, Rows, Absent, total=False):
+    """What every question takes."""
 
 
 class Texts(TypedDict, total=False):
@@ -268,140 +265,6 @@ class Reaching(TypedDict, total=False):
     messages: Annotated[int | None, Option("Largest number of messages of a person.", keyword=True)]
 
 
-class Bounded(TypedDict, total=False):
-    """Between which bounds."""
-
-    lower: Required[Annotated[float, Option("Smallest possible value, known without the data.", example=0)]]
-    upper: Required[Annotated[float, Option("Largest possible value, known without the data.", example=120)]]
-    clip: Annotated[bool, Option("Move values outside the range to the nearest bound. If left out, they are refused.")]
-
-
-class Listing(TypedDict, total=False):
-    """The values there are."""
-
-    categories: Annotated[
-        Listed | None,
-        Option(
-            "File with one category per line, or a list such as yes,no.",
-            kind="text",
-            metavar="FILE|LIST",
-            example="yes,no",
-            instead=("domain",),
-        ),
-    ]
-
-
-class HistogramOptions(
-    Listing, Other, Missing, Noise, Promised, Rounds, Budgeted, Rows, Absent, Texts, Titled, Mechanism, total=False
-):
-    """How many people have each value."""
-
-
-class Valued(TypedDict, total=False):
-    """The value, and the others there are."""
-
-    value: Required[Annotated[object, Option("Value to count.", example="yes")]]
-    categories: Annotated[
-        PathLike | Iterable[object] | None,
-        Option("File with one category per line, or a list such as yes,no.", kind="text", metavar="FILE|LIST"),
-    ]
-
-
-class CountOptions(
-    Valued, Other, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Texts, Titled, Reaching, total=False
-):
-    """How many people have one value."""
-
-
-class Crossed(TypedDict, total=False):
-    """The values there are in each column."""
-
-    by: Annotated[str | None, Option("Column of groups; the page also shows shares within each.")]
-    categories: Annotated[
-        Iterable[Listed] | None,
-        Option(
-            "File with one category per line, or a list such as yes,no; once for each column.",
-            kind="texts",
-            metavar="FILE|LIST",
-            example="yes,no",
-            instead=(),
-        ),
-    ]
-    other: Annotated[
-        Names | None, Option("Count all other values as this category, in every column or as COLUMN=NAME.", kind="text")
-    ]
-    missing: Annotated[
-        Names | None, Option("Count missing values as this category, in every column or as COLUMN=NAME.", kind="text")
-    ]
-
-
-class CrosstabOptions(
-    Crossed, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Texts, Titled, Mechanism, total=False
-):
-    """How many people have each combination of values."""
-
-
-class MeanOptions(
-    Bounded, Noise, Steps, Promised, Rounds, Budgeted, Rows, Absent, Figures, Titled, Reaching, total=False
-):
-    """The mean or the sum of a number."""
-
-
-class Cut(TypedDict, total=False):
-    """The bins, and what is asked of them."""
-
-    lower: Annotated[float | None, Option("Smallest possible value, known without the data.")]
-    upper: Annotated[float | None, Option("Largest possible value, known without the data.")]
-    bins: Annotated[
-        int | None,
-        Option("Number of bins. If left out, 64, or one for each whole number of a short range.", metavar="N"),
-    ]
-    scale: Annotated[Scale | None, Option("linear, or log: bins that grow with the value, for example for incomes.")]
-    cuts: Annotated[
-        Iterable[float] | None,
-        Option("All cut points, such as 0,1000,2000,5000, instead of a range.", kind="numbers", metavar="LIST"),
-    ]
-    at: Annotated[
-        float | Iterable[float],
-        Option("Quantiles to estimate; 0.5 is the median.", QUESTION, 0.5, kind="numbers", metavar="LIST"),
-    ]
-    ranges: Annotated[
-        Iterable[tuple[float, float]],
-        Option(
-            "Count the people from one cut point to below another, such as 18:65. May be repeated.",
-            QUESTION,
-            (),
-            kind="ranges",
-            metavar="LOW:HIGH",
-        ),
-    ]
-    clip: Annotated[
-        bool, Option("Count values outside the range in its first or last bin. If left out, they are refused.")
-    ]
-
-
-class QuantileOptions(Cut, Epsilon, Promised, Rounds, Budgeted, Rows, Absent, Figures, Titled, Mechanism, total=False):
-    """How a number is distributed."""
-
-
-class Searched(TypedDict, total=False):
-    """How far a search goes."""
-
-    k: Annotated[int, Option("Number of words to list.", QUESTION, 50)]
-    longest: Annotated[int, Option("Maximum word length in bytes or tokens; longer is less accurate.", QUESTION, 16)]
-    least_holders: Annotated[int, Option("Smallest number of people with a listed word.", QUESTION, 50)]
-    error: Annotated[float, Option("Probability that a rarer word is listed anyway.", QUESTION, 1e-3)]
-    candidates: Annotated[int | None, Option("Number of prefixes to keep per step. If left out, twice {k}.", QUESTION)]
-    tokens: Annotated[
-        PathLike | Iterable[str] | None,
-        Option("File with the tokens of words, one per line. If left out, bytes.", QUESTION, kind="file"),
-    ]
-
-
-class TopOptions(Searched, Epsilon, Promised, Budgeted, Rows, Absent, Texts, Titled, total=False):
-    """Which words are most frequent."""
-
-
 class WeekOptions(Rows, Absent, Texts, Figures, total=False):
     """One more week of a series: how its table is read."""
 
@@ -409,15 +272,6 @@ class WeekOptions(Rows, Absent, Texts, Figures, total=False):
     clip: Annotated[bool, Option("For a mean: move values outside the range to the nearest bound.")]
 
 
-QUESTIONS: Mapping[str, type] = {
-    "histogram": HistogramOptions,
-    "mean": MeanOptions,
-    "sum": MeanOptions,
-    "count": CountOptions,
-    "crosstab": CrosstabOptions,
-    "quantile": QuantileOptions,
-    "top": TopOptions,
-}
 KINDS: tuple[tuple[Any, Kind], ...] = (
     (bool, "switch"), (int, "count"), (float, "number"), (os.PathLike[str], "file")
 )  # fmt: skip
@@ -441,10 +295,9 @@ def _option(name: str, hint: Any) -> Option:
     return option._replace(name=name, type=kind, required=required, kind=typed, default=default)
 
 
-def keywords(declared: type, question: Any = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def keywords(declared: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Give a function the declared options as keywords, with types and defaults that ``help`` and
-    notebooks show. It receives all of them, checked (``arguments.complete``); ``question`` makes
-    of them what is asked, for the command of the same name.
+    notebooks show. It receives all of them, checked (``arguments.complete``).
     """
     options = options_of(declared)
 
@@ -465,7 +318,7 @@ def keywords(declared: type, question: Any = None) -> Callable[[Callable[P, R]],
             mine = {name: bound.arguments.pop(name) for name in options if name in bound.arguments}
             return function(*bound.args, **bound.kwargs, **complete(options, mine))
 
-        call.__signature__, call.question = whole, question  # type: ignore[attr-defined]
+        call.__signature__ = whole  # type: ignore[attr-defined]
         call.__doc__ = f"{cleandoc(function.__doc__ or '')}\n\nOptions:\n{_listed(options)}\n"
         return call
 

@@ -1,79 +1,94 @@
-"""What is asked of a table: a column, the answers that it admits, and what happens to the
-others.
-"""
+"""What is asked of a table: a question, the columns with the answers, and how they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from shuffledp.design import Design
-from shuffledp.domain import check_bounds
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.domain import Missing, Stored, one_name, per_column
+from shuffledp.errors import Argument, InvalidInput, Refusal, name_of
 from shuffledp.poll import Poll
-from shuffledp.questions import kind_of
 from shuffledp.questions.question import Question
 from shuffledp.record import Asked, InSeries
 from shuffledp.record.asked_about import CLIPPED_TO_BOUNDS
-from shuffledp.release.arguments import BY_NOISE, Bins, Categories, Hiding, Promise, check_labels, check_words, name_of
+from shuffledp.release.arguments import Promise
+from shuffledp.release.released import Release
 from shuffledp.sampling import Rng
-from shuffledp.tables import AS_WRITTEN, Cleaning, Column, Keep, Numbers, Places, Values, open_column, read
-from shuffledp.tables.formats import Kind, Table
-from shuffledp.tables.readers import Missing
+from shuffledp.tables import AS_WRITTEN, Cleaning, Column, ColumnName, Keep, Values, open_column, read, reader_of
+from shuffledp.tables.columns import joined_name
+from shuffledp.tables.formats import Table
 from shuffledp.tables.values import Reader
 from shuffledp.wording import exactly, rounded
 
 __all__ = ["Request"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
-    """One question about one column of a table."""
+    """One question about a column of a table, or about several: which, and how they are read.
 
-    question: str
+    ``missing`` is what missing values count as, and ``clip`` says that numbers outside are moved to
+    the nearest bound. ``origins`` says where the categories of each column came from. With ``by``,
+    one of the columns, shares within its groups are told beside the counts. A question that is
+    read, or whose mechanism is chosen, in a way of its own says so in ``reads`` and ``chooses``.
+    """
+
+    question: Question
     source: str | Table  # a path, "-" for standard input, or a table that is open already
-    column: str | None = None
+    column: ColumnName | None = None
     format: Any = None
     title: str | None = None
-    categories: Categories | None = None
-    lower: float = 0.0
-    upper: float = 1.0
-    bins: Bins | None = None
-    clip: bool = False
     cleaning: Cleaning = AS_WRITTEN
     encoding: str | None = None
     ids: str | None = None
     keep: Keep = "first"
     one_row_per_person: bool = False
+    missing: Missing = None
+    clip: bool = False
+    origins: tuple[str, ...] = ()
+    outside: str | None = None  # what becomes of other values, where the domain does not say it
+    by: str | None = None
     series: InSeries | None = None
-    hiding: Hiding = BY_NOISE
+    hiding: Mapping[str, Any] = field(default_factory=dict)  # as a poll takes it
+    reads: Callable[[], Reader] | None = None
+    chooses: Callable[[dict[str, Any]], Poll] | None = None
 
-    def settled(self) -> Request:
-        """The same, checked, with a category for the rest where one is named."""
-        check_words(Argument("title"), self.title)
-        if self.bins is not None:
-            self.bins.question()
-            return replace(self, lower=self.bins.cuts[0], upper=self.bins.cuts[-1])
-        if self.categories is None:
-            check_bounds(self.lower, self.upper)
-            return self
-        given = self.categories
-        return replace(self, categories=replace(given, labels=check_labels(given.of(given.labels))))
+    @cached_property
+    def domain(self) -> Stored:
+        """The places of its answers; a mechanism may choose a finer grid."""
+        domain: Stored = self.question.domain(self.question.size or 2)
+        return domain
+
+    @property
+    def kind(self) -> Any:
+        """How the columns are read."""
+        return "text" if self.cleaning.reads_numbers else self.domain.kind
 
     def open(self) -> Column:
-        """The column that is asked about."""
-        kind: Kind = "number" if self.categories is None and not self.cleaning.reads_numbers else "text"
+        """The column that is asked about, or the columns."""
         return open_column(
             self.source,
             self.column,
-            kind=kind,
+            kind=self.kind,
             format=self.format,
             ids=self.ids,
             encoding=self.encoding,
             one_row_per_person=self.one_row_per_person,
         )
+
+    def named(self, column: str | None) -> Self:
+        """The same, of a column with that name, if it asks about one."""
+        return self if isinstance(self.column, tuple) else replace(self, column=column)
+
+    def reader(self) -> Reader:
+        """From what the table holds to what the randomizer takes."""
+        if self.reads is not None:
+            return self.reads()
+        return reader_of(self.domain, missing=self.gaps, clip=self.clip, cleaning=self.cleaning)
 
     def values(self, column: Column, *, rng: Rng = None, tick: Callable[[int], object] | None = None) -> Values:
         """Read the column once, and keep what the randomizer needs of it; ``rng`` draws one of a
@@ -84,108 +99,92 @@ class Request:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that are asked about, as far as they were named."""
-        return () if self.column is None else (self.column,)
+        return (self.column,) if isinstance(self.column, str) else self.column or ()
 
     @property
     def gaps(self) -> Missing:
-        """What missing values count as, if they do."""
-        return None if self.categories is None else self.categories.missing
+        """What missing values count as, if they do; of several columns, by those of the domain."""
+        columns = self.domain.column_names
+        if columns is None:
+            return self.missing
+        return {name: gap for name, gap in zip(columns, self._gaps, strict=True) if gap is not None} or None
+
+    @cached_property
+    def _gaps(self) -> tuple[str | None, ...]:
+        if self.domain.column_names is None:
+            return (one_name(Argument("missing"), self.missing),)
+        return per_column(Argument("missing"), self.missing, self.names)
 
     @property
     def leaves_out(self) -> bool:
-        """Whether rows without a value do not take part, and are counted in public; else they are a
-        category whose count is as private as all others.
+        """Whether rows without a value may not take part, and are counted in public; else they are
+        a category whose count is as private as all others.
         """
-        return self.categories is None or self.categories.missing is None
+        return None in self._gaps
 
     @property
     def what(self) -> str:
         """The question in a few words: short and printable, whatever the column is called, since
         the ledger keeps them.
         """
-        printable = "".join(letter if letter.isprintable() else " " for letter in self.column or "a column")
-        clipped = f", clipped to {self.lower:g} to {self.upper:g}" if self.clip else ""
+        called = joined_name(self.column) if self.column else "a column"
+        printable = "".join(letter if letter.isprintable() else " " for letter in called)
+        bounds = self.domain.bounds if self.clip else None
+        clipped = "" if bounds is None else ", clipped to {:g} to {:g}".format(*bounds)
         return f"{self.question} of {' '.join(printable.split())[:100] or 'a nameless column'}".strip() + clipped
 
-    def reader(self) -> Reader:
-        """From what the table holds to what the randomizer takes."""
-        if self.categories is None:
-            return Numbers(self.lower, self.upper, clip=self.clip, cleaning=self.cleaning)
-        return Places(
-            self.categories.labels, other=self.categories.other, missing=self.categories.missing, cleaning=self.cleaning
-        )
-
-    def check(self, promise: Promise) -> None:
-        """Refuse noise that is given in place of epsilon where the reports take other noise."""
-        if promise.epsilon is None and (self.question != "histogram" or not self.hiding.by_noise):
-            got = f"a {self.question}" if self.hiding.by_noise else Argument("mechanism", self.hiding.mechanism)
-            work = " work for histograms by krr, and for sums and means of one message"
-            rule = (Argument("gamma"), " and ", Argument("epsilon0"), work)
-            raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
-        if promise.k is not None:
-            raise InvalidInput(
-                Refusal((Argument("k"), " must be of a mean or a sum"), f"a {self.question}", "Leave it out.")
-            )
-
-    def poll(self, n: int, promise: Promise) -> Poll:
-        """The poll of ``n`` people that keeps the promise."""
-        question = self._question()
-        return Poll(question, **promise.terms(n, question.size), **self.hiding.terms())
-
-    def _question(self) -> Question:
-        """What is asked, without the table."""
-        if self.bins is not None:
-            return self.bins.question()
-        own: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
-        if self.categories is not None:
-            own |= {"categories": self.categories.labels, "other": self.categories.other}
-        kind = kind_of(self.question)
-        return kind(**{name: own[name] for name in kind.field_names()})
-
     def design(self, n: int, promise: Promise) -> Design:
-        """The poll, written down. Where the noise was given, it promises the epsilon that is
-        certified, rounded up.
+        """What ``n`` people are asked such that the promise is kept. Where the noise was given, it
+        promises the epsilon that is certified, rounded up.
         """
-        self.check(promise)
-        poll = self.poll(n, promise)
+        terms = promise.terms(n, self.question.size)
+        if self.chooses is not None:
+            poll = self.chooses(terms)
+        else:
+            poll = Poll(self.question, **terms, **self.hiding)
         if poll.epsilon is not None:
             return Design.of(poll)
         certified = poll.guarantee.epsilon(delta=promise.delta).upper
         if certified == 0.0:
             got = f"an epsilon of 0 at delta = {exactly(promise.delta)}"
-            remedy = (
-                "Lower ",
-                Argument("gamma"),
-                ", raise ",
-                Argument("epsilon0"),
-                ", or lower ",
-                Argument("delta"),
-                ".",
-            )
+            raising = (" raise ", Argument("epsilon0"), ", or lower ", Argument("delta"), ".")
+            remedy = ("Lower ", Argument("gamma"), ",", *raising)
             raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
         return Design.of(poll, epsilon=float(rounded(certified, up=True)))
 
+    def release(self, values: Values, design: Design, folder: Path | None = None, **how: Any) -> Release:
+        """Ask it of people who hold these values, and write what comes out into the folder."""
+        from shuffledp.release.pipeline import release
+
+        return release(self, values, design, folder, **how)
+
     def asked(self) -> Asked:
         """The question in words, for the record."""
-        common = Asked(
-            question=self.question,
+        domain = self.domain
+        if domain.bounds is not None:
+            outside = CLIPPED_TO_BOUNDS if self.clip else "refused"
+        else:
+            columns: Any = getattr(domain, "columns", (domain,))
+            outside = self._each([_rule("refused", column.rest) for column in columns])
+        return Asked(
+            question=self.question.type,
             what=self.what,
             title=self.title,
             source=self._source,
-            column=self.column,
+            column=joined_name(self.column) if self.column else None,
             cleaned=self.cleaning.words() or None,
-            missing="left out",
+            categories=None if domain.bounds else self._each(self.origins),
+            outside=outside if self.outside is None else self.outside,
+            missing=self._each([_rule("left out", gap) for gap in self._gaps]),
+            by=self.by,
             series=self.series,
         )
-        if self.categories is None:
-            return replace(common, outside=CLIPPED_TO_BOUNDS if self.clip else "refused")
-        other, missing = self.categories.other, self.categories.missing
-        return replace(
-            common,
-            categories=self.categories.origin,
-            outside="refused" if other is None else f"counted as {other}",
-            missing="left out" if missing is None else f"counted as {missing}",
-        )
+
+    def _each(self, said: Sequence[str]) -> str:
+        """What holds for every column: once if it is the same, else column by column."""
+        if len(set(said)) == 1:
+            return said[0]
+        return "; ".join(f"{column}: {words}" for column, words in zip(self.names, said, strict=True))
 
     @property
     def _source(self) -> str:
@@ -193,3 +192,7 @@ class Request:
         if isinstance(self.source, Table):
             return self.source.title.removeprefix("the ")
         return "standard input" if self.source == "-" else name_of(Path(self.source))
+
+
+def _rule(usual: str, label: str | None) -> str:
+    return usual if label is None else f"counted as {label}"

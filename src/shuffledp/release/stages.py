@@ -1,6 +1,4 @@
-"""From a table to a folder with a defended answer: in one process, or stage by stage as in a
-deployment.
-"""
+"""From reports to a folder with a defended answer, stage by stage as in a deployment."""
 
 from __future__ import annotations
 
@@ -9,18 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shuffledp.client import Reporter, read_design
+from shuffledp.client import read_design
 from shuffledp.design import Design
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
 from shuffledp.poll import certify
 from shuffledp.record import Asked, Collected
-from shuffledp.release.arguments import check_words, name_of
 from shuffledp.release.budget import Budget, Spent
-from shuffledp.release.facts import check_reports, check_sayable
-from shuffledp.release.finishing import charged, finished, standing
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged, check_sayable, finished, standing
 from shuffledp.release.released import Release
-from shuffledp.release.request import Request
-from shuffledp.release.write import check_folder
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
@@ -28,12 +23,10 @@ from shuffledp.tables import (
     CountedReports,
     ReportsFile,
     Tally,
-    Values,
     holds_counts,
     open_reports,
     read_counted,
     shuffle_files,
-    tally,
     tally_file,
     write_counted,
 )
@@ -41,71 +34,14 @@ from shuffledp.tables.permutation import check_crowd, differences
 
 __all__ = [
     "Mixed",
-    "Release",
     "analyse",
     "read_design",
-    "release",
     "release_counts",
     "seal_counts",
     "shuffle",
 ]
 
 Tick = Callable[[int], object] | None
-
-
-def release(
-    question: Request,
-    values: Values,
-    design: Design,
-    folder: Path | None = None,
-    *,
-    budget: Budget | None = None,
-    force: bool = False,
-    rng: Rng = None,
-    tick: Tick = None,
-) -> Release:
-    """Randomize, count and analyze ``values``, and write the result into ``folder``, if there is
-    one. The budget is spent before anything is written or returned.
-
-    In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
-    nothing else of them is kept.
-    """
-    check_sayable(design)
-    check_reports(design, values.count)
-    notes: tuple[str, ...] = ()
-    if folder is not None:
-        check_folder(folder, replace=force)
-        check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes = standing(folder, charging=budget is not None)
-    reporter, source = Reporter(design, design.poll.randomizer), None if rng is None else source_of(rng)
-    # The week of a series is held back until its folder stands, so that a killed run loses no week.
-    held_back = budget is not None and budget.turn is not None and folder is not None
-    spent = None if budget is None else budget.spend(design, question.what, held_back=held_back)
-    with charged(spent):
-        counted = tally(
-            values.chunks(),
-            lambda chunk, words: reporter.encode(chunk, rng=words),
-            design.poll.tally,
-            row_bytes=reporter.randomizer.report_bytes,
-            source=source,
-            tick=tick,
-        )
-        votes = reporter.randomizer.mixed(counted.votes, rng=source)
-        counted = Tally(votes, counted.reports, counted.secure)
-        missing = values.missing if question.leaves_out else None
-        asked = question.asked()
-        return finished(
-            design,
-            counted,
-            folder,
-            asked=asked,
-            missing=missing,
-            repeated=values.repeated,
-            spent=spent,
-            force=force,
-            notes=notes,
-            held_back=held_back,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -284,10 +220,7 @@ def release_counts(
     """
     check_sayable(check_counts(counted, "what was counted", design))
     notes += operated(counted)
-    if folder is not None:
-        check_folder(folder, replace=force)
-        check_apart(folder, *(() if budget is None else (budget.path,)))
-        notes += standing(folder, charging=budget is not None, drawn=collected is None)
+    notes += standing(folder, budget, force=force, drawn=collected is None)
     spent = None
     if budget is not None:
         what = asked.what or asked.question

@@ -1,11 +1,14 @@
-"""Which words are frequent, when nobody has listed them: a tree of beginnings, one level after the
+"""Which words are frequent, when nobody has listed them: a tree of prefixes, one level after the
 other, each asked of other people.
 
-alphabet  words as rows of symbols: bytes, or tokens; which word counts as which value
-level     one level as a protocol, and the exact law of a word's votes
+alphabet  words as rows of symbols: bytes, or tokens; which word counts as which place
+options   what the command and Python take
 question  what a level asks, as a design stores it
-search    what is agreed before the first answer: people, laws, levels, thresholds
-progress  from the tallies so far to the next level, or to the words with estimates
+votes     the exact law of a word's votes
+terms     what is recorded of a search: what was agreed, and its levels
+search    the file that all agree on before the first answer; from tallies to the next design
+planning  how many levels a search has, and how they draw their reports
+found     the words at the end, with estimates, and what may have been missed
 
 Every person draws one level, whatever their word is, and answers at that level alone. So the
 promise to a person is that of one level: whatever the others answered, and whatever is asked next,

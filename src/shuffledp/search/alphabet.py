@@ -10,7 +10,7 @@ At one level of the tree of beginnings, ``LevelPlaces`` says which word counts a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -303,10 +303,6 @@ class LevelPlaces:
             number, last = divmod(number, self.alphabet.size)
             rest.insert(0, last + 1)
         return Beginning((*self.prefixes[which], *rest), whole=length < self.span)
-
-    def beginnings(self) -> Iterator[Beginning]:
-        """All values in their order, but for everything else."""
-        return map(self.beginning, range(self.other))
 
 
 def _look_up(rows: NDArray[Any], known: Sequence[Codes]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

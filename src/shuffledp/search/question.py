@@ -32,6 +32,7 @@ class LevelQuestion(Question):
     """
 
     unit = "people"
+    alone = False
     mechanisms = ("krr",)
 
     type: Annotated[Literal["top"], NEEDED] = "top"
@@ -78,6 +79,11 @@ class LevelQuestion(Question):
     @property
     def size(self) -> int:
         return self.room
+
+    @property
+    def counting(self) -> bool:
+        """Whether words are counted, by all who were asked at no level before."""
+        return bool(self.words)
 
     def scale(self, n: int) -> float:
         return n

@@ -23,7 +23,6 @@ from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.ledger import Turn, check_name
 from shuffledp.ledger.entry import check_digest
-from shuffledp.record.question_kinds import TOP
 from shuffledp.schema import NEEDED, File, Part, Some, Text, Whole, part
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
@@ -101,7 +100,7 @@ class SeriesFile(Part):
         """The same, if a series can be that: its name, a question of which one round is a release,
         and in ``by`` a column of a crosstab.
         """
-        if self.design.question.type in TOP:
+        if not self.design.resolved.alone:
             raise InvalidInput(NO_SEARCH)
         columns = self.design.domain.column_names or ()
         if self.by is not None and self.by not in columns:

@@ -16,11 +16,10 @@ from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.page.svg_file import SvgFigure
 from shuffledp.poll import Poll, certify
-from shuffledp.release.answered import opened
 from shuffledp.release.arguments import budget_of, column_name, reading
 from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
+from shuffledp.release.pipeline import opened, release
 from shuffledp.release.released import Release
-from shuffledp.release.stages import release
 from shuffledp.sampling import Rng
 from shuffledp.series.pausing import Pace, paces, spent_after
 from shuffledp.series.trend import Trend, trend_of
@@ -99,11 +98,10 @@ class Series:
             question = question_of(
                 one,
                 **reading(data, given) | {"column": column_for(one.series.design, _names(column))},
-                title=one.series.title,
                 missing=given["missing"],
                 clip=given["clip"],
             )
-            with opened(question.settled(), rng) as (settled, values):
+            with opened(question, rng) as (settled, values):
                 one.check_people(values.count)
                 made = release(settled, values, one.series.design, one.folder, budget=one.budget, rng=rng)
         write_pages(self._state())

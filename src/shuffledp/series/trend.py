@@ -22,7 +22,7 @@ from typing import Any
 
 from shuffledp.page.tables import Row, Table, tables
 from shuffledp.record import Record
-from shuffledp.release.facts import estimates_again
+from shuffledp.release.pipeline import estimates_again
 from shuffledp.series.series_file import SeriesFile, period_of
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import write_table

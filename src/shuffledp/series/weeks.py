@@ -19,19 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.design import Design
-from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
+from shuffledp.domain import Missing, one_name, per_column
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count, check_words
 from shuffledp.ledger import Ledger, PaidSeries, Turn
 from shuffledp.poll import certify
 from shuffledp.record import InSeries, Record, read_record
-from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
 from shuffledp.release.request import Request
-from shuffledp.release.stored_question import question_about
 from shuffledp.series.series_file import FILE, Payment, SeriesFile, check_order, period_of, read_series
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 from shuffledp.tables.permutation import check_crowd
-from shuffledp.tables.readers import Missing, one_name, per_column
 
 __all__ = ["Tracked", "Week", "collected_week", "folder_of", "new_series", "next_week", "question_of", "tracked"]
 
@@ -280,8 +278,8 @@ def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **re
         rule = (Argument("clip"), f" must be left out for a {name}, which has no bounds")
         raise InvalidInput(Refusal(rule, "it", "Leave it out."))
     if domain.column_names is not None:
-        reading |= {"columns": reading.pop("column") or domain.column_names, "by": week.series.by}
-        gaps = per_column(Argument("missing"), missing, reading["columns"])
+        reading |= {"column": reading["column"] or domain.column_names, "by": week.series.by}
+        gaps = per_column(Argument("missing"), missing, reading["column"])
         for gap, column in zip(gaps, design.resolved.cells.columns, strict=True):
             _check_listed(gap, column.names)
     elif domain.bounds is None:
@@ -289,7 +287,8 @@ def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **re
     elif missing is not None:
         rule = (Argument("missing"), f" must be left out for a {name}")
         raise InvalidInput(Refusal(rule, repr(missing), "Leave it out."))
-    return question_about(design, origin=ORIGIN, missing=missing, clip=clip, series=week.said, **reading)
+    reading |= {"title": reading.get("title") or week.series.title, "missing": missing, "clip": clip}
+    return Request(question=design.resolved, origins=(ORIGIN,), series=week.said, **reading)
 
 
 def _check_listed(missing: str | None, labels: tuple[str, ...]) -> None:

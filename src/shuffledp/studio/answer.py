@@ -12,7 +12,7 @@ up to seconds, and a forecast does until the certified answer is there. No promi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -37,11 +37,11 @@ from shuffledp.questions.question import Question
 from shuffledp.randomizers import KRR, SubsetSelection
 from shuffledp.randomizers.gaussian_delta import gaussian_delta_roughly
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
-from shuffledp.release.arguments import BY_NOISE, Hiding
 from shuffledp.studio.request import LEAST_PROMISED, MOST_PROMISED, PlanRequest
 from shuffledp.wording import exactly, large_delta, meaning, reserved, rounded
 from shuffledp.workload import Weights
 
+NOISE: Mapping[str, Any] = {}  # what hides the answers usually
 STEPS = 14  # halvings: three digits of a guess
 MOST_TELLING = 2000  # reports of one person, on average, that tell two values apart; of more, the sum is Gaussian
 NEGLIGIBLE = 1e-200  # a probability that no delta can see
@@ -50,7 +50,14 @@ FEW_GRIDS = (*LOCAL_GRIDS, 24, 32, 48, 64)
 
 
 def forecast_shuffled(
-    question: Question, *, n: int, honest: int, epsilon: float, delta: float, rounds: int, hiding: Hiding = BY_NOISE
+    question: Question,
+    *,
+    n: int,
+    honest: int,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    hiding: Mapping[str, Any] = NOISE,
 ) -> Poll:
     """About the poll that keeps the promise over all rounds: the noise that one round needs to
     leak the share of a Gaussian mechanism that it may, mu / sqrt(rounds).
@@ -64,7 +71,7 @@ def forecast_shuffled(
         once = max(analytic_gaussian.epsilon(sigma=1.0 / mu, delta=delta), epsilon / rounds)
     terms: dict[str, Any] = {"n": n, "honest": honest, "delta": delta}
     if question.size is not None:
-        return Poll(question, epsilon=once, **terms, **hiding.terms())
+        return Poll(question, epsilon=once, **terms, **hiding)
     hidden = Poll(question, epsilon=once, k=guessed_grid(n, once, delta), **terms)
     alone = (Poll(question, epsilon0=once, k=k, **terms) for k in FEW_GRIDS)  # what few people cannot add to
     return min((hidden, *alone), key=lambda poll: poll.predicted_stderr())
@@ -312,7 +319,7 @@ QUICK_PARTS = ("numbers",)  # the others may take seconds
 
 def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
     promise = {"n": asked.n, "honest": asked.crowd, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
-    return promise | asked.hiding.terms()
+    return promise | asked.hiding
 
 
 def _up(value: float) -> dict[str, Any]:

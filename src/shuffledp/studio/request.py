@@ -21,13 +21,15 @@ from shuffledp.errors import (
     check_positive,
     check_rounds,
     check_users,
+    check_words,
     shown,
 )
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
 from shuffledp.record.question_kinds import MEANS
-from shuffledp.release.arguments import Categories, Hiding, Promise, check_words, given_categories
+from shuffledp.release.arguments import Promise, hiding_of
+from shuffledp.release.categories import Categories, given_categories
 from shuffledp.release.request import Request
 from shuffledp.wording import exactly, quote
 
@@ -131,7 +133,7 @@ class PlanRequest:
                 f"out to plan with a number of categories."
             )
         if self.names.strip():
-            return {"names": self.names.strip(), "size": len(self._labels().labels or ())}
+            return {"names": self.names.strip(), "size": len(self._labels().labels)}
         size = check_count("categories", self.size, least=2, remedy="With a single one there is nothing to hide.")
         return {"size": check_size("categories", size)}
 
@@ -142,8 +144,8 @@ class PlanRequest:
             check_words("a category", name or None)
             if not name.isprintable():
                 raise InvalidInput(f"a category must be printable to be written down, got {shown(name)}. Rename it.")
-        known = given_categories([name for name in listed if name], other=None, missing=None)
-        if len(known.labels or ()) < 2:
+        known = given_categories([name for name in listed if name])
+        if len(known.labels) < 2:
             raise InvalidInput("categories must number at least two, got one name. Separate them with commas.")
         return known
 
@@ -171,9 +173,9 @@ class PlanRequest:
         return HistogramQuestion(categories=self.size)
 
     @property
-    def hiding(self) -> Hiding:
+    def hiding(self) -> dict[str, Any]:
         """How reports hide the answers."""
-        return Hiding(self.task, self.mechanism)
+        return hiding_of(self.task, {"mechanism": self.mechanism})
 
     def design(self) -> Design:
         """The design that ``shuffledp design`` makes of the same."""
@@ -182,12 +184,11 @@ class PlanRequest:
                 "a design must promise an epsilon, got epsilon0 alone. Promise the epsilon that is certified for it."
             )
         promise = Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
-        known: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
+        question = self.question
         if not self.of_number:
-            numbered = Categories(tuple(map(str, range(self.size))), "")
-            known = {"categories": self._labels() if self.names else numbered}
-        asked = Request(source="-", question=self.task, hiding=self.hiding, **known)
-        return asked.settled().design(self.n, promise)
+            labels = self._labels().labels if self.names else tuple(map(str, range(self.size)))
+            question = HistogramQuestion(categories=labels)
+        return Request(source="-", question=question, hiding=self.hiding).design(self.n, promise)
 
     def commands(self) -> dict[Literal["design", "plan", "epsilon"], str]:
         """What to type for the same."""
@@ -203,8 +204,8 @@ class PlanRequest:
                 "design": f"shuffledp design {self.task} {bounds} {promise} --out design.json",
                 "plan": f"shuffledp plan {self.task} {promise}",
             }
-        listed = quote(",".join(self._labels().labels or ())) if self.names else ""
-        values = f"--categories {listed}" if listed else f"--domain {self.size}"
+        listed = quote(",".join(self._labels().labels)) if self.names else ""
+        values = f"--categories {listed or f'0..{self.size - 1}'}"
         hidden = _unless("krr", "mechanism", self.mechanism)
         return {
             "design": f"shuffledp design {self.task} {values}{hidden} {promise} --out design.json",

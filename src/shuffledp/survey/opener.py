@@ -28,17 +28,16 @@ import numpy as np
 
 from shuffledp.design import Design
 from shuffledp.engines.batch import Sums
-from shuffledp.errors import Argument, InvalidInput
+from shuffledp.errors import Argument, InvalidInput, check_words
 from shuffledp.poll import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.record import Asked, Collected, InSeries
-from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
-from shuffledp.release.facts import check_sayable
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import check_sayable
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release_counts
-from shuffledp.release.write import check_folder
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import replace_file, unwritable
 from shuffledp.survey.all_cores import on_all_cores

@@ -21,15 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.curves import Bound
+from shuffledp.design import Design
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger import Ledger, Receipt
 from shuffledp.record import Asked, Collected
 from shuffledp.release.budget import Budget, Spent
-from shuffledp.release.finishing import charged
-from shuffledp.release.top_release import TopRelease, drawn_levels, finished_search, paying
-from shuffledp.release.write import check_folder
-from shuffledp.search.progress import Progress, found_words, progress_of
-from shuffledp.search.search import TopSearch
+from shuffledp.release.files import check_folder
+from shuffledp.release.pipeline import charged
+from shuffledp.release.released import Release
+from shuffledp.release.top_release import drawn_levels, finished_search
+from shuffledp.search.search import Search
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
 from shuffledp.survey.collection import Collection, read_collection
@@ -48,12 +49,12 @@ class SearchFolder:
     """The organizer's folder of a search."""
 
     place: Path
-    search: TopSearch
+    search: Search
 
     @classmethod
     def read(cls, place: Path) -> SearchFolder:
         """What ``new_search`` wrote."""
-        return cls(place, TopSearch.from_json(_read(place / SEARCH)))
+        return cls(place, Search.from_json(_read(place / SEARCH)))
 
     def level(self, number: int) -> Path:
         """The folder of a level, from 1 on."""
@@ -83,7 +84,7 @@ class SearchFolder:
 
 
 def new_search(
-    search: TopSearch, shuffler: str, out: Path, *, question: str | None = None, budget: Budget | None = None
+    search: Search, shuffler: str, out: Path, *, question: str | None = None, budget: Budget | None = None
 ) -> Collection:
     """Draw everybody's level, and announce the first one. The budget is spent here, once for all
     levels, when all is ready and nobody has seen it: what is refused before costs nothing.
@@ -92,17 +93,15 @@ def new_search(
     remedy = "A level is drawn for each of them, and written down: search among fewer."
     check_count("people", search.people, least=1, most=MOST_DRAWN, remedy=remedy)
     levels = drawn_levels(search, search.people)
-    design = search.first_design()
-    paid = paying(budget, search)
 
     def fill(place: Path) -> None:
         _write(place / SEARCH, search.as_json())
         _write_lines(place / PEOPLE, levels.tolist(), private=True)
-        _announce(SearchFolder(place, search), progress_of(search, []), levels, shuffler, question)
-        if paid is not None:
-            spent = paid.spend(design, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
+        _announce(SearchFolder(place, search), search.first_design, 0, levels, shuffler, question)
+        if budget is not None:
+            spent = budget.spend(search, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
             with charged(spent):
-                _write(place / CHARGED, {"ledger": str(paid.path.absolute()), "receipt": asdict(spent.receipt)})
+                _write(place / CHARGED, {"ledger": str(budget.path.absolute()), "receipt": asdict(spent.receipt)})
 
     new_folder(out, fill)
     return read_collection(SearchFolder(out, search).level(1) / COLLECTION)
@@ -116,18 +115,19 @@ def next_level(
     title: str | None = None,
     force: bool = False,
     opening: Opening | None = None,
-) -> Collection | TopRelease:
+) -> Collection | Release:
     """Open the level that was collected last, and announce the next one; or, after the last one,
     publish what was found. What was done before is not done again.
     """
     number = len(folder.tallies) + 1
     if folder.level(number).exists():
         _open_level(folder.level(number), sealed, opening or OnAllCores())
-    progress = progress_of(folder.search, folder.tallies)
+    tallies = folder.tallies
+    step = folder.search.next(tallies)
     first = read_collection(folder.level(1) / COLLECTION)
-    if progress.next is not None:
-        _announce(folder, progress, folder.levels, first.shuffler, first.question)
-        return read_collection(folder.level(len(progress.asked) + 1) / COLLECTION)
+    if isinstance(step, Design):
+        _announce(folder, step, len(tallies), folder.levels, first.shuffler, first.question)
+        return read_collection(folder.level(len(tallies) + 1) / COLLECTION)
     if out is None:
         raise InvalidInput("--out is missing: the search is over, and its words can be written. Add --out result.")
     check_folder(out, replace=force)
@@ -142,7 +142,7 @@ def next_level(
     spent = folder.spent
     with charged(spent):
         return finished_search(
-            found_words(progress),
+            step,
             asked,
             out,
             missing=None,
@@ -172,13 +172,11 @@ def _open_level(place: Path, sealed: Path, opening: Opening) -> None:
 
 
 def _announce(
-    folder: SearchFolder, progress: Progress, levels: NDArray[Any], shuffler: str, question: str | None
+    folder: SearchFolder, design: Design, asked: int, levels: NDArray[Any], shuffler: str, question: str | None
 ) -> None:
     """The collection of the next level, and a code for each of its people."""
-    assert progress.next is not None
-    asked = len(progress.asked)
-    place, design = folder.level(asked + 1), progress.design()
-    mine = np.flatnonzero(levels >= asked if progress.next.counting else levels == asked)
+    place = folder.level(asked + 1)
+    mine = np.flatnonzero(levels >= asked if design.resolved.counting else levels == asked)
 
     def fill(inside: Path) -> None:
         made = inside / "made"

@@ -7,7 +7,6 @@ profile          a first look at a table
 columns          one column of a table, or several joined
 cleaning         what of a messy table is forgiven
 values           its values as the randomizer takes them: places among categories, or numbers
-readers          which of them reads a column by a domain
 spelled          words as rows of symbols, for a search
 spool            rows kept for later, in memory and then on disk
 people           one row for each person
@@ -24,11 +23,22 @@ from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
 from shuffledp.tables.people import KEEPING, Chosen, Keep, Persons
 from shuffledp.tables.permutation import shuffle_files
-from shuffledp.tables.readers import LevelWords, Missing, Spelled, one_name, per_column, reader_of
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
+from shuffledp.tables.spelled import Spelled
 from shuffledp.tables.spool import batch_rows
 from shuffledp.tables.tallying import Tally, tally, tally_file
-from shuffledp.tables.values import JoinedPlaces, Numbers, OneValue, Places, Reader, Values, choose_rows, prepared, read
+from shuffledp.tables.values import (
+    JoinedPlaces,
+    Numbers,
+    OneValue,
+    Places,
+    Reader,
+    Values,
+    choose_rows,
+    prepared,
+    read,
+    reader_of,
+)
 
 __all__ = [
     "AS_WRITTEN",
@@ -41,8 +51,6 @@ __all__ = [
     "Header",
     "JoinedPlaces",
     "Keep",
-    "LevelWords",
-    "Missing",
     "Numbers",
     "OneValue",
     "Persons",
@@ -55,10 +63,8 @@ __all__ = [
     "batch_rows",
     "choose_rows",
     "holds_counts",
-    "one_name",
     "open_column",
     "open_reports",
-    "per_column",
     "prepared",
     "read",
     "read_counted",

@@ -11,8 +11,8 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words
+from shuffledp.domain import Cells, Labels, Missing, Prefixes, Stored, one_name, per_column
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words, joined
 from shuffledp.sampling import Rng, smallest_dtype
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.columns import Column
@@ -62,9 +63,18 @@ class Reader(Protocol):
     def admits(self, text: str) -> bool:
         """Whether ``text`` could be somebody's value."""
 
+    def remarks(self, title: str) -> list[Words]:
+        """What the owner of the table must know of what was read; refused is what nobody means."""
+        return []
+
+    @property
+    def sought(self) -> Reader | None:
+        """What reads only the rows that hold a value which some row must hold, if there is one."""
+        return None
+
 
 @dataclass(frozen=True)
-class Places:
+class Places(Reader):
     """Where each value stands among ``labels``; all others count as ``other``, missing ones as
     ``missing``, where those are declared.
 
@@ -172,8 +182,14 @@ class OneValue(Places):
         holding[holding] = places == 1
         return places[places == 1], holding, 0
 
-    def remarks(self) -> list[Words]:
-        """What looks like the value, and is not counted."""
+    @property
+    def sought(self) -> Reader | None:
+        return replace(self, only=True) if self.listed is None else None
+
+    def remarks(self, title: str) -> list[Words]:
+        """What looks like the value, and is not counted; a value that no row holds is refused,
+        where none are listed.
+        """
         value, said = _short(self.labels[1]), list[Words]()
         if self.near:
             shown = ", ".join(map(_short, [*self.near][:5]))
@@ -189,6 +205,10 @@ class OneValue(Places):
                 f"{self.among.total():,} rows hold {value} among several answers, as in {shown}, and are not counted: "
                 f"make a column of each answer"
             )
+        if self.listed is None and not self.held[self.labels[1]]:
+            list_all = ("If that may be, list all values there can be: ", Argument("categories", "FILE"))
+            rule, got = (Argument("value"), f" must be a value of {title}"), f"{value}, which no row holds"
+            raise InvalidInput(Refusal(rule, got, (joined(said, "; ") or list_all, ".")))
         return said
 
     def _look_up(self, coded: pa.DictionaryArray, title: str) -> NDArray[Any]:
@@ -207,7 +227,7 @@ class OneValue(Places):
 
 
 @dataclass(frozen=True)
-class JoinedPlaces:
+class JoinedPlaces(Reader):
     """Which cell each row of several joined columns is in, in rows: the last column changes
     fastest. A row without a value in any of them is missing, unless that column counts it.
 
@@ -247,7 +267,7 @@ class JoinedPlaces:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Reader):
     """Numbers from ``lower`` to ``upper``; with ``clip`` those outside are moved to the nearest
     bound, else refused. NaN is missing.
 
@@ -291,6 +311,32 @@ class Numbers:
             return False
 
 
+def reader_of(
+    domain: Stored, *, missing: Missing = None, clip: bool = False, cleaning: Cleaning = AS_WRITTEN
+) -> Reader:
+    """From what a table holds to the values that have a place in the domain; ``missing`` and
+    ``clip`` say what it does not: what missing values count as, and whether numbers outside are
+    moved to the nearest bound.
+    """
+    if isinstance(domain, Labels):
+        return _places(domain, one_name(Argument("missing"), missing), cleaning)
+    if isinstance(domain, Cells):
+        gaps = per_column(Argument("missing"), missing, domain.column_names)
+        columns = zip(domain.columns, gaps, strict=True)
+        return JoinedPlaces(tuple(_places(column, gap, cleaning) for column, gap in columns))
+    if isinstance(domain, Prefixes):
+        from shuffledp.tables.spelled import Spelled  # which only a search needs
+
+        level = domain.level
+        return Spelled(level.alphabet, level.longest, cleaning, level)
+    return Numbers(*domain.bounds, clip=clip or domain.clip, cleaning=cleaning)
+
+
+def _places(labels: Labels, missing: str | None, cleaning: Cleaning) -> Places:
+    gap = labels.gap if missing is None else missing
+    return Places(labels.names, other=labels.rest, missing=gap, cleaning=cleaning)
+
+
 class Values(Closing):
     """A column that has been read: ``count`` values, ``missing`` people without one, and
     ``clipped`` values that were moved to a bound.
@@ -309,9 +355,10 @@ class Values(Closing):
         clipped: int,
         kept: NDArray[np.bool_] | None = None,
         repeated: int | None = None,
+        remarks: Sequence[Words] = (),
     ) -> None:
         self.missing, self.clipped, self.repeated, self._spool, self._kept = missing, clipped, repeated, spool, kept
-        self.remarks: list[Words] = []
+        self.remarks = remarks
         self.count = len(spool) if kept is None else int(np.count_nonzero(kept))
 
     def chunks(self) -> Iterator[NDArray[Any]]:
@@ -371,10 +418,12 @@ def read(
                 raise InvalidInput(
                     f"{column.title} must hold at least one value, got {found}. Check that these are the right data."
                 )
+            remarks = reader.remarks(column.title)
             if column.ids is None:
-                return Values(spool, missing, clipped)
+                return Values(spool, missing, clipped, remarks=remarks)
             chosen = persons.choose(keep, rng=rng)
-            return Values(spool, chosen.absent, clipped, chosen.kept[persons.holding], len(chosen.kept) - chosen.people)
+            kept, repeated = chosen.kept[persons.holding], len(chosen.kept) - chosen.people
+            return Values(spool, chosen.absent, clipped, kept, repeated, remarks)
     except BaseException:
         spool.close()
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 from shuffledp.judge.effort import TooLarge
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.oracle import Oracle, Span
-from shuffledp.record import Certificate, EpsilonBound
+from shuffledp.record import Certificate, EpsilonBound, Record
 from shuffledp.verify.outcomes import Check, Outcome, holds, unchecked, vital
 
-__all__ = ["check_certificate"]
+__all__ = ["check_certificate", "of_design"]
 
 End = Literal["lower", "upper"]
 
@@ -25,6 +26,20 @@ FAINT = 1e-18  # the whole numbers of a law differ from its epsilon0 by a few of
 SUBTRACTED = 1e-11  # of deltas of fakes: what is left of two long sums
 COARSE = "not decided: the oracle's two ends are too far apart"
 WITHIN = f"to within {100.0 * TOLERANCE:g} % of delta, or {FAINT:g}"
+
+
+def of_design(record: Record) -> Certificate:
+    """What the certificate says of the design: of a search, without what is added for others than
+    the people of its first level; its recheck knows how much that is.
+    """
+    claimed, search, delta = record.certificate, record.counted.search, record.design.delta
+    if search is None:
+        return claimed
+    rest = search.delta - delta
+    upper = tuple(max(0.0, each - rest) for each in claimed.curve.upper)
+    promised = None if claimed.delta is None else replace(claimed.delta, upper=max(0.0, claimed.delta.upper - rest))
+    epsilon, curve = replace(claimed.epsilon, delta=delta), replace(claimed.curve, upper=upper)
+    return replace(claimed, epsilon=epsilon, delta=promised, curve=curve)
 
 
 def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:

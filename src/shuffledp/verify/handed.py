@@ -179,13 +179,6 @@ class Judge:
         how, found = "the largest less the smallest weight of a report, as fractions", np.array(sway, dtype=np.float64)
         return agree(MOVED, [np.nan if each is None else each for each in claimed], found, how, within=same * found)
 
-    def searched(self, _: object) -> list[Check]:
-        """The levels of a search, until they have a recheck of their own."""
-        from shuffledp.verify.check_search import check_search, check_second_law
-
-        self.later("the law of those who count", lambda: list(check_second_law(self.record, self.effort)))
-        return check_search(self.record, self.law)
-
     def compared(self, *, width: float | None = None, bins: int | None = None, among: int = 1) -> None:
         """How an error to expect is measured, for what other kinds of trust cost: ``width`` is that
         of the range of a mean, which is divided ``among`` so many; ``bins`` how many there are,

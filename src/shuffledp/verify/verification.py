@@ -8,12 +8,11 @@ from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.oracle import Oracle, Tick
 from shuffledp.judge.reports import counted
 from shuffledp.record import read_record
-from shuffledp.verify.check_certificate import check_certificate
+from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_consistency import check_consistency, check_design
 from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.verify.check_page import PAGE, check_page
-from shuffledp.verify.check_search import of_first_level
 from shuffledp.verify.check_sentences import check_sentences
 from shuffledp.verify.check_table import check_table
 from shuffledp.verify.handed import Judge, Part
@@ -107,7 +106,7 @@ def verify(
             return Verification((*checks, unchecked("everything else", "", why)))
     slow: dict[str, Part] = {
         "the certificate": lambda: check_certificate(
-            of_first_level(record), Oracle(law, design.honest, design.rounds, tick, effort, swap=swap)
+            of_design(record), Oracle(law, design.honest, design.rounds, tick, effort, swap=swap)
         ),
         **judge.last,
         "the comparison": lambda: check_comparison(record, law, judge.measure),

@@ -21,7 +21,7 @@ from shuffledp.poll import certify
 from shuffledp.randomizers import BLH, KRR, OUE, RR, AllOf, CheckIn, FromMatrix, Hadamard, OneOf, SubsetSelection
 from shuffledp.randomizers.law_file import from_law, law_of, randomizer_of, scaled
 from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
-from shuffledp.release.facts import check_sayable
+from shuffledp.release.pipeline import check_sayable
 
 CATEGORIES = ["a", "b", "c"]
 HELD = np.repeat([0, 1, 2], [1200, 600, 200])

@@ -21,7 +21,7 @@ PAPER = Paper(
             label="Algorithm 1",
             says="Private histogram: a report is uniformly random with probability gamma, and else the true value. Here the analyzer also removes the random reports from the counts.",
             where="shuffledp.mechanisms.one_message.OneMessage",
-            run="shuffledp design histogram --domain 4 --n 1000 --gamma 0.25 --delta 1e-6 --out poll.json",
+            run="shuffledp design histogram --categories 0..3 --n 1000 --gamma 0.25 --delta 1e-6 --out poll.json",
             ours="epsilon at most 0.5570 for k = 4, gamma = 0.25",
         ),
         Statement(

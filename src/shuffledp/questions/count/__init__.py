@@ -1,4 +1,5 @@
 """How many people hold one value.
 
+options   what the command and Python take
 question  the question
 """

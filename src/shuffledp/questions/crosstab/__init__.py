@@ -1,4 +1,5 @@
 """How many people hold each combination of several columns' categories.
 
+options   what the command and Python take
 question  the question
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from itertools import product
 from math import prod
@@ -147,8 +147,31 @@ class CrosstabQuestion(Question):
     def algorithm(self, law: Law) -> str:
         return algorithm_1(law)
 
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        return {"shares": self.cells.names}
+
     def scale(self, n: int) -> float:
         return n
+
+    def told(
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """The shares within the groups, if they were asked for; of a group with too few people,
+        none.
+        """
+        if by is None:
+            return {}
+        known, *columns = poll.derive(tally, by=by)["shares"](level=level)
+        names = ("value", "lower", "upper", "all_lower", "all_upper")
+        return {
+            "shares": {
+                name: tuple(
+                    share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True)
+                )
+                for name, column in zip(names, columns, strict=True)
+            }
+        }
 
 
 def column_sizes(domain: object) -> list[int]:

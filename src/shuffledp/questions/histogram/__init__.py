@@ -1,4 +1,5 @@
 """How many people hold each category.
 
+options   what the command and Python take
 question  the question
 """

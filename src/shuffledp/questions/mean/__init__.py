@@ -1,5 +1,6 @@
 """The mean of numbers.
 
+options            what the command and Python take
 question           the question
 statistical_query  the mean of a function of records
 """

@@ -35,6 +35,7 @@ class MeanQuestion(Question):
     unit = "mean"
     estimated = "the mean"
     divided: ClassVar[str] = ", divided by the number of reports"  # how a sum becomes an answer
+    clipped = "mean of the clipped values"
     mechanisms = ("krr", "split")
     planned = Planned(title="Mean", error="standard error of the mean, worst data")
 
@@ -136,6 +137,21 @@ class MeanQuestion(Question):
 
     def scale(self, n: int) -> float:
         return self.upper - self.lower
+
+    def told(
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """How many people's numbers were rounded to either end of the range, where some may have
+        been clipped and the mechanism can say it.
+
+        The exact number of clipped values is as private as the values are, and nothing keeps it.
+        """
+        at_ends = poll.derive(tally).get("ends") if clips else None
+        if at_ends is None:
+            return {}
+        columns = zip(("value", "lower", "upper"), (at_ends.values, *at_ends.simultaneous(level)), strict=True)
+        step = (self.upper - self.lower) / (poll.mechanism.size - 1)
+        return {"ends": {"step": step} | {name: tuple(each.tolist()) for name, each in columns}}
 
 
 QUESTION = MeanQuestion

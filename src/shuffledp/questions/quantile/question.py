@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -156,8 +156,33 @@ class QuantileQuestion(Question):
             remedy = "Give the lower end first, such as 18:65."
             raise InvalidInput(Refusal(rule, f"{low:.15g} to {high:.15g}", remedy))
 
+    @property
+    def beside(self) -> Mapping[str, Sequence[str]]:
+        ranges = [f"{plainly(low)} to {plainly(high)}" for low, high in self.ranges]
+        return {"quantiles": [plainly(at) for at in self.at], "ranges": ranges}
+
     def scale(self, n: int) -> float:
         return n
+
+    def told(
+        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
+    ) -> dict[str, dict[str, Any]]:
+        """The quantiles and the ranges that were asked for, and how far malicious people could have
+        moved the quantiles: one, or 1 %.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        if self.at:
+            at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
+            found["quantiles"] = {"at": at, "value": value, "lower": lower, "upper": upper}
+            for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
+                ends = zip(*self.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
+                found["quantiles"] |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
+        if self.ranges:
+            counts = poll.derive(tally)["ranges"]
+            columns = (counts.values, counts.stderr, *counts.interval(level))
+            names = ("value", "stderr", "lower", "upper")
+            found["ranges"] = {name: tuple(each.tolist()) for name, each in zip(names, columns, strict=True)}
+        return found
 
 
 def _numbers(name: str, values: object, remedy: str = "Pass a list of numbers.") -> tuple[float, ...]:

@@ -1,4 +1,5 @@
 """The sum of numbers.
 
+options   what the command and Python take
 question  the question
 """

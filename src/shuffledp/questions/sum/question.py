@@ -18,6 +18,7 @@ class SumQuestion(MeanQuestion):
     unit = "sum"
     estimated = "the sum"
     divided = ""
+    clipped = "sum of the clipped values"
     planned = Planned(title="Sum", error="standard error of the sum, worst data")
 
     type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]

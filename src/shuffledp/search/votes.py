@@ -1,9 +1,9 @@
-"""The exact law of the votes for a word that so many people hold, at one level of a search.
+"""The exact law of the votes for a word that so many people hold.
 
-A person is asked at this level with probability ``share``, whoever they are, and then votes for
-their own word with probability ``hit`` and for another given one with probability ``miss``. So the
-votes of a word that c of n people hold are Bin(c, share hit) + Bin(n - c, share miss): drawing the
-level and drawing the report are one draw.
+A person is asked at a level with probability ``share``, whoever they are, and then votes for their
+own word with probability ``hit`` and for another given one with probability ``miss``. So the votes
+of a word that c of n people hold are Bin(c, share hit) + Bin(n - c, share miss): drawing the level
+and drawing the report are one draw.
 """
 
 from __future__ import annotations

@@ -1,36 +1,67 @@
-"""How many people hold each of the values of a column, or one of them."""
+"""What a histogram takes, on the command line and as ``sdp.histogram``."""
 
-from __future__ import annotations
-
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
-from shuffledp.release.answered import answered
-from shuffledp.release.arguments import categories_of, column_name, hiding_of, label_text
-from shuffledp.release.central_questions import CountRequest
-from shuffledp.release.options import CountOptions, HistogramOptions, keywords
-from shuffledp.release.released import Release
-from shuffledp.release.request import Request
-from shuffledp.sampling import Rng
+from shuffledp.release import options as shared
+from shuffledp.release.options import LISTS, Listed, Option, keywords
 
-__all__ = ["count", "histogram"]
+if TYPE_CHECKING:
+    from shuffledp.release.released import Release
+    from shuffledp.release.request import Request
+    from shuffledp.sampling import Rng
+
+__all__ = ["Options", "histogram", "request"]
 
 
-def _histogram(read: dict[str, Any], column: object, given: dict[str, Any]) -> Request:
+class Listing(TypedDict, total=False):
+    """The values there are."""
+
+    categories: Annotated[
+        Listed | None,
+        Option(f"{LISTS}.", kind="text", metavar="FILE|LIST", example="yes,no", instead=()),
+    ]
+
+
+class Options(
+    Listing,
+    shared.Other,
+    shared.Missing,
+    shared.Noise,
+    shared.Common,
+    shared.Texts,
+    shared.Titled,
+    shared.Mechanism,
+    total=False,
+):
+    """How many people have each value."""
+
+
+def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Request":
+    """The histogram of a column that the options describe."""
+    from shuffledp.questions.histogram.question import HistogramQuestion
+    from shuffledp.release.arguments import column_name, hiding_of
+    from shuffledp.release.categories import categories_of
+    from shuffledp.release.request import Request
+
+    listed = categories_of(given["categories"], other=given["other"], missing=given["missing"])
+    hiding = hiding_of("histogram", given)
+    if hiding and shared.by_noise(given):
+        work = " work for histograms by krr, and for sums and means of one message"
+        rule, got = (Argument("gamma"), " and ", Argument("epsilon0"), work), Argument("mechanism", given["mechanism"])
+        raise InvalidInput(Refusal(rule, got, ("Use ", Argument("epsilon"), ".")))
     return Request(
-        question="histogram",
-        **read,
+        question=HistogramQuestion(categories=listed.checked(), other=listed.other),
         column=column_name("column", column),
-        title=given["title"],
-        categories=categories_of(given["categories"], other=given["other"], missing=given["missing"]),
-        hiding=hiding_of("histogram", given),
+        missing=listed.missing,
+        origins=(listed.origin,),
+        hiding=hiding,
+        **rows,
     )
 
 
-@keywords(HistogramOptions, _histogram)
-def histogram(
-    data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[HistogramOptions]
-) -> Release:
+@keywords(Options)
+def histogram(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
     """How many people hold each category, with a certified (epsilon, delta).
 
     ``data`` is the path of a CSV, Parquet or Arrow file, a pandas or polars DataFrame or Series, an
@@ -76,37 +107,6 @@ def histogram(
     >>> len(pages.estimates), max(pages.estimates, key=lambda row: row.estimate).label
     (500, '7')
     """
-    return answered(_histogram, data, column, given, rng)
+    from shuffledp.release.pipeline import answered
 
-
-def _count(read: dict[str, Any], column: object, given: dict[str, Any]) -> Request:
-    if given["categories"] is None and given["other"] is not None:
-        remedy = "Without them every other value is else."
-        raise InvalidInput(Refusal((Argument("other"), " must come with ", Argument("categories")), "none", remedy))
-    listed = given["categories"]
-    return CountRequest(
-        **read,
-        column=column_name("column", column),
-        title=given["title"],
-        value=label_text(given["value"]),
-        listed=None if listed is None else categories_of(listed, other=given["other"], missing=None),
-        messages=given.get("messages"),
-        error=given["error"],
-    )
-
-
-@keywords(CountOptions, _count)
-def count(data: object, column: str | None = None, *, rng: Rng = None, **given: Unpack[CountOptions]) -> Release:
-    """How many people hold ``value``, as accurately as a curator would tell (see ``SignedCount``).
-
-    Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
-    be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.
-    With ``categories``, values outside that list are refused, or count as ``other``; without them,
-    a ``value`` that no row holds is refused. Everything else is as for ``histogram``.
-
-    >>> yes = count(["yes"] * 700 + ["no"] * 300, value="yes", epsilon=1.0, delta=1e-6)
-    >>> (row,) = yes.estimates
-    >>> abs(row.estimate - 700) < 10 * row.stderr, row.stderr < 1.6
-    (True, True)
-    """
-    return answered(_count, data, column, given, rng)
+    return answered("histogram", data, column, given, rng)

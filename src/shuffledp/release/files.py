@@ -1,13 +1,15 @@
-"""The estimates of a release as a table of seven columns, as the CSV file has them, for whichever
-library reads on.
+"""The estimates of a release as a table, for whichever library reads on; and the folder that it
+leaves, absent or complete: that table as CSV, all facts as JSON, a figure, the design, the page.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +17,29 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.page import html
+from shuffledp.page.svg_file import release_svg
+from shuffledp.record import Record
+from shuffledp.record.findings import FINDINGS
+from shuffledp.schema import Part
+from shuffledp.storage.files import check_new_folder, new_folder, write_table
 
-__all__ = ["EstimateRow", "EstimateTable"]
+__all__ = [
+    "FILES",
+    "LEVEL",
+    "EstimateRow",
+    "EstimateTable",
+    "ShareRow",
+    "check_folder",
+    "holds_release",
+    "share_rows",
+    "write_release",
+]
 
+LEVEL = 0.95  # with which an interval covers
 SHOWN = 20  # rows that are printed; of more, the largest
 HEAD = ("estimate", "std. error")
+TOO_FEW = "too few to say"
 
 
 class EstimateRow(NamedTuple):
@@ -169,3 +189,104 @@ def _needed(name: str, method: str) -> Any:
             f"{name} must be installed for {method}(), got no such package. Install it, or take to_dict() or "
             f"to_arrow(), which need nothing more."
         ) from None
+
+
+class ShareRow(NamedTuple):
+    """Of those in its group, the share that is in a cell, with its own interval and the one that
+    holds for all at once; all None where too few are in the group to say.
+    """
+
+    label: str
+    share: float | None
+    lower: float | None
+    upper: float | None
+    all_lower: float | None
+    all_upper: float | None
+
+    def words(self) -> tuple[str, str]:
+        """The share and its interval, which is rounded outwards.
+
+        >>> ShareRow("north × yes", 0.25, 0.2012, 0.2988, 0.1, 0.4).words()
+        ('25.0 %', '20.1 to 29.9 %')
+        """
+        if self.share is None or self.lower is None or self.upper is None:
+            return TOO_FEW, ""
+        low, high = math.floor(1000.0 * self.lower) / 10.0, math.ceil(1000.0 * self.upper) / 10.0
+        return f"{100.0 * self.share:.1f} %", f"{low:.1f} to {high:.1f} %"
+
+
+def share_rows(record: Record) -> tuple[ShareRow, ...]:
+    """A row for each cell, in the order of the estimates; none where nobody asked."""
+    found = record.estimates.shares
+    if found is None:
+        return ()
+    columns = (found.value, found.lower, found.upper, found.all_lower, found.all_upper)
+    labels = record.estimates.label[: len(found.value)]
+    return tuple(ShareRow(label, *numbers) for label, *numbers in zip(labels, *columns, strict=True))
+
+
+FILES = {
+    "page.html": "the result page, to read, sign and verify",
+    **{f"{name}.csv": f"the {name} that were asked for" for name in FINDINGS},
+    "estimates.csv": "every estimate with its error bars",
+    "estimates.json": "estimates and all that is known about them, for programs",
+    "estimates.svg": "the figure",
+    "design.json": "the design, to repeat the question",
+}
+COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
+
+
+def check_folder(folder: Path, *, replace: bool = False) -> Path:
+    """Return ``folder`` if a release can stand there; with ``replace``, also in place of an earlier
+    release, and of nothing else.
+    """
+    return check_new_folder(folder, replacing=tuple(FILES) if replace else ())
+
+
+def holds_release(folder: Path) -> bool:
+    """Whether an earlier release stands there."""
+    return any((folder / name).exists() for name in FILES)
+
+
+def write_release(
+    folder: Path,
+    record: Record,
+    estimate: Estimate,
+    *,
+    replace: bool = False,
+    last: Callable[[], object] | None = None,
+) -> None:
+    """Put all ``FILES`` into a new ``folder`` at once; ``last`` is called just before they can be
+    seen.
+    """
+
+    def fill(place: Path) -> None:
+        for name, labels in record.question.beside.items():
+            _write_beside(place / f"{name}.csv", labels, getattr(record.estimates, name))
+        _write_csv(place / "estimates.csv", estimate)
+        _write_json(place / "estimates.json", record.as_json())
+        _write_json(place / "design.json", record.design.as_json())
+        release_svg(record).save(place / "estimates.svg")
+        (place / "page.html").write_text(html(record), encoding="utf-8")
+
+    new_folder(folder, fill, replacing=tuple(FILES) if replace else (), last=last)
+
+
+def _write_json(path: Path, facts: object) -> None:
+    path.write_text(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _write_beside(path: Path, labels: Sequence[str], found: Part | None) -> None:
+    """What was asked for beside the estimates, a row per label; nothing where it was not."""
+    if found is not None:
+        named = dict(zip(("value", *COLUMNS[2:]), COLUMNS[1:], strict=True))
+        columns = {name: getattr(found, each) for each, name in named.items() if hasattr(found, each)}
+        write_table(path, ("label", *columns), zip(labels, *columns.values(), strict=True))
+
+
+def _write_csv(path: Path, estimate: Estimate) -> None:
+    """One row per label: each interval by itself, and all of them at once, at the level of the
+    page.
+    """
+    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    write_table(path, COLUMNS, zip(estimate.labels, *(column.tolist() for column in columns), strict=True))

@@ -1,0 +1,421 @@
+"""From a request to a release that stands: its column is read, reports are drawn and counted, and
+the tally is estimated, recorded, written, and noted in the ledger.
+
+Nothing in a record is computed from the private values except through the shuffled reports, and the
+two counts that are public. In particular there is no hash and no size of the input: whoever knows
+all rows but one could test guesses of the last one against it.
+"""
+
+from __future__ import annotations
+
+import math
+import platform
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shuffledp import __version__
+from shuffledp.client import Reporter, cautions
+from shuffledp.design import Design
+from shuffledp.errors import (
+    CertificateError,
+    InvalidInput,
+    ShuffledpError,
+    spelled,
+)
+from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.page.sentences import perhaps_clipped
+from shuffledp.questions import options_module
+from shuffledp.record import Asked, Collected, Counted, Estimates, LedgerEntry, Made, Record
+from shuffledp.record import Tally as TallyPart
+from shuffledp.record.findings import FINDINGS
+from shuffledp.release.arguments import Promise, budget_of, promise_of, reading
+from shuffledp.release.budget import Budget, Spent, Unnoted
+from shuffledp.release.certificate import certificate, comparison
+from shuffledp.release.files import LEVEL, check_folder, holds_release, write_release
+from shuffledp.release.released import Release
+from shuffledp.release.request import Request
+from shuffledp.sampling import Rng, source_of
+from shuffledp.storage.canonical import digest_of, digest_of_votes
+from shuffledp.storage.files import check_apart
+from shuffledp.tables import (
+    Tally,
+    Values,
+    tally,
+)
+from shuffledp.tables.memory import VALUES
+
+__all__ = [
+    "LISTED",
+    "answered",
+    "charged",
+    "check_reports",
+    "check_sayable",
+    "columns_of",
+    "described",
+    "estimate_of",
+    "estimates_again",
+    "finished",
+    "made_now",
+    "opened",
+    "placed",
+    "publish",
+    "record_of",
+    "release",
+    "standing",
+]
+
+LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
+SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
+REPLACED = (
+    "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so "
+    "if both are about the same people they "
+    "are two releases, and what they cost adds up"
+)
+REPLACED_UNDRAWN = (
+    "an earlier release stood in this folder and was replaced, which does not undo it: if it was of other reports of "
+    "the same people, they are two releases, and what they cost adds up"
+)
+LEDGER = "; the ledger was charged for each"
+
+
+def estimate_of(
+    design: Design, tally: NDArray[np.int64], *, secure: bool = True, clipped: bool = False, invalid: bool = False
+) -> Estimate:
+    """What the analyst concludes from the tally of all reports; ``clipped`` says that values
+    outside the range were moved to its ends, ``invalid`` that reports were left out.
+    """
+    came = "arrived and were valid" if invalid else "arrived"
+    reports, n = check_reports(design, _reports(design, tally)), design.n
+    notes = (
+        ()
+        if reports == n
+        else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
+    )
+    said = cautions(design, design.poll.predicted_stderr(), design.resolved.scale(design.n))
+    estimate = design.poll.analyse_counts(tally, secure=secure, notes=(*notes, *said))
+    moved = design.resolved.clipped
+    return replace(estimate, labels=(moved,)) if clipped and moved is not None else estimate
+
+
+def check_reports(design: Design, reports: int) -> int:
+    """Refuse to certify fewer reports than the certificate is about."""
+    if reports < design.honest:
+        raise InvalidInput(
+            f"reports must number at least the {design.honest} that the design promises, got {reports}. Wait for "
+            f"more, or design for fewer."
+        )
+    return reports
+
+
+def check_sayable(design: Design) -> None:
+    """Refuse a design whose law has no place in a record: nobody could verify its page; and one
+    level of a search, which says nothing by itself.
+    """
+    if not design.resolved.alone:
+        raise InvalidInput(
+            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
+        )
+    if (law := design.mechanism) is not law.inside:
+        raise InvalidInput(
+            f"a release must be of a law that its page can state and `verify` can count again, got a {law.type}. "
+            f"Analyze the shuffled reports in Python: poll = design.poll; poll.analyse(poll.shuffle(reports))."
+        )
+
+
+def record_of(
+    design: Design,
+    tally: NDArray[np.int64],
+    estimate: Estimate,
+    *,
+    asked: Asked,
+    missing: int | None,
+    repeated: int | None = None,
+    collected: Collected | None = None,
+    ledger: LedgerEntry | None = None,
+) -> Record:
+    """The record of one release. ``asked`` says what was asked in the user's words; ``missing``
+    counts the rows that were left out, if that is public.
+
+    ``repeated`` counts the rows that were left out since their person has another one; it is None,
+    and stands nowhere, if every row was taken for a person.
+    """
+    certified = certificate(design, collected=collected is not None)
+    kept = _largest(estimate)
+    record = Record(
+        made=made_now(),
+        asked=asked,
+        design=design,
+        counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
+        certificate=certified,
+        comparison=comparison(design, certified),
+        tally=_tally(design, tally, kept),
+        estimates=_estimates(design, tally, estimate, kept, asked, LEVEL),
+        secure=estimate.secure,
+        notes=tuple(estimate.notes),
+        ledger=ledger,
+    )
+    return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
+
+
+def estimates_again(record: Record) -> Callable[[float], Estimates] | None:
+    """The tables of a record at any level, made again of its votes; None where it does not hold all
+    of them, or where this version would conclude something else from them.
+    """
+    design, law, counted = record.design, record.design.poll.randomizer, record.tally
+    if counted.digest is not None:
+        return None
+    head = (counted.reports * law.messages, *(counted.blocks or ())) if len(counted.votes) < law.tally_size else ()
+    tally = np.asarray((*head, *counted.votes), dtype=np.int64)
+    estimate = replace(design.poll.analyse_counts(tally), labels=record.estimates.label)
+    same = np.asarray(record.estimates.value)
+    if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
+        return None
+    every = np.arange(len(same))
+    return lambda level: _estimates(design, tally, estimate, every, record.asked, level)
+
+
+def made_now() -> Made:
+    """When, and with which versions."""
+    return Made(
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        shuffledp=__version__,
+        python=platform.python_version(),
+        numpy=version("numpy"),
+        scipy=version("scipy"),
+        cryptography=version("cryptography"),
+        pyarrow=version("pyarrow"),
+    )
+
+
+def _reports(design: Design, tally: NDArray[np.int64]) -> int:
+    people: int = design.poll.randomizer.opened(tally).people
+    return people
+
+
+def _largest(estimate: Estimate) -> NDArray[np.intp]:
+    """The places of the estimates that are listed: all in their order, or the largest."""
+    if len(estimate.values) <= LISTED:
+        return np.arange(len(estimate.values))
+    return np.sort(np.argpartition(-estimate.values, LISTED - 1)[:LISTED])
+
+
+def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> TallyPart:
+    """What the shuffler released, as far as the listed estimates depend on it."""
+    reports, blocks, votes = design.poll.randomizer.opened(tally)
+    if not design.resolved.counts:
+        return TallyPart(reports=reports, votes=tuple(votes.tolist()))
+    cut = LISTED <= len(kept) < len(votes)
+    return TallyPart(
+        reports=reports,
+        blocks=tuple(blocks.tolist()),
+        votes=tuple((votes[kept] if cut else votes).tolist()),
+        digest=digest_of_votes(votes) if cut else None,
+    )
+
+
+def _estimates(
+    design: Design,
+    tally: NDArray[np.int64],
+    estimate: Estimate,
+    kept: NDArray[np.intp],
+    asked: Asked,
+    level: float,
+) -> Estimates:
+    question, poll = design.resolved, design.poll
+    told = question.told(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=level)
+    return Estimates(
+        unit=question.unit,
+        of=len(estimate.values),
+        **columns_of(estimate, kept, level),
+        # A long list is shown with the largest first, and cut. Those are large by luck as well, so
+        # that intervals for each by itself would miss them.
+        together=question.counts and len(estimate.values) > SHORT,
+        sway=tuple(each if each < math.inf else None for each in poll.sway(estimate)[kept].tolist()),
+        **{name: FINDINGS[name](**columns) for name, columns in told.items()},  # type: ignore[arg-type]
+    )
+
+
+def columns_of(estimate: Estimate, kept: NDArray[np.intp], level: float = LEVEL) -> dict[str, Any]:
+    """Labels, estimates, errors and limits of some rows, for the record."""
+    found = (estimate.values, estimate.stderr, *estimate.interval(level), *estimate.simultaneous(level))
+    names = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
+    columns = {name: tuple(column[kept].tolist()) for name, column in zip(names, found, strict=True)}
+    return {"level": level, "label": tuple(str(estimate.labels[place]) for place in kept.tolist()), **columns}
+
+
+def standing(folder: Path | None, budget: Budget | None, *, force: bool, drawn: bool = True) -> tuple[str, ...]:
+    """What is to be said where an earlier release stands in the folder of a new one, whose reports
+    were ``drawn`` for it, or came from elsewhere; a folder that cannot be written is refused.
+    """
+    if folder is None:
+        return ()
+    check_folder(folder, replace=force)
+    check_apart(folder, *(() if budget is None else (budget.path,)))
+    if not holds_release(folder):
+        return ()
+    return (REPLACED + LEDGER * (budget is not None) if drawn else REPLACED_UNDRAWN,)
+
+
+@contextmanager
+def charged(spent: Spent | None) -> Iterator[None]:
+    """Whatever goes wrong after the budget was spent says that it was, Ctrl-C too; it stays the
+    error that it is.
+    """
+    try:
+        yield
+    except (InvalidInput, CertificateError, KeyboardInterrupt) as error:
+        if spent is not None:
+            said = f"The ledger was charged before that: release {spent.receipt.id}."
+            known = isinstance(error, ShuffledpError)
+            error.args = (*error.args, f" {said}") if known else (f"{error} {said}".strip(),)
+        raise
+
+
+def finished(
+    design: Design,
+    counted: Tally,
+    folder: Path | None,
+    *,
+    asked: Asked,
+    missing: int | None,
+    repeated: int | None,
+    spent: Spent | None,
+    force: bool,
+    notes: tuple[str, ...] = (),
+    held_back: bool = False,
+    collected: Collected | None = None,
+    last: Callable[[], object] | None = None,
+) -> Release:
+    """Estimate, record and write a tally, and note in the ledger that it stands; what was
+    ``held_back`` is begun just before it can be seen, and ``last`` is called before that.
+    """
+    invalid = collected is not None and collected.people < collected.arrived
+    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips, invalid=invalid)
+    estimate = replace(estimate, notes=(*estimate.notes, *notes))
+    record = record_of(
+        design,
+        counted.votes,
+        estimate,
+        asked=asked,
+        missing=missing,
+        repeated=repeated,
+        collected=collected,
+        ledger=None if spent is None else spent.entry(),
+    )
+    final = last or (lambda: None)
+    begin = spent.begin if spent is not None and held_back else (lambda: None)
+    return placed(Release(record, estimate, folder), spent, force=force, last=lambda: (final(), begin()))
+
+
+def placed(made: Release, spent: Spent | None, *, force: bool, last: Callable[[], object]) -> Release:
+    """Write a release into its folder, if it has one, and note in the ledger that it stands;
+    ``last`` is called just before it can be seen.
+    """
+    if made.folder is None:
+        last()
+    else:
+        write_release(made.folder, made.record, made.estimate, replace=force, last=last)
+    if spent is not None:
+        publish(spent, digest_of(made.record.as_json()), made.folder)
+    return made
+
+
+def publish(spent: Spent, digest: str, folder: Path | None) -> None:
+    """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
+    it.
+    """
+    try:
+        spent.publish(digest, folder)
+    except Unnoted as error:
+        if folder is not None:
+            raise
+        warnings.warn(str(error), stacklevel=2)
+
+
+@contextmanager
+def opened(question: Any, rng: Rng) -> Iterator[tuple[Any, Values]]:
+    """The values of the column that is asked about, and the question with its name, if it has
+    one.
+    """
+    column = question.open()
+    named = None if column.bare and column.name == VALUES else column.name
+    settled = question.named(named)
+    with settled.values(column, rng=rng) as values:
+        for each in values.remarks:
+            warnings.warn(spelled((each, ".")), stacklevel=6)  # where somebody calls sdp.count
+        yield settled, values
+
+
+def described(name: str, data: object, column: object, given: Mapping[str, Any]) -> tuple[Any, Promise, Budget | None]:
+    """The request of the question of that name, what is promised, and whose budget it takes."""
+    request = options_module(name).request(reading(data, given), column, given)
+    return request, promise_of(given), budget_of(given)
+
+
+def answered(name: str, data: object, column: object, given: Mapping[str, Any], rng: Rng) -> Release:
+    """The release that answers the question of that name with the options that were ``given``."""
+    request, promise, budget = described(name, data, column, given)
+    with opened(request, rng) as (settled, values):
+        design = settled.design(values.count, promise)
+        made: Release = settled.release(values, design, budget=budget, rng=rng)
+        return made
+
+
+def release(
+    question: Request,
+    values: Values,
+    design: Design,
+    folder: Path | None = None,
+    *,
+    budget: Budget | None = None,
+    force: bool = False,
+    rng: Rng = None,
+    tick: Callable[[int], object] | None = None,
+) -> Release:
+    """Randomize, count and analyze ``values``, and write the result into ``folder``, if there is
+    one. The budget is spent before anything is written or returned.
+
+    In one process the shuffler is the counting: a multiset of reports is how often each occurs, and
+    nothing else of them is kept.
+    """
+    check_sayable(design)
+    check_reports(design, values.count)
+    notes = standing(folder, budget, force=force)
+    reporter, source = Reporter(design, design.poll.randomizer), None if rng is None else source_of(rng)
+    # The week of a series is held back until its folder stands, so that a killed run loses no week.
+    held_back = budget is not None and budget.turn is not None and folder is not None
+    spent = None if budget is None else budget.spend(design, question.what, held_back=held_back)
+    with charged(spent):
+        counted = tally(
+            values.chunks(),
+            lambda chunk, words: reporter.encode(chunk, rng=words),
+            design.poll.tally,
+            row_bytes=reporter.randomizer.report_bytes,
+            source=source,
+            tick=tick,
+        )
+        votes = reporter.randomizer.mixed(counted.votes, rng=source)
+        counted = Tally(votes, counted.reports, counted.secure)
+        missing = values.missing if question.leaves_out else None
+        asked = question.asked()
+        return finished(
+            design,
+            counted,
+            folder,
+            asked=asked,
+            missing=missing,
+            repeated=values.repeated,
+            spent=spent,
+            force=force,
+            notes=notes,
+            held_back=held_back,
+        )
