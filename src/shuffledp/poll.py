@@ -105,6 +105,7 @@ class Poll:
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
         if delta is not None:
             delta = (check_delta if epsilon is None else check_promised)(delta)
+        epsilon = None if epsilon is None else check_epsilon(epsilon)
         target = {"n": n, "epsilon": epsilon, "delta": delta, "honest": honest, "rounds": check_rounds(rounds)}
         more = {"epsilon0": epsilon0, "randomizer": randomizer, "mechanism": mechanism, **choices, "view": view}
         vars(self).update(target, question=asked, given={**own, **target, **more})
@@ -122,10 +123,9 @@ class Poll:
                 f'view must be one of {", ".join(VIEWS)}, got {view!r}. "reports" are whole reports, shuffled.'
             )
         if randomizer is not None:
-            for wrong, value in {**({} if name is None else {"mechanism": name}), **choices}.items():
+            if wrong := [*choices] if name is None else ["mechanism"]:
                 raise InvalidInput(
-                    f"{wrong} must be left out with a randomizer, got {value!r}. The randomizer says how a report "
-                    f"hides its sender."
+                    f"{wrong[0]} must be left out with a randomizer, got both. It says how a report hides its sender."
                 )
             return mechanism_of(randomizer, view).answering(self.question, self.n)
         if view != "reports":
@@ -136,11 +136,12 @@ class Poll:
     def __repr__(self) -> str:
         """What was asked for, without what follows from it, such as the noise."""
         usual = {"honest": self.n, "rounds": 1, "view": "reports"}
-        asked = {name: getattr(self.question, name, value) for name, value in self.given.items()}
-        told = [
-            name for name, value in asked.items() if value is not None and not (name in usual and value == usual[name])
-        ]
-        return f"Poll({', '.join([repr(str(self.question)), *(f'{name}={brief(asked[name])}' for name in told)])})"
+        told = [repr(str(self.question))]
+        for name, given in self.given.items():
+            value = getattr(self.question, name, given)
+            if value is not None and not (name in usual and value == usual[name]):
+                told.append(f"{name}={brief(value)}")
+        return f"Poll({', '.join(told)})"
 
     @property
     def view(self) -> View:
@@ -337,7 +338,7 @@ def certify(design: Design) -> Design:
     not computed again.
     """
     guarantee, delta = design.poll.guarantee, check_delta(design.delta)
-    if design.epsilon is not None and guarantee.delta_at_most(epsilon=check_epsilon(design.epsilon)) > delta:
+    if design.epsilon is not None and not guarantee.delta_at_most(epsilon=check_epsilon(design.epsilon)) <= delta:
         raise InvalidInput(
             f"a design must keep its promise of epsilon = {design.epsilon!r} at delta = {delta!r}, got one whose noise "
             f"does not. {REMEDY}"

@@ -111,7 +111,7 @@ def test_an_unknown_mechanism_is_refused() -> None:
 def test_a_randomizer_takes_the_place_of_a_mechanism() -> None:
     words = Poll("histogram", categories=9, n=400, randomizer=SubsetSelection(k=9, epsilon0=2.0))
     assert words.analyse(words.shuffle(words.encode([3] * 400))).n == 400
-    with pytest.raises(InvalidInput, match="mechanism must be left out with a randomizer, got 'subset'"):
+    with pytest.raises(InvalidInput, match="mechanism must be left out with a randomizer, got both"):
         Poll("histogram", categories=9, n=400, randomizer=SubsetSelection(k=9, epsilon0=2.0), mechanism="subset")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.mechanisms.best_curator import NUMBER_BITS, Baseline, staircase
 from shuffledp.mechanisms.grids import best_grid
-from shuffledp.mechanisms.levels import Levels, level_sizes
+from shuffledp.mechanisms.levels import level_sizes, of_levels
 from shuffledp.mechanisms.mechanism import Target
 from shuffledp.mechanisms.one_message import OneMessage, strongest
 from shuffledp.randomizers import KRR, SubsetSelection
@@ -58,7 +58,7 @@ def cuts_alone(bins: int, *, n: int, epsilon: float, delta: float, rounds: int =
     target, rows = Target(n, epsilon, delta, 1, rounds), below(tuple(range(1, bins)))
     errors = {
         each: float(each.predicted(rows, np.full(bins, n / bins)).max())
-        for each in (Levels.calibrated(target, sizes) for sizes in level_sizes(bins))
+        for each in (of_levels(target, sizes, bins) for sizes in level_sizes(bins))
     }
     lone = min(errors, key=lambda each: errors[each], default=None)
     if lone is None or flat.error <= errors[lone]:

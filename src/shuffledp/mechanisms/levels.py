@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from shuffledp._types import Floats
 from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.mechanism import Mechanism, Target
-from shuffledp.mechanisms.one_message import OneMessage
+from shuffledp.mechanisms.one_message import Family, OneMessage
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers.levels import OneLevel
@@ -55,11 +55,6 @@ class Levels(Mechanism):
     trust = "shuffler"
 
     law: OneLevel
-
-    @classmethod
-    def calibrated(cls, target: Target, sizes: tuple[int, ...]) -> Self:
-        """The least noise that keeps a promise on levels of so many nodes."""
-        return cls(OneMessage.calibrated(target, OneLevel.of_sizes, sizes=sizes).law)  # type: ignore[arg-type]
 
     def _squares(self, workload: Workload) -> LeastSquares:
         return LeastSquares(self.law, workload.dense(self.size))
@@ -97,9 +92,10 @@ def checked_levels(given: Iterable[int] | None, question: Any, target: Target) -
     return levels
 
 
-def of_levels(target: Target, sizes: tuple[int, ...], k: int) -> OneMessage | Levels:
+def of_levels(target: Target, sizes: tuple[int, ...], k: int) -> Mechanism:
     """The least noise on levels of so many nodes; without levels, on all ``k`` bins at once."""
-    return Levels.calibrated(target, sizes) if sizes else OneMessage.calibrated(target, KRR, k=k)
+    family: tuple[Family, dict[str, Any]] = (OneLevel.of_sizes, {"sizes": sizes}) if sizes else (KRR, {"k": k})
+    return OneMessage.calibrated(target, family[0], **family[1])
 
 
 def best_levels(target: Target, workload: Workload, k: int) -> tuple[int, ...]:

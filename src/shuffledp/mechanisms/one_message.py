@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,10 +57,10 @@ class OneMessage(Voting):
     law: VotingRandomizer
 
     @classmethod
-    def calibrated(cls, target: Target, family: Family, *, view: View = "reports", **parameters: Any) -> Self:
+    def calibrated(cls, target: Target, family: Family, *, view: View = "reports", **parameters: Any) -> Mechanism:
         """The law with the least noise of its family that keeps a promise."""
         epsilon0 = strongest(family, tuple(parameters.items()), *target.terms, view)
-        return cls(family(**parameters, epsilon0=epsilon0).realised, view)  # type: ignore[arg-type]
+        return mechanism_of(family(**parameters, epsilon0=epsilon0).realised, view)
 
     @classmethod
     def calibrate(  # type: ignore[override]
@@ -71,7 +71,7 @@ class OneMessage(Voting):
         """
         family, parameters = _family(question, name, view, target, **shape)
         if target.epsilon0 is None:
-            return mechanism_of(cls.calibrated(target, family, view=view, **parameters).law, view)
+            return cls.calibrated(target, family, view=view, **parameters)
         return mechanism_of(family(**parameters, epsilon0=check_epsilon0(target.epsilon0)).realised, view)
 
     @classmethod

@@ -17,7 +17,6 @@ __all__ = [
     "Bag",
     "Reports",
     "SummedBag",
-    "check_batches",
     "check_most",
     "check_same",
     "check_tally",
@@ -125,20 +124,29 @@ def notes_of(bag: Bag, n: int, *more: str) -> tuple[str, ...]:
 def gathered(
     reports: Reports | Iterable[Reports] | ArrayLike, description: Mapping[str, object]
 ) -> tuple[ArrayLike, bool]:
-    """The rows of one or several batches of reports, and whether their randomness was secure; of
-    bare rows that is taken on trust.
+    """The rows of batches of reports, and whether their randomness was secure; of bare rows that is
+    taken on trust. What another poll made is refused, and the same report twice.
     """
     if isinstance(reports, Bag):
         raise InvalidInput("reports must be what encode(...) made, got a bag. It is shuffled already: analyse it.")
     if isinstance(reports, Iterator):
         reports = list(reports)
-    batches: Any = [reports] if isinstance(reports, Reports) else reports
-    if not isinstance(batches, (list, tuple)) or not any(isinstance(each, Reports) for each in batches):
-        return batches, True
-    check_batches(batches)
-    for each in batches:
+    listed: Any = [reports] if isinstance(reports, Reports) else reports
+    known = [each for each in listed if isinstance(each, Reports)] if isinstance(listed, (list, tuple)) else []
+    if not known:
+        return listed, True
+    if len(known) < len(listed):
+        raise InvalidInput(
+            "reports must all come from encode(...) or all be bare rows, got a mixture. Join the bare rows into one "
+            "array and shuffle that."
+        )
+    if len({each.batch for each in known}) < len(known) or _overlap([each.rows for each in known]):
+        raise InvalidInput(
+            "reports must be listed once each, got some twice. Copies of a report hide nobody; encode every user once."
+        )
+    for each in known:
         check_same(each, description)
-    return np.concatenate([each.rows for each in batches]), all(each.secure for each in batches)
+    return np.concatenate([each.rows for each in known]), all(each.secure for each in known)
 
 
 def check_same(made: Bag | Reports, mine: Mapping[str, object]) -> None:
@@ -148,21 +156,6 @@ def check_same(made: Bag | Reports, mine: Mapping[str, object]) -> None:
         raise InvalidInput(
             f"the {type(made).__name__.lower()} must come from this poll, got one that differs in "
             f"{', '.join(different)}. Analyse it with the poll that made it."
-        )
-
-
-def check_batches(batches: Sequence[object]) -> None:
-    """Refuse batches of reports that hold the same report twice, or anything else."""
-    if not all(isinstance(each, Reports) for each in batches):
-        raise InvalidInput(
-            "reports must all come from encode(...) or all be bare rows, got a mixture. Join the bare rows into one "
-            "array and "
-            "shuffle that."
-        )
-    known = [each for each in batches if isinstance(each, Reports)]
-    if len({each.batch for each in known}) < len(known) or _overlap([each.rows for each in known]):
-        raise InvalidInput(
-            "reports must be listed once each, got some twice. Copies of a report hide nobody; encode every user once."
         )
 
 
