@@ -5,6 +5,7 @@ laws         the laws of randomizers, levels and messages from their integers, i
 fakes        true values among fakes, from their integers, and what that hides
 shares       noise that people share: counts by +1 and -1, sums by split and mix
 rows         estimates, standard errors and limits from the votes, of a tree of bins too
+answers      the same of groups of places, of bins and of numbers, whichever the law
 effort       how much the judge computes before it says that a part is too large
 enumeration  the exact laws of a handful of users' shuffled reports; binary ones on every dataset
 lattice      the law of a sum on a lattice, and the needle in the haystack, between two ends

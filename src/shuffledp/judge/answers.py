@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -61,20 +61,20 @@ def counted_unions(votes: Sequence[int], groups: Sequence[Sequence[int]], report
     """
     sizes, cast = list(map(len, groups)), [sum(votes[place] for place in group) for group in groups]
     parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
-    found = [(at, counted_groups([cast[each] for each in at], size, reports, law)) for size, at in parts.items()]
+    found = [counted_groups([cast[each] for each in at], size, reports, law) for size, at in parts.items()]
 
-    def gathered(columns: Sequence[tuple[Sequence[int], Array]]) -> Array:
+    def gathered(columns: Iterable[Array]) -> Array:
         column = np.zeros(len(groups))
-        for at, numbers in columns:
+        for at, numbers in zip(parts.values(), columns, strict=True):
             column[at] = numbers
         return column
 
     def limits(tail: float) -> tuple[Array, Array]:
-        ends = [(at, each[2](tail)) for at, each in found]
-        return gathered([(at, low) for at, (low, _) in ends]), gathered([(at, high) for at, (_, high) in ends])
+        low, high = zip(*(ends(tail) for *_, ends in found), strict=True)
+        return gathered(low), gathered(high)
 
-    values, errors = (gathered([(at, each[column]) for at, each in found]) for column in (0, 1))
-    return Estimated(values, errors, limits, math.sqrt(UNIT * reports))
+    values, errors, _ = zip(*found, strict=True)
+    return Estimated(gathered(values), gathered(errors), limits, math.sqrt(UNIT * reports))
 
 
 def counted_bins(votes: Sequence[int], groups: Sequence[Bins], n: int, law: CountedLaw) -> Estimated:

@@ -56,21 +56,24 @@ def check_page(text: str, record: Record) -> list[Check]:
             raise
         why = f"its question, {name!r:.60}, is not ours, and cannot be shown here: {type(error).__name__}"
         return [*_suspicious(text, record), vital(unchecked(PAGE, "of another package", why))]
-    found = compared(text, written, record.made.shuffledp, "its record")
-    if found.outcome != "pass" and whose is not None and entities.escape(whose) not in plain(text):
-        found = vital(unchecked(PAGE, "of another version", f"it does not name {whose}, whose question it shows"))
+    found = compared(text, written, record.made.shuffledp, "its record", whose)
     return [found] if found.outcome != "not checked" else [*_suspicious(text, record), found]
 
 
-def compared(text: str, written: str, wrote: str, says: str) -> Check:
-    """A page against the same one as it is ``written`` now, and the version that ``wrote`` it."""
+def compared(text: str, written: str, wrote: str, says: str, whose: str | None = None) -> Check:
+    """A page against the same one as it is ``written`` now, and the version that ``wrote`` it; the
+    page of a question that is another package's names that package, ``whose`` version may differ.
+    """
     shown, ours = plain(text), plain(written)
     if shown == ours:
         return holds(PAGE, "what its record says", "the same", "written again from its record and compared", True)
-    # Only now the version, which a forger chooses: no name of a version makes a page pass.
-    if wrote == (here := version("shuffledp")):
+    # Only now the versions, which a forger chooses: no name of a version makes a page pass.
+    here, same = version("shuffledp"), whose is None or entities.escape(whose) in shown
+    if wrote == here and same:
         return _difference(shown, ours)
     why = f"shuffledp {wrote} wrote it, says {says}, and this is shuffledp {here}"
+    if not same:
+        why = f"it does not name {whose}, whose question it shows"
     return vital(unchecked(PAGE, "of another version", why))
 
 

@@ -40,6 +40,7 @@ COLUMNS = {
 }
 
 Part = Callable[[], Sequence[Check]]
+Found = Estimated  # which a class that hands it on cannot name
 
 
 @dataclass(eq=False)
@@ -115,20 +116,20 @@ class Judge:
         told, due = (f"{each[0]} for {each[1]} votes" for each in (claimed, (rows, votes)))
         return holds("rows of the estimates", told, due, "the design", claimed == (rows, votes))
 
-    def people(self, places: Sequence[int]) -> Estimated:
+    def people(self, places: Sequence[int]) -> Found:
         """How many hold the values in these places, with votes in this order."""
         tally = self.record.tally
         return counted_people(tally.votes, tally.blocks or (), places, tally.reports, self.law)
 
-    def groups(self, groups: Sequence[Sequence[int]]) -> Estimated:
+    def groups(self, groups: Sequence[Sequence[int]]) -> Found:
         """How many hold one of the values in the places of each group."""
         return counted_unions(self.record.tally.votes, groups, self.record.tally.reports, self.law)
 
-    def bins(self, groups: Sequence[tuple[int, int]]) -> Estimated:
+    def bins(self, groups: Sequence[tuple[int, int]]) -> Found:
         """How many are in each group of bins, from its first one to before its second."""
         return counted_bins(self.record.tally.votes, groups, self.record.tally.reports, self.law)
 
-    def number(self, bounds: tuple[float, float], times: int = 1) -> Estimated:
+    def number(self, bounds: tuple[float, float], times: int = 1) -> Found:
         """So many times the mean of numbers between these bounds."""
         return counted_number(self.record.tally.votes, self.record.tally.reports, self.law, bounds, times)
 
@@ -144,7 +145,7 @@ class Judge:
     def table(
         self,
         labels: Sequence[str],
-        found: Estimated,
+        found: Found,
         sway: Sequence[float | None],
         *,
         unit: str = "people",
@@ -195,7 +196,7 @@ class Judge:
         return Oracle(law, people, rounds, effort=self.effort)
 
 
-def expected(found: Estimated, level: float, of: int) -> list[tuple[Array, Array]]:
+def expected(found: Found, level: float, of: int) -> list[tuple[Array, Array]]:
     """Every column, and how close a claim must come: limits of each, and those that hold all at
     once.
     """

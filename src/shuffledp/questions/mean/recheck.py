@@ -25,11 +25,13 @@ def number(record: dict[str, Any], judge: Any, called: str, times: int, among: i
     judge.compared(width=upper - lower, among=among)
     if judge.wrong(checks):
         return checks
-    checks.append(judge.complete(ends=outside in (None, CLIPPED) and not split))
+    ends = outside in (None, CLIPPED) and not split
+    checks.append(judge.complete(ends=ends))
     label = f"{called} of the clipped values" if outside == CLIPPED else question["type"]
     moved = None if judge.moved is None else judge.moved * (upper - lower) * times / record["tally"]["reports"]
     table = judge.table([label], judge.number((lower, upper), times), [moved], unit=question["type"])
-    return [*checks, *table, *_ends(record["estimates"].get("ends"), (upper - lower) / steps, judge)]
+    claimed = record["estimates"].get("ends") if ends else None
+    return [*checks, *table, *_ends(claimed, (upper - lower) / steps, judge)]
 
 
 def _ends(claimed: dict[str, Any] | None, step: float, judge: Any) -> list[Any]:
