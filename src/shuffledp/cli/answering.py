@@ -189,7 +189,6 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
     """
     from shuffledp.page.sentences import influence, moved_quantiles
-    from shuffledp.record.question_kinds import DISTRIBUTIONS
     from shuffledp.release.files import FILES
     from shuffledp.release.released import certified, charged, headline, warned
 
@@ -202,7 +201,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     show.answer(headline(record), [], [])
     if said := [*warned(record), *(f"{each}." for each in remarks)]:
         show.warnings(said)
-    if record.question.type in DISTRIBUTIONS:
+    if record.question.ordered:
         _show_quantiles(record)
     else:
         _show_estimates(made.estimates)

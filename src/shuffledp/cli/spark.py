@@ -132,7 +132,7 @@ def _read_csv(session: Any, tables: list[str], question: "Request") -> Any:
     with one_sentence():
         if asked and not frame.where(functions.exists(texts, lambda text: text.contains(UNREADABLE))).isEmpty():
             raise InvalidInput("CSV must be in UTF-8 for Spark, got other bytes. Convert it first.")
-    if question.kind == "number" and question.column is not None and question.column in frame.columns:
+    if question.kind == "number" and isinstance(question.column, str) and question.column in frame.columns:
         place = frame.columns.index(question.column)
         schema, found = frame.schema, session.read.options(**CSV, inferSchema=True).csv(tables).schema[place].dataType
         if isinstance(found, NumericType) and frame.where(_exactly(question.column).rlike(ODD_NUMBERS)).isEmpty():

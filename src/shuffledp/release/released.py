@@ -16,7 +16,6 @@ from shuffledp.page.numerals import many
 from shuffledp.page.sentences import CLIPPED_ENDS, clipping, not_the_values
 from shuffledp.page.svg_file import SvgFigure, release_svg
 from shuffledp.record import Certificate, LedgerEntry, Record
-from shuffledp.record.question_kinds import DISTRIBUTIONS
 from shuffledp.release.files import LEVEL, EstimateTable, ShareRow, share_rows, write_release
 from shuffledp.storage.files import check_new_folder
 from shuffledp.wording import exactly, rounded
@@ -140,7 +139,7 @@ def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
     said += [f"{not_the_values(record)} {clipping(record)}"] if record.estimates.clipped else []
-    return said + ([CLIPPED_ENDS] if record.question.type in DISTRIBUTIONS and record.asked.clips else [])
+    return said + ([CLIPPED_ENDS] if record.question.ordered and record.asked.clips else [])
 
 
 def quantile_sentences(record: Record) -> list[str]:
