@@ -279,7 +279,7 @@ class Design(Part):
     def shown_alone(self) -> str:
         """How much one report shows by itself."""
         law = self.mechanism
-        return shown_alone(law.type, law.epsilon0, law.values or 1, number=self.domain.rounded)
+        return shown_alone(law.type, law.epsilon0, law.values or 1, place=self.domain.place)
 
     def __repr__(self) -> str:
         """In a line: what is asked, of whom, with what noise, and what that promises."""

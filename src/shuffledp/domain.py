@@ -84,6 +84,7 @@ class Domain(Part):
     kind: ClassVar[Literal["text", "number"]] = "text"
     checks_in: ClassVar[bool] = True  # whether a person's report may be blank
     rounded: ClassVar[bool] = False  # whether places are numbers, rounded at random
+    place: ClassVar[str] = "answer"  # what a person's place is to people
     bounds: ClassVar[Any] = None  # between which numbers a value lies; None where it is a text
     column_names: ClassVar[Any] = None  # of the columns that a value has, where there are several
     names: ClassVar[Any] = ()  # of its places, where these have names
@@ -344,6 +345,7 @@ class Bins(Domain):
     families = (*NAMING, "one of", "tree")
     kind = "number"
     checks_in = False
+    place = "bin"
 
     type: Annotated[Literal["bins"], NEEDED] = "bins"
     cuts: Floats
@@ -400,6 +402,7 @@ class Grid(Domain):
     kind = "number"
     checks_in = False
     rounded = True
+    place = "number"
 
     type: Annotated[Literal["grid"], NEEDED] = "grid"
     lower: Number
@@ -464,6 +467,7 @@ class Cells(Domain):
     """
 
     families = NAMING
+    place = "cell"
 
     type: Annotated[Literal["cells"], NEEDED] = "cells"
     columns: Annotated[tuple[ColumnLabels, ...], Limits(2, MOST_COLUMNS)]

@@ -189,23 +189,23 @@ def in_percent(share: float, *, up: bool) -> str:
     return f"{next((text for text in texts if float(text) < 100.0), '100')} %"
 
 
-def shown_alone(family: str, epsilon0: float | None, k: int, *, number: bool = False) -> str:
-    """How much one report shows by itself, to stand beside its epsilon0. Only of k-ary randomized
-    response is the closed form more than an upper bound.
+def shown_alone(family: str, epsilon0: float | None, k: int, *, place: str = "answer") -> str:
+    """How much one report shows by itself, to stand beside its epsilon0; ``place`` is what a report
+    can name. Only of k-ary randomized response is the closed form more than an upper bound.
 
     >>> shown_alone("krr", 5.1212, 2)
     'a report is the true answer with probability 99.4 %'
     >>> shown_alone("dummies", None, 2)
     "a person's messages contain the true answer"
     """
-    truth = "true number, rounded," if number else "true answer"
+    truth = "true number, rounded," if place == "number" else f"true {place}"
     if epsilon0 is None or epsilon0 == math.inf:
         if family in ("signed", "split"):
             return f"added up, a person's messages are the {truth} plus their share of the noise"
         return f"a person's messages contain the {truth.rstrip(',')}"
     if family == "krr":
         return f"a report is the {truth} with probability {in_percent(right(epsilon0, k), up=False)}"
-    share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} answers seemed equally likely"
+    share, before = in_percent(right(epsilon0, k), up=True), f"where all {k:,} {place}s seemed equally likely"
     return f"the best guess from a report is right with probability at most {share}, {before}"
 
 

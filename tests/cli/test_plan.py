@@ -215,4 +215,4 @@ def test_what_a_report_shows_is_said_as_the_law_has_it() -> None:
         "the best guess from a report is right with probability at most 99.99 %"
     )
     assert shown_alone("fakes", None, 9) == "a person's messages contain the true answer"
-    assert shown_alone("split", None, 9, number=True).startswith("added up, a person's messages are the true number")
+    assert shown_alone("split", None, 9, place="number").startswith("added up, a person's messages are the true number")

@@ -9,10 +9,12 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 import shuffledp as sdp
 from shuffledp.page import html
+from shuffledp.poll import Poll
 from shuffledp.record import Record
 from tests.page import releases as page_releases
 from tests.page.test_page import Reading
@@ -74,7 +76,7 @@ def test_a_page_says_who_had_the_answers(name: str, network: bool) -> None:
     operator = "The operator of this computer saw every answer. This release protects people from those who read the"
     assert (operator in said) is not network
     assert ("The shuffler sees which devices connect." in said) is network
-    assert ("Each device was to protect its own answer" in said) is network
+    assert ("encrypt what it sends for the analyst" in said) is network
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -249,6 +251,90 @@ def test_each_question_is_led_by_its_answer() -> None:
         assert first.split()[0].removeprefix("Median")[:1].isdigit() or first.split()[1][0].isdigit()
     made = releases.facts("count")
     assert "<h1><bdi>x: number of people who answered yes</bdi></h1>" in html(Record.from_json(made))
+
+
+PEOPLE: dict[str, Any] = {"n": 400, "epsilon": 2.0, "delta": 1e-5}
+AGES = np.random.default_rng(3).normal(40.0, 10.0, 400).clip(0.0, 64.0)
+QUANTILES: dict[str, dict[str, Any]] = {
+    "krr": {"levels": ()},
+    "levels": {"levels": (8, 64)},
+    "fakes": {"mechanism": "fakes"},
+    "light fakes": {"mechanism": "fakes", "light_epsilon0": 6.0},
+    "dummies": {"mechanism": "dummies", "keep": 0.9},
+    "tree": {"mechanism": "dummies", "levels": 2, "branches": 8},
+}
+
+
+@cache
+def of_ages(hidden: str, at: tuple[float, ...] = (0.5,)) -> dict[str, Any]:
+    return releases.made_by(Poll("quantile", cuts=range(65), at=at, **QUANTILES[hidden], **PEOPLE), AGES)
+
+
+@pytest.mark.parametrize("hidden", QUANTILES)
+def test_a_report_about_bins_names_a_bin_and_no_answer(hidden: str) -> None:
+    said = words_of(of_ages(hidden))
+    reports = said.partition("How answers were protected")[2]
+    assert "true bin" in reports
+    assert not re.search(r"true (answer|value|run of answers)|possible answer|64 answers|all values", reports)
+    assert "compare cut points" in said
+    assert "would make totals too large" not in said
+
+
+@pytest.mark.parametrize("hidden", QUANTILES)
+def test_a_median_leads_its_page(hidden: str) -> None:
+    found = of_ages(hidden)
+    (value,), (low,), (high,) = (found["estimates"]["quantiles"][name] for name in ("value", "lower", "upper"))
+    page = html(Record.from_json(found))
+    assert "<h1><bdi>x: median</bdi></h1>" in page
+    first = re.sub(r"<[^>]*>", " ", page.partition('<div class="answer">')[2]).split("interval:")[:2]
+    assert first[0].split()[0] == "Median"
+    assert float(first[0].split()[1]) == pytest.approx(value, abs=0.051)
+    assert [float(first[1].split()[place]) for place in (0, 2)] == [low, high]
+
+
+def test_of_many_quantiles_the_median_leads() -> None:
+    page = html(Record.from_json(of_ages("krr", (0.1, 0.25, 0.5, 0.75, 0.9))))
+    lead = page.partition('<div class="answer">')[2].partition("<figure>")[0]
+    assert re.sub(r"<[^>]*>", " ", lead).split()[0] == "Median"
+    assert lead.count('class="number"') == 1
+
+
+def test_a_table_of_columns_has_cells_and_sums() -> None:
+    said = text("crosstab")
+    assert "A report is the true cell with probability" in said
+    assert "for the least certain cell or sum" in said
+    assert "compare cells and sums" in said
+    assert "true answer" not in said
+
+
+@pytest.mark.parametrize("name", BARE)
+@pytest.mark.parametrize("network", [False, True])
+def test_where_messages_are_the_truth_nothing_was_randomized(name: str, network: bool) -> None:
+    """Fakes, dummies or noise hide them: the page says so, and no device randomized an answer."""
+    said = text(name, network=network)
+    shown = said.partition("Other kinds of trust")[0]
+    assert re.findall(r"\brandomized\b", shown) == []
+    device = {
+        "fakes": "add fakes to",
+        "count": "add its share of the noise to",
+        "split": "add its share of the noise to",
+    }
+    assert (f"Each device was to {device.get(name, 'report')} its own answer" in said) is network
+    assert "it drew the reports" not in said
+
+
+@pytest.mark.parametrize("name", ["light fakes", "light dummies", "poll", "hadamard"])
+def test_a_device_that_randomizes_says_so(name: str) -> None:
+    assert "Each device was to randomize its own answer" in text(name, network=True)
+    assert not re.search(r"message is the true answer|report is the true answer, randomized", text(name))
+
+
+def test_an_interval_of_a_single_number_that_is_not_symmetric_is_no_plus_minus() -> None:
+    for name in ("mean", "count"):
+        made = releases.facts(name)
+        found = made["estimates"]
+        found["upper"] = [2.0 * value - low + 10.0 for value, low in zip(found["value"], found["lower"], strict=True)]
+        assert "±" not in words_of(made)
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in ("hash",)])

@@ -204,8 +204,8 @@ CHAPTERS = {
         text: track status polls
         values: track status polls
         values: track plot polls
-        text: track verify polls
-        values: track verify polls
+        text: verify polls
+        json: verify polls
         quiet: design mean --lower 0 --upper 100 {WEEKS} --out ages.json
         text: track new ages --design ages.json {BUDGET}
         text: track add ages weeks.csv --column age --period 2026-W10
@@ -213,7 +213,7 @@ CHAPTERS = {
         values: track status ages
         text: track plot ages
         values: track plot ages
-        values: track verify ages
+        json: verify ages
         text: track add ages weeks.csv --column age --week 7
         text: track add . weeks.csv
         quiet: design top --n 20000 --longest 2 {PROMISE} --out words.json
@@ -226,7 +226,7 @@ CHAPTERS = {
         values: track add spread weeks.csv --column age --period 2026-W11
         values: track status spread
         values: track plot spread
-        values: track verify spread
+        json: verify spread
     """,
 }
 

@@ -85,7 +85,7 @@ def two(*, apart: bool) -> Trend:
     """Two weeks, of which each is known to be in a bin from 20 to 30, and no more."""
     known = (20.0, 30.0)
     weeks = [Point(week, None, week, 100, 25.0, None, *known, known, known if apart else None) for week in (1, 2)]
-    return Trend(None, {"median": weeks}, {"median": "quantile"}, 0.95, True)  # type: ignore[arg-type]
+    return Trend(None, {"median": weeks}, {"median": "quantile"}, {"median": 1}, 0.95, True)  # type: ignore[arg-type]
 
 
 def test_a_change_of_quantiles_is_known_no_closer_than_their_bins() -> None:
@@ -106,8 +106,9 @@ def test_what_is_drawn_of_a_crosstab_is_what_fits(weekly: Design) -> None:
     points = [Point(1, None, 1, 10, 0.5, 0.1, 0.4, 0.6, None)]
 
     def drawn(design: Design, labels: list[str], most: int) -> list[str]:
-        series = SeriesFile("s", "", design)
-        return Trend(series, dict.fromkeys(labels, points), {}, 0.95, True).largest(most)
+        series = SeriesFile(name="s", created="", design=design)
+        ranks = {label: 0 if ":" in label else 1 + label.count("(all)") for label in labels}
+        return Trend(series, dict.fromkeys(labels, points), {}, ranks, 0.95, True).largest(most)
 
     crossed = Design.of(law)
     assert drawn(crossed, labels, 8) == ["0: old", "0: young"]

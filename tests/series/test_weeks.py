@@ -103,9 +103,9 @@ def test_a_series_is_what_its_file_says_and_nothing_else(folder: Path, weekly: D
     for change, words in (
         ({"name": "towns"}, None),
         ({"version": 2}, "must have version 1"),
-        ({"more": 1}, "a difference in more"),
+        ({"more": 1}, "a difference in .more."),
         ({"format": "x"}, "must be a file of shuffledp"),
-        ({"ledger": {}}, "payment"),
+        ({"ledger": {}}, "a difference in .ledger.path."),
     ):
         (folder / "series.json").write_text(json.dumps(series.as_json() | change), encoding="utf-8")
         with pytest.raises(InvalidInput, match=words or "another spelling"):
@@ -115,8 +115,8 @@ def test_a_series_is_what_its_file_says_and_nothing_else(folder: Path, weekly: D
 def test_a_killed_start_is_paid_for_once(tmp_path: Path, weekly: Design, budget: Budget) -> None:
     budget.pay(weekly, "cities")  # and then it was killed
     series = new_series(tmp_path / "cities", weekly, "cities", budget=budget)
-    assert series.payment is not None
-    assert series.payment.release == 1
+    assert series.ledger is not None
+    assert series.ledger.release == 1
     assert states(Ledger(budget.path)) == ["paid in advance"]
 
 

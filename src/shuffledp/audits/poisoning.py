@@ -1,5 +1,5 @@
 """People who cheat: everything that passes for a report is tried beside honest people's, and how
-far each moves an estimate is held against what the poll says, ``sway``.
+far each moves an estimate is held against the influence that the poll says one has.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice, product
 from typing import Any
@@ -17,7 +18,7 @@ from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.audits.messages import Messaged
-from shuffledp.audits.reports import Misread, Outputs, Votes, gaussian_noise, joint_of, reading_of
+from shuffledp.audits.reports import Misread, Votes, gaussian_noise, joint_of, reading_of
 from shuffledp.audits.trial import Bench, Play, Subject
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shuffler import Bag, Reports
@@ -37,25 +38,27 @@ ENDLESS = 400.0  # an epsilon this large protects nobody
 class Finite(Subject):
     """A subject whose reports have finitely many classes; subclasses say how it runs."""
 
-    def __init__(self, name: str, n: int, reading: Outputs) -> None:
-        self.name, self.n, self.reading = name, n, reading
-        self._hold(len(reading.inputs) - 1)
+    halves = False  # whether people may hold what is half-way between two inputs
+    decode: Callable[[NDArray[Any]], tuple[Floats, Floats]] | None = None
 
-    @property
-    def target(self) -> int:
-        """The target's place among the users."""
-        return self.n // 2
+    def __init__(self, name: str, n: int, randomizer: Any) -> None:
+        self.name, self.n, self.randomizer, self.reading = name, n, randomizer, reading_of(randomizer)
+        self._hold(len(self.reading.inputs) - 1)
 
     @abstractmethod
-    def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
-        """The reports of ``runs`` runs of n users, one after the other, each in the order of
-        release; ``values`` are the users' inputs.
-        """
+    def sent(self, inputs: NDArray[Any], source: Source) -> NDArray[Any]:
+        """The reports of people who hold these inputs, whole runs one after the other."""
+
+    @abstractmethod
+    def released(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The reports of one run, as the shuffler hands them on."""
 
     def play(self, which: int, runs: int, source: Source) -> Play:
-        values = [self.reading.inputs[self.holder]] * self.n
-        values[self.target] = self.reading.inputs[which]
-        classes = self.reading.read(self.release(values, runs, source), runs * self.n).reshape(runs, self.n)
+        inputs = [self.reading.inputs[self.holder]] * self.n
+        inputs[self.n // 2] = self.reading.inputs[which]
+        rows = self.reading.checked(self.sent(np.tile(np.array(inputs), runs), source), runs * self.n)
+        shuffled = [self.released(rows[start : start + self.n]) for start in range(0, len(rows), self.n)]
+        classes = self.reading.read(np.concatenate(shuffled), runs * self.n).reshape(runs, self.n)
         return Play(self._u, self._v, classes.astype(np.min_scalar_type(len(self._u) - 1)))
 
     def choose(self, delta: float) -> float | None:
@@ -63,6 +66,10 @@ class Finite(Subject):
         found = [self._attainable(holder, delta) for holder in range(len(self.reading.inputs))]
         self._hold(int(np.argmax(found)))
         return max(found)
+
+    def bench(self) -> Bench:
+        joint = joint_of(self.randomizer, halves=self.halves)
+        return Bench(self.n, joint, self.sent, self.randomizer, self.released, self.decode)
 
     def _hold(self, holder: int) -> None:
         self.holder = holder
@@ -102,27 +109,16 @@ class Behind(Finite):
                 f"an audit must have something to run, got {type(randomizer).__name__}. Name the randomizer, such as "
                 f"KRR(k=4, epsilon0=1.0)."
             )
-        self.randomizer = randomizer.realised
-        words = ", ".join(f"{name} = {value}" for name, value in self.randomizer.describe().items())
-        super().__init__(f"{words}; {n} users", n, reading_of(self.randomizer))
+        words = ", ".join(f"{name} = {value}" for name, value in randomizer.realised.describe().items())
+        super().__init__(f"{words}; {n} users", n, randomizer.realised)
 
     def certified(self, delta: float) -> float:
         return shuffle(self.randomizer, n=self.n).epsilon_at_most(delta=delta)
 
-    def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
-        rows = self.randomizer.randomize(np.tile(np.array(values), runs), rng=source)
-        return np.concatenate([self._shuffle(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
+    def sent(self, inputs: NDArray[Any], source: Source) -> NDArray[Any]:
+        return np.asarray(self.randomizer.randomize(inputs, rng=source))
 
-    def bench(self) -> Bench:
-        return Bench(
-            self.n,
-            joint_of(self.randomizer),
-            lambda inputs, source: self.randomizer.randomize(inputs, rng=source),
-            self.randomizer,
-            self._shuffle,
-        )
-
-    def _shuffle(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def released(self, rows: NDArray[Any]) -> NDArray[Any]:
         return Bag({}, rows).rows
 
 
@@ -135,16 +131,17 @@ class Surveyed(Finite):
             asked = replace(question, query=float)
             poll = Poll(asked, n=poll.n, randomizer=poll.randomizer, delta=poll.delta, honest=poll.honest)
         self.poll, self.description, self.domain = poll, poll.describe(), _domain(poll)
-        super().__init__(name or _name(poll), poll.n, reading_of(poll.randomizer))
-        self.votes = Votes.of(poll.randomizer)
+        usual = _name(poll)
+        super().__init__(name or usual, poll.n, poll.randomizer)
+        self.votes, self.halves = Votes.of(self.randomizer), self.domain is not None and self.domain.rounded
+        if self.votes is not None and not self.randomizer.blocks and self.randomizer.k <= MOST_DECODED:
+            self.decode = self._decoded
 
     def certified(self, delta: float) -> float:
         return float(self.poll.guarantee.epsilon_at_most(delta=delta))
 
-    def release(self, values: list[Any], runs: int, source: Source) -> NDArray[Any]:
-        reports = self.encode(np.tile(self._values(np.array(values)), runs), source)
-        rows = self.reading.checked(reports.rows, runs * self.n)
-        return np.concatenate([self._shuffled(rows[start : start + self.n]) for start in range(0, len(rows), self.n)])
+    def sent(self, inputs: NDArray[Any], source: Source) -> NDArray[Any]:
+        return self.encode(self._values(inputs), source).rows
 
     def encode(self, values: NDArray[Any], source: Source) -> Reports:
         """What users send: one report each, of whole runs one after the other. Where values cannot
@@ -163,19 +160,7 @@ class Surveyed(Finite):
         """What the analyst says: the unbiased estimates."""
         return np.asarray(self.poll.analyse(bag).unbiased)
 
-    def bench(self) -> Bench:
-        randomizer = self.poll.randomizer
-        counted = self.votes is not None and not randomizer.blocks and randomizer.k <= MOST_DECODED
-        return Bench(
-            self.n,
-            joint_of(randomizer, halves=self.domain is not None and self.domain.rounded),
-            lambda inputs, source: self.encode(self._values(inputs), source).rows,
-            randomizer,
-            self._shuffled,
-            self._decoded if counted else None,
-        )
-
-    def _shuffled(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def released(self, rows: NDArray[Any]) -> NDArray[Any]:
         try:
             return self.shuffle(Reports(self.description, rows))
         except InvalidInput as error:

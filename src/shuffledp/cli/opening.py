@@ -26,8 +26,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted
 
 if TYPE_CHECKING:
-    from shuffledp.record import InSeries
     from shuffledp.release.budget import Budget
+    from shuffledp.series.weeks import Week
     from shuffledp.survey.collection import Collection
     from shuffledp.survey.opening_tasks import Opening
 
@@ -103,7 +103,7 @@ def open_(
     study = Study.read(given["study"])
     sealed = study.sealed(given["sealed"])
     where = _here(sealed.header.count) if given["engine"] is None else _on_spark(given["master"])
-    with _placed(study.collection, series, period, given) as (keeping, budget, said):
+    with _placed(study.collection, series, period, given) as (keeping, budget, week):
         check_folder(keeping.folder(), replace=keeping.force)
         with heard(as_json=keeping.as_json), where as (opening, notes):
             made = publish_study(
@@ -115,7 +115,8 @@ def open_(
                 force=keeping.force,
                 opening=opening,
                 notes=notes,
-                series=said,
+                series=None if week is None else week.said,
+                by=None if week is None else week.series.by,
             )
     if series is not None:
         refresh(series, given["ledger"])
@@ -126,7 +127,7 @@ def open_(
 @contextmanager
 def _placed(
     collection: "Collection", series: Path | None, period: str | None, given: dict[str, Any]
-) -> "Iterator[tuple[Keeping, Budget | None, InSeries | None]]":
+) -> "Iterator[tuple[Keeping, Budget | None, Week | None]]":
     """Where a release goes, and who pays for it: a folder and a budget, or a week of a series."""
     from shuffledp.release.arguments import budget_of
 
@@ -144,7 +145,7 @@ def _placed(
             raise InvalidInput(f"--{option} must be left out with --series, which says it, got both. Leave one out.")
     ledger, design = given["ledger"], collection.design
     with collected_week(series, design, collection.round, period=period, ledger=ledger) as week:
-        yield Keeping(week.folder, False, keeping.as_json), week.budget, week.said
+        yield Keeping(week.folder, False, keeping.as_json), week.budget, week
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The commands track new, add, status, plot and verify: one design, asked every week."""
+"""The commands track new, add, status and plot: one design, asked every week."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,6 @@ from shuffledp.cli.options import (
     argument,
     declared,
     flag,
-    number,
     option,
     read_count,
     shared,
@@ -29,6 +28,7 @@ from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:
     from shuffledp.series.pausing import Pace
+    from shuffledp.series.trend import Trend
     from shuffledp.series.weeks import Tracked, Week
 
 __all__ = ["SERIES", "refresh"]
@@ -36,6 +36,11 @@ __all__ = ["SERIES", "refresh"]
 SERIES = "The series"
 NOT_LOOKING = (
     "A pace is chosen without looking at the answers. Other noise is another design: a new series, paid for by itself."
+)
+PAID = "All weeks were paid for in the ledger, and each will be released once."
+UNPAID = (
+    "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
+    "people elsewhere."
 )
 track = group(
     "track", RUN, "The same question every week: paid for in advance, with the trend, and what a pause would buy."
@@ -118,18 +123,9 @@ def new(
             show.alone(settled.mechanism, settled.shown_alone),
             ("error", f"{settled.poll.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
-        [_paid(made.payment is not None)],
+        [PAID if made.ledger is not None else UNPAID],
     )
     return show.command(f"shuffledp track add {quote(str(folder))} FILE --column NAME", "Next: ")
-
-
-def _paid(paid: bool) -> str:
-    if paid:
-        return "All weeks were paid for in the ledger, and each will be released once."
-    return (
-        "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
-        "people elsewhere."
-    )
 
 
 @track.command(
@@ -205,23 +201,32 @@ def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False)
     from shuffledp.series.weeks import tracked
 
     state = tracked(folder, ledger=ledger)
+    design, released = state.series.design, len(state.taken)
     with patiently("composing the weeks"):
-        design, released = state.series.design, len(state.taken)
         spent, options = spent_after(design, released), paces(design, released)
+    weeks = [_released(state, week) for week in sorted(state.taken)]
     if as_json:
         return show.as_json(
             {
                 "series": state.series.name,
                 "digest": state.series.digest,
                 "weeks": state.series.weeks,
-                "released": [_released(state, week) for week in sorted(state.taken)],
+                "released": weeks,
                 "left": state.left,
                 "spent": None if spent is None else {"lower": spent.lower, "upper": spent.upper},
                 "promised": {"epsilon": design.epsilon, "delta": design.delta},
                 "paces": [each.as_json() for each in options],
             }
         )
-    _show_status(state, "nothing" if spent is None else rounded(spent.upper, up=True))
+    at_most = "nothing" if spent is None else rounded(spent.upper, up=True)
+    rows = [
+        ("released", f"{released:,}", f"of {state.series.weeks:,} weeks"),
+        ("left", f"{state.left:,}", "weeks"),
+        ("spent", at_most, f"epsilon of these {released:,} at delta = {show.exactly(design.delta)}, at most"),
+        ("promised", f"{design.epsilon:g}" if design.epsilon is not None else "nothing", "epsilon of all weeks"),
+    ]
+    show.answer(f"series {state.series.name}", rows, [])
+    _show_weeks(state, [each for each in weeks if each["here"]])
     if options:
         head = ["ask", "weeks", "epsilon in all", "error of a week", "if calibrated anew"]
         show.table(head, [_row(each) for each in options], numbers=0)
@@ -229,18 +234,9 @@ def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False)
     return None
 
 
-def _show_status(state: "Tracked", spent: str) -> None:
-    design, released = state.series.design, len(state.taken)
-    rows = [
-        ("released", f"{released:,}", f"of {state.series.weeks:,} weeks"),
-        ("left", f"{state.left:,}", "weeks"),
-        ("spent", spent, f"epsilon of these {released:,} at delta = {show.exactly(design.delta)}, at most"),
-        ("promised", f"{design.epsilon:g}" if design.epsilon is not None else "nothing", "epsilon of all weeks"),
-    ]
-    show.answer(f"series {state.series.name}", rows, [])
-    if state.standing:
+def _show_weeks(state: "Tracked", weeks: list[dict[str, Any]]) -> None:
+    if weeks:
         print()
-        weeks = [_released(state, week) for week in sorted(state.standing)]
         table = [(str(each["week"]), f"{each['reports']:,}", each["period"] or "", each["when"][:16]) for each in weeks]
         show.table(["week", "reports", "period", "released, UTC"], table, numbers=2)
     if elsewhere := sorted(state.taken - set(state.standing)):
@@ -265,11 +261,10 @@ def _released(state: "Tracked", week: int) -> dict[str, Any]:
 
 
 def _row(pace: "Pace") -> tuple[str, ...]:
-    every = {1: "every week", 2: "every second week", 4: "every fourth week"}[pace.every]
     better = ""
     if pace.gain is not None and pace.calibrated_error is not None:
         better = f"{pace.calibrated_error:.4g}: {pace.gain:.2f} times smaller"
-    return (every, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
+    return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
 
 
 @track.command("plot", epilog=examples("track plot cities", "track plot cities --out trend.svg"))
@@ -306,46 +301,13 @@ def plot(
     return print(f"{place}  the figure")
 
 
-def _show_changes(trend: Any) -> None:
-    told = [(label, each) for label in trend.lines for each in trend.changes(label) if each.told]
-    changes = sum(len(trend.changes(label)) for label in trend.lines)
-    show.sentences([f"{len(told)} of {changes} changes from week to week are more than noise, all of them at once."])
+def _show_changes(trend: "Trend") -> None:
+    from shuffledp.series.trend_page import compared, in_words
+
+    every, told = compared(trend)
+    show.sentences([f"{len(told)} of {len(every)} changes from week to week are more than noise, all of them at once."])
+    words = ((label, change, *in_words(trend, label, change)) for label, change in told)
     show.bullets(
-        f"{label}: {change.value:+.4g} from week {change.since.week} to {change.to.week}, between "
-        f"{change.band[0]:+.4g} and {change.band[1]:+.4g}"
-        for label, change in told
+        f"{label}: {value} from week {change.since.week} to {change.to.week}, between {between}"
+        for label, change, value, between in words
     )
-
-
-@track.command("verify", epilog=examples("track verify cities", "track verify cities --json"))
-def verify(
-    folder: Folder,
-    ledger: PaidIn = None,
-    seconds: Annotated[
-        float | None,
-        number(
-            "seconds", QUESTION, "Seconds of computing for a week, after which the rest of it is left unchecked: 120."
-        ),
-    ] = None,
-    as_json: options.Json = False,
-) -> None:
-    """Verify the page of every week, as `shuffledp verify` does, and that the page of the series
-    says what they say. Exit code 0: all agree; 1: something does not; 3: not enough could be
-    checked.
-    """
-    from shuffledp.cli.verify import CODES
-    from shuffledp.series.checking import check_series
-    from shuffledp.series.weeks import tracked
-
-    with patiently("verifying every week"):
-        found = check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds)
-    if as_json:
-        show.as_json({"verdict": found.verdict, "weeks": found.weeks, "faults": list(found.faults)})
-    else:
-        for week, verdict in found.weeks.items():
-            print(f"week {week}: {verdict}")
-        for fault in found.faults:
-            print(f"fault: {fault}")
-        print(f"{found.verdict}: {len(found.weeks)} weeks of series {found.name}.")
-    if found.verdict != "pass":
-        raise typer.Exit(code=CODES[found.verdict])

@@ -9,8 +9,9 @@ import typer
 from shuffledp.cli import show
 from shuffledp.cli.listing import DEFEND, app, examples
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
-from shuffledp.cli.waiting import counted
+from shuffledp.cli.waiting import counted, patiently
 from shuffledp.errors import InvalidInput
+from shuffledp.wording import quote
 
 if TYPE_CHECKING:
     from shuffledp.verify import Verification
@@ -21,10 +22,10 @@ __all__: list[str] = []
 LARGEST = 1 << 27  # bytes
 WORDS = {
     "pass": "pass: everything that was computed again agrees, including the certified epsilon and delta",
-    "FAIL": "FAIL: this page does not say what its own design and votes imply; do not rely on it",
+    "FAIL": "FAIL: {what} does not say what its own design and votes imply; do not rely on it",
     "incomplete": "incomplete: nothing disagrees, but something essential to a verification was not checked",
 }
-UNREAD = "THE PAGE WAS NOT CHECKED: {why}. Its words may say anything. To see what its record says: --rewrite NEW.html."
+UNREAD = "THE PAGE WAS NOT CHECKED: {why}. Its words may say anything. To see what its record says: {remedy}."
 CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
 
@@ -34,12 +35,16 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
         "verify result/page.html",
         "verify result/page.html --ledger budget.sqlite",
         "verify result/estimates.json --json",
+        "verify cities",
     ),
     rich_help_panel=DEFEND,
 )
 def verify(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The page.html of a release, or the estimates.json beside it.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The page.html of a release, the estimates.json beside it, or the folder of a series."
+        ),
     ],
     ledger: Annotated[
         Path | None, flag("ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE")
@@ -57,12 +62,68 @@ def verify(
     """Compute every number of a page again, by a slow oracle that shares no code with the
     accounting.
 
-    The page itself comes first, then the estimates.csv beside it. Exit code 0
+    The page itself comes first, then the estimates.csv beside it. The folder of a
+    series stands for its page trend.html and for all of its weeks. Exit code 0
     means that all agree, 1 that something does not, 2 that the file is not
     a page, 3 that nothing disagrees, but not enough could be checked, such
     as the words of a page that another version wrote.
     """
     from shuffledp.verify import SECONDS
+
+    seconds = SECONDS if seconds is None else seconds
+    series = file.is_dir() and (file / "series.json").is_file()
+    if series and rewrite is not None:
+        raise InvalidInput(
+            f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp track plot "
+            f"{quote(str(file))}"
+        )
+    found, text = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
+    written = None if rewrite is None else _rewrite(text, rewrite, found)
+    if as_json:
+        cells = ("what", "claimed", "found", "how", "outcome")
+        checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
+        show.as_json(
+            {
+                "file": str(file),
+                "verdict": found.verdict,
+                "failed": [check.what for check in found.failed],
+                "checks": checks,
+            }
+        )
+    else:
+        if (unread := found.unread) is not None:
+            remedy = f"shuffledp track plot {quote(str(file))}" if series else "--rewrite NEW.html"
+            said = "The records of its weeks:" if series else "The record inside it:"
+            show.sentences([f"{UNREAD.format(why=unread.how, remedy=remedy)} {said}"])
+        verdict = found.verdict if unread is None else found.of_record
+        what = "this series" if series else "this page"
+        show.sentences([f"{WORDS[verdict].format(what=what)} ({len(found.checks)} checks)."])
+        if written is not None:
+            show.sentences([f"Wrote {written}: the page of this record by this version of shuffledp."])
+        show.bullets(
+            [
+                f"{check.what}: the page says {check.claimed!r}; found {check.found!r} ({check.how})"
+                for check in found.failed
+            ]
+        )
+        if details:
+            _show(found.checks)
+        else:
+            unchecked = [check for check in found.checks if check.outcome == "not checked"]
+            # What no page can show is the same in each week of a series.
+            open_ = sorted((each for each in unchecked if each.vital or not series), key=lambda check: not check.vital)
+            show.bullets(
+                [
+                    *(f"{check.what}: not checked, {check.how}" for check in open_),
+                    "what each check claimed and found: --details",
+                ]
+            )
+    if found.verdict != "pass":
+        raise typer.Exit(code=CODES[found.verdict])
+
+
+def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
+    """The verification of one page, and its source."""
     from shuffledp.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")
@@ -84,46 +145,16 @@ def verify(
 
         book = Ledger(ledger)
     with counted("summing the certificate again") as tick:
-        found = verified(text, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds, tick=tick)
-    written = None if rewrite is None else _rewrite(text, rewrite, found)
-    if as_json:
-        cells = ("what", "claimed", "found", "how", "outcome")
-        checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
-        show.as_json(
-            {
-                "file": str(file),
-                "verdict": found.verdict,
-                "failed": [check.what for check in found.failed],
-                "checks": checks,
-            }
-        )
-    else:
-        if (unread := found.unread) is not None:
-            show.sentences([f"{UNREAD.format(why=unread.how)} The record inside it:"])
-        verdict = found.verdict if unread is None else found.of_record
-        show.sentences([f"{WORDS[verdict]} ({len(found.checks)} checks)."])
-        if written is not None:
-            show.sentences([f"Wrote {written}: the page of this record by this version of shuffledp."])
-        show.bullets(
-            [
-                f"{check.what}: the page says {check.claimed!r}; found {check.found!r} ({check.how})"
-                for check in found.failed
-            ]
-        )
-        if details:
-            _show(found.checks)
-        else:
-            open_ = sorted(
-                (check for check in found.checks if check.outcome == "not checked"), key=lambda check: not check.vital
-            )
-            show.bullets(
-                [
-                    *(f"{check.what}: not checked, {check.how}" for check in open_),
-                    "what each check claimed and found: --details",
-                ]
-            )
-    if found.verdict != "pass":
-        raise typer.Exit(code=CODES[found.verdict])
+        return verified(text, table=table, ledger=book, seconds=seconds, tick=tick), text
+
+
+def _of_series(folder: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
+    """The verification of a series, its page and every week; it has no record of its own."""
+    from shuffledp.series.checking import check_series
+    from shuffledp.series.weeks import tracked
+
+    with patiently("verifying every week"):
+        return check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds), ""
 
 
 def _rewrite(text: str, place: Path, found: "Verification") -> Path:

@@ -5,6 +5,7 @@ page         templates filled in from a record; ``page.html`` is the frame, and 
              stand next to it
 drawings     the figures of a release
 facts        the numbers of an answer as rows of words, and what else templates put into words
+tables       the tables of a release as rows of numbers, whatever was asked
 sentences    what the terminal says, too
 numerals     numbers, in words and figures
 charts       figures as SVG that keeps its type size on every screen

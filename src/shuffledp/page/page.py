@@ -59,6 +59,7 @@ class Shown:
             "design": record.design,
             "question": record.question,
             "law": record.design.mechanism,
+            "place": record.design.domain.place,
             "counted": record.counted,
             "certified": record.certificate,
             "found": record.estimates,

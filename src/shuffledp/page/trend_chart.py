@@ -31,8 +31,10 @@ class Mark:
     band: tuple[float, float] | None
 
 
-def trend_chart(title: str, marks: Sequence[Mark]) -> Chart:
-    """Weeks from left to right; a line joins those between which none is missing."""
+def trend_chart(title: str, marks: Sequence[Mark], unit: str = "") -> Chart:
+    """Weeks from left to right; a line joins those between which none is missing. The axis has the
+    ``unit`` behind its numbers.
+    """
     ends = [end for mark in marks for end in (mark.low, mark.high, *(mark.band or ()))]
     y = Scale(max(ends), min(ends))
     across = Scale(marks[0].place, marks[-1].place)
@@ -44,7 +46,7 @@ def trend_chart(title: str, marks: Sequence[Mark]) -> Chart:
     for tick, words in fixed_ticks(min(ends), max(ends)):
         level = HEIGHT * y(tick)
         grid.append(line(0.0, level, 1.0, level, class_="grid"))
-        names.append(text(0.0, level + 4.0, words, anchor="end", class_="tick", dx=-8.0))
+        names.append(text(0.0, level + 4.0, f"{words}{unit}", anchor="end", class_="tick", dx=-8.0))
     step = max(1, -(-len(marks) // ROOM))
     for mark in marks[::step]:
         names.append(text(x(mark), HEIGHT + 21.0, mark.name, anchor="middle", class_="tick"))

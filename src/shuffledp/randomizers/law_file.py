@@ -119,13 +119,16 @@ def _read(law: object, depth: int) -> Randomizer:
     return made
 
 
-def scaled(randomizer: Randomizer, factor: float) -> Randomizer:
-    """The same with every epsilon0 in it times ``factor``.
+def scaled(randomizer: Any, factor: float) -> Any:
+    """The same with every epsilon0 in it times ``factor``; None of a law of several messages, where
+    others hide a report.
 
     >>> from shuffledp.randomizers import RR, OneOf
     >>> scaled(OneOf([RR(epsilon0=1.0), RR(epsilon0=2.0)]), 0.5).epsilon0
     1.0
     """
+    if isinstance(randomizer, MessageLaw):
+        return None
     if isinstance(randomizer, VotingCheckIn):
         return scaled(randomizer.check_in, factor)
     if isinstance(randomizer, OneLevel):
@@ -136,8 +139,7 @@ def scaled(randomizer: Randomizer, factor: float) -> Randomizer:
         return OneOf([scaled(each, factor) for each in randomizer.parts], weights=randomizer.shares)
     if isinstance(randomizer, AllOf):
         return AllOf([scaled(each, factor) for each in randomizer.parts])
-    changed: Randomizer = dataclasses.replace(randomizer, epsilon0=randomizer.epsilon0 * factor)  # type: ignore[type-var]
-    return changed
+    return dataclasses.replace(randomizer, epsilon0=randomizer.epsilon0 * factor)
 
 
 def from_law(law: object) -> VotingRandomizer | MessageLaw:

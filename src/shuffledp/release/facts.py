@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -29,7 +30,16 @@ from shuffledp.release.by_task import LEVEL, released_by
 from shuffledp.release.certificate import certificate, comparison
 from shuffledp.storage.canonical import digest_of_votes
 
-__all__ = ["LEVEL", "LISTED", "check_reports", "check_sayable", "estimate_of", "made_now", "record_of"]
+__all__ = [
+    "LEVEL",
+    "LISTED",
+    "check_reports",
+    "check_sayable",
+    "estimate_of",
+    "estimates_again",
+    "made_now",
+    "record_of",
+]
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
@@ -106,12 +116,29 @@ def record_of(
         certificate=certified,
         comparison=comparison(design, certified),
         tally=_tally(design, tally, kept),
-        estimates=_estimates(design, tally, estimate, kept, asked),
+        estimates=_estimates(design, tally, estimate, kept, asked, LEVEL),
         secure=estimate.secure,
         notes=tuple(estimate.notes),
         ledger=ledger,
     )
     return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
+
+
+def estimates_again(record: Record) -> Callable[[float], Estimates] | None:
+    """The tables of a record at any level, made again of its votes; None where it does not hold all
+    of them, or where this version would conclude something else from them.
+    """
+    design, law, counted = record.design, record.design.poll.randomizer, record.tally
+    if counted.digest is not None:
+        return None
+    head = (counted.reports * law.messages, *(counted.blocks or ())) if len(counted.votes) < law.tally_size else ()
+    tally = np.asarray((*head, *counted.votes), dtype=np.int64)
+    estimate = replace(design.poll.analyse_counts(tally), labels=record.estimates.label)
+    same = np.asarray(record.estimates.value)
+    if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
+        return None
+    every = np.arange(len(same))
+    return lambda level: _estimates(design, tally, estimate, every, record.asked, level)
 
 
 def made_now() -> Made:
@@ -154,13 +181,18 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
 
 
 def _estimates(
-    design: Design, tally: NDArray[np.int64], estimate: Estimate, kept: NDArray[np.intp], asked: Asked
+    design: Design,
+    tally: NDArray[np.int64],
+    estimate: Estimate,
+    kept: NDArray[np.intp],
+    asked: Asked,
+    level: float,
 ) -> Estimates:
-    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
+    columns = (estimate.values, estimate.stderr, *estimate.interval(level), *estimate.simultaneous(level))
     value, stderr, lower, upper, all_lower, all_upper = (tuple(column[kept].tolist()) for column in columns)
     return Estimates(
         unit=design.resolved.unit,
-        level=LEVEL,
+        level=level,
         of=len(estimate.values),
         label=tuple(str(estimate.labels[place]) for place in kept.tolist()),
         value=value,
@@ -173,5 +205,5 @@ def _estimates(
         # that intervals for each by itself would miss them.
         together=design.resolved.counts and len(estimate.values) > SHORT,
         sway=tuple(each if each < math.inf else None for each in design.poll.sway(estimate)[kept].tolist()),
-        **released_by(design.question.type).beside(design, tally, estimate, asked),
+        **released_by(design.question.type).beside(design, tally, estimate, asked, level),
     )

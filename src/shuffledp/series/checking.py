@@ -1,68 +1,86 @@
-"""A series, checked again: every week's page, that its weeks are its own, and that the page of the
-series says what they say.
+"""A series, checked again: every week's record and page, that the weeks are those of one design,
+and that the page of the series says what they say.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
+from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.page import plain
-from shuffledp.series.trend_page import PAGE, series_html
-from shuffledp.series.weeks import WEEKS, Tracked
-from shuffledp.verify import SECONDS, verify
+from shuffledp.record import Record, embedded_json
+from shuffledp.series.series_file import check_order
+from shuffledp.series.trend_page import PAGE, WRITER, series_html
+from shuffledp.series.weeks import Tracked, folder_of
+from shuffledp.verify import SECONDS, Verification, verify
+from shuffledp.verify.check_page import compared, running
+from shuffledp.verify.outcomes import Check, equal, holds, unchecked, vital
 
-__all__ = ["CheckedSeries", "check_series"]
+__all__ = ["check_series"]
 
-
-@dataclass(frozen=True, slots=True)
-class CheckedSeries:
-    """The verdict on every week, and what else is wrong."""
-
-    name: str
-    weeks: dict[int, str]
-    faults: tuple[str, ...]
-
-    @property
-    def verdict(self) -> str:
-        """pass, FAIL, or incomplete, as of one page."""
-        verdicts = set(self.weeks.values())
-        if self.faults or "FAIL" in verdicts:
-            return "FAIL"
-        return "incomplete" if "incomplete" in verdicts else "pass"
+LINK = re.compile(r'<a href="weeks/\d{3}/page\.html">|</a>')  # what the page of a series has, and no other
 
 
-def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float | None = None) -> CheckedSeries:
-    """Verify every week, with the ledger if the series has one. The page of the series is written
-    again and compared, unless there is none.
+def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float = SECONDS) -> Verification:
+    """Verify a series: its page, unless there is none; its weeks, together; and each by itself,
+    with the ledger if the series has one.
     """
-    payment, book = state.series.payment, None
+    payment, book = state.series.ledger, None
     if payment is not None:
         book = Ledger(state.folder / payment.path if ledger is None else ledger)
-    weeks, faults = {}, []
-    for week in state.standing:
-        place = state.folder / WEEKS / f"{week:03d}"
-        page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
-        if page is None:
-            faults.append(f"week {week} has no page")
-            continue
-        found = verify(page, table=table, ledger=book, seconds=SECONDS if seconds is None else seconds)
-        weeks[week] = found.verdict
-        faults += [f"week {week}: {check.what}" for check in found.failed]
-        if state.standing[week].as_json() != _record(page):
-            faults.append(f"week {week}: the page and the estimates.json beside it are of two releases")
-    shown = _text(state.folder / PAGE)
-    if shown is not None and plain(shown) != plain(series_html(state)):
-        faults.append(f"{PAGE} does not say what the weeks say; make it again: shuffledp track plot")
-    return CheckedSeries(state.series.name, weeks, tuple(faults))
+    checks = [*_check_trend(state), *_check_weeks(state)]
+    for week, record in state.standing.items():
+        found = _check_week(folder_of(state.folder, week), record, book, seconds)
+        checks += [replace(check, what=f"week {week}: {check.what}") for check in found]
+    return Verification(tuple(checks))
 
 
-def _record(page: str) -> object:
-    from shuffledp.record import embedded_json
+def _check_week(place: Path, record: Record, ledger: Ledger | None, seconds: float) -> list[Check]:
+    """One week by itself: its page is of the record beside it, and holds."""
+    page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
+    try:
+        same = page is not None and embedded_json(page) == record.as_json()
+        found = [] if page is None else verify(page, table=table, ledger=ledger, seconds=seconds).checks
+    except InvalidInput as error:
+        return [holds("the page", "no page", "one", str(error), False)]
+    return [holds("estimates.json", "a release", "that of the page", "the page beside it", same), *found]
 
-    return embedded_json(page)
+
+def _check_trend(state: Tracked) -> Iterator[Check]:
+    """The page of the series, written again and compared; one of another version runs nothing."""
+    text = _text(state.folder / PAGE)
+    if text is None:
+        yield unchecked(PAGE, "none", "shuffledp track plot writes it")
+        return
+    wrote = WRITER.findall(text)
+    found = compared(text, series_html(state), wrote[-1] if wrote else "", "its last line")
+    if found.vital:
+        active = next(running(LINK.sub("", text), ""), None)
+        yield holds(f"what {PAGE} runs or loads", active or "nothing", "nothing", "its source text", active is None)
+    yield found
+
+
+def _check_weeks(state: Tracked) -> Iterator[Check]:
+    """All weeks are of the design of the series, in their order, none missing and none twice."""
+    periods, weeks = state.periods(), state.standing
+    for week, record in weeks.items():
+        once = "all weeks are of one design"
+        yield equal(f"week {week}: the design of the series", record.design.digest, state.series.design.digest, once)
+        try:
+            check_order(week, periods[week], {other: said for other, said in periods.items() if other != week})
+        except InvalidInput as error:
+            yield holds(f"week {week}: the period", periods[week], "one in order", str(error), False)
+    for (week, record), (other, again) in combinations(weeks.items(), 2):
+        if record.secure and (record.made, record.tally) == (again.made, again.tally):
+            yield holds(f"week {other}", f"the release of week {week}", "a release", "their votes and times", False)
+    for week in sorted({*range(1, max(state.taken, default=0) + 1)} - set(weeks)):
+        why = "the ledger says that it was released" if week in state.taken else "a later week is there"
+        yield vital(unchecked(f"week {week}", "not in this folder", why))
 
 
 def _text(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None

@@ -10,7 +10,7 @@ who chooses the pace by what the weeks have shown chooses by the people's data.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
 from typing import Any
 
 from shuffledp.accounting.accountant import Accountant
@@ -22,12 +22,10 @@ from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.poll import Poll
 from shuffledp.randomizers.law_file import scaled
-from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.messages.message import FakedValues
 
 __all__ = ["PACES", "Pace", "paces", "spent_after"]
 
-PACES = (1, 2, 4)  # every week, every second, every fourth
+PACES = {1: "every week", 2: "every second week", 4: "every fourth week"}
 DIGITS = 0.02  # relative accuracy of epsilon0; it is rounded down
 GAP = 0.02  # what is found to fit does; a little more might
 MOST = 16.0  # times as much
@@ -50,26 +48,24 @@ class Pace:
     calibrated_error: float | None = None
 
     @property
+    def words(self) -> str:
+        """How often it is asked."""
+        return PACES[self.every]
+
+    @property
     def gain(self) -> float | None:
         """How many times smaller the error of a week would be."""
         return None if self.calibrated_error is None else self.error / self.calibrated_error
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "every": self.every,
-            "asked": self.asked,
-            "epsilon": {"lower": self.epsilon.lower, "upper": self.epsilon.upper},
-            "error": self.error,
-            "epsilon0": self.epsilon0,
-            "calibrated_error": self.calibrated_error,
-            "gain": self.gain,
-        }
+        plain = {name: getattr(self, name) for name in (*self.__slots__, "gain")}
+        return plain | {"epsilon": {"lower": self.epsilon.lower, "upper": self.epsilon.upper}}
 
 
 def spent_after(design: Design, weeks: int) -> Bound | None:
     """What so many weeks of a design spend together, at its delta; None if nothing was released."""
-    return None if weeks == 0 else _once(design).compose(weeks).epsilon(delta=design.delta)
+    return None if weeks == 0 else _once(design.poll).compose(weeks).epsilon(delta=design.delta)
 
 
 def paces(design: Design, released: int) -> list[Pace]:
@@ -80,19 +76,16 @@ def paces(design: Design, released: int) -> list[Pace]:
         asked = ceil(left / every)
         if found and asked == found[-1].asked:
             continue
-        epsilon = _once(design).compose(released + asked).epsilon(delta=design.delta)
+        epsilon = _once(design.poll).compose(released + asked).epsilon(delta=design.delta)
         coming = None if every == 1 else _calibrated(design, released, asked)
-        if coming is None:
-            found.append(Pace(every, asked, epsilon, error))
-        else:
-            found.append(Pace(every, asked, epsilon, error, coming.epsilon0, coming.predicted_stderr()))
+        anew = () if coming is None else (coming.epsilon0, coming.predicted_stderr())
+        found.append(Pace(every, asked, epsilon, error, *anew))
     return found
 
 
-def _once(design: Design) -> Guarantee:
+def _once(poll: Poll) -> Guarantee:
     """One week."""
-    once, _ = shuffled_parts(design.poll.guarantee)[0]
-    return once
+    return shuffled_parts(poll.guarantee)[0][0]
 
 
 def _calibrated(design: Design, released: int, asked: int) -> Poll | None:
@@ -101,10 +94,9 @@ def _calibrated(design: Design, released: int, asked: int) -> Poll | None:
     """
     if design.epsilon is None:
         return None
+    alone = scaled(design.poll.randomizer, 1.0) is not None
     try:
-        if isinstance(design.poll.randomizer, MessageLaw):
-            return _as_if_all(design, released, asked)
-        return _with_more(design, released, asked)
+        return (_with_more if alone else _as_if_all)(design, released, asked)
     except InvalidInput:  # a law that has no epsilon0, or is the truth beyond it
         return None
 
@@ -112,22 +104,24 @@ def _calibrated(design: Design, released: int, asked: int) -> Poll | None:
 def _keeps(design: Design, released: int, coming: Poll, asked: int) -> bool:
     """Whether the weeks that were released and those to come keep the promise together."""
     assert design.epsilon is not None
-    once, _ = shuffled_parts(coming.guarantee)[0]
-    total = Accountant().add(once, rounds=asked)
+    total = Accountant().add(_once(coming), rounds=asked)
     if released:
-        total = total.add(_once(design), rounds=released)
+        total = total.add(_once(design.poll), rounds=released)
     return total.total.delta_at_most(epsilon=design.epsilon, gap=GAP) <= design.delta
+
+
+def _coming(design: Design, **terms: Any) -> Poll:
+    """The same question of the same people with another law."""
+    return Poll(design.resolved, n=design.n, honest=design.honest, delta=design.delta, **terms)
 
 
 def _with_more(design: Design, released: int, asked: int) -> Poll | None:
     """The same law with a larger epsilon0: another grid for a mean, or another size of hashes,
     might do still better.
     """
-    present = design.poll.randomizer
 
     def coming(factor: float) -> Poll:
-        law = scaled(present, factor)
-        return Poll(design.resolved, randomizer=law, n=design.n, honest=design.honest, delta=design.delta)
+        return _coming(design, randomizer=scaled(design.poll.randomizer, factor))
 
     def fits(factor: float) -> bool:
         return _keeps(design, released, coming(factor), asked)
@@ -143,19 +137,11 @@ def _as_if_all(design: Design, released: int, asked: int) -> Poll | None:
     """The law that would keep the promise if the weeks that were released had it, too. These had
     more noise, so a little is left; what it would buy is not looked for.
     """
-    law = design.poll.randomizer
+    law, light = design.poll.randomizer, design.mechanism.epsilon0
     terms = {name: getattr(law, name) for name in ("keep", "kind") if hasattr(law, name)}
-    if isinstance(law, FakedValues) and isfinite(law.epsilon0):
-        terms |= {"light_epsilon0": law.epsilon0}
-    coming = Poll(
-        design.resolved,
-        mechanism=design.mechanism.type,
-        n=design.n,
-        honest=design.honest,
-        epsilon=design.epsilon,
-        delta=design.delta,
-        rounds=released + asked,
-        **terms,
-    )
+    if light is not None:
+        terms |= {"light_epsilon0": light}
+    terms |= {"mechanism": design.mechanism.type, "epsilon": design.epsilon}
+    coming = _coming(design, rounds=released + asked, **terms)
     better = coming.predicted_stderr() < design.poll.predicted_stderr()
     return coming if better and _keeps(design, released, coming, asked) else None

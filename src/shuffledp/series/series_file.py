@@ -13,35 +13,31 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 from shuffledp.design import Design
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.ledger import Turn, check_name
 from shuffledp.ledger.entry import check_digest
 from shuffledp.record.question_kinds import TOP
+from shuffledp.schema import NEEDED, File, Part, Some, Text, Whole, part
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
 __all__ = [
     "FILE",
-    "NO_SEARCH",
     "Payment",
     "Period",
     "SeriesFile",
-    "check_by",
     "check_order",
-    "check_weekly",
     "period_of",
     "read_series",
 ]
 
 FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
-FIELDS = {"format", "version", "name", "created", "title", "design", "ledger"}
-PERHAPS = {"by"}  # fields that stand where they say something
 LARGEST = 1 << 27  # bytes
 NO_SEARCH = (
     "a series must ask what one report of each person answers, got a search for top words, of which every week would "
@@ -49,66 +45,40 @@ NO_SEARCH = (
     "--categories words.txt --other else"
 )
 REMEDY = "Use the folder that `shuffledp track new` wrote, unchanged."
+SERIES = File("a series", REMEDY)
 
 
-@dataclass(frozen=True, slots=True)
-class Payment:
+@part
+class Payment(Part):
     """Where a series was paid for: whose budget, the release that paid, its seal, and where the
     ledger was, seen from the folder of the series.
     """
 
-    population: str
-    release: int
-    record: str
-    path: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    @classmethod
-    def from_json(cls, facts: object) -> Self:
-        """What ``as_json`` wrote."""
-        if not isinstance(facts, dict) or set(facts) != set(cls.__slots__) or not isinstance(facts["path"], str):
-            raise InvalidInput(f"the payment of a series must have {', '.join(cls.__slots__)}, got others. {REMEDY}")
-        return cls(
-            check_name(facts["population"]),
-            check_count("release", facts["release"], least=1, remedy=REMEDY),
-            check_digest("record", facts["record"]),
-            facts["path"],
-        )
+    population: Text
+    release: Some
+    record: Text
+    path: Text
 
 
-@dataclass(frozen=True)
-class SeriesFile:
-    """One design, asked as often as it has rounds. With ``by``, a column of a crosstab, shares
-    within its groups are told as well.
+@part
+class SeriesFile(Part):
+    """One design, asked as often as it has rounds; where it was paid for, if it was. With ``by``, a
+    column of a crosstab, shares within its groups are told as well.
     """
 
-    name: str
-    created: str
+    format: Annotated[Text, NEEDED] = FORMAT
+    version: Annotated[Whole, NEEDED] = VERSION
+    name: Text
+    created: Text
+    title: Annotated[Text | None, NEEDED] = None
     design: Design
-    title: str | None = None
-    payment: Payment | None = None
-    by: str | None = None
+    ledger: Annotated[Payment | None, NEEDED] = None
+    by: Text | None = None
 
     @property
     def weeks(self) -> int:
         """How often it is asked."""
         return self.design.rounds
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, for ``from_json``."""
-        facts = {
-            "format": FORMAT,
-            "version": VERSION,
-            "name": self.name,
-            "created": self.created,
-            "title": self.title,
-            "design": self.design.as_json(),
-            "ledger": None if self.payment is None else self.payment.as_json(),
-        }
-        return facts if self.by is None else facts | {"by": self.by}
 
     @classmethod
     def from_json(cls, facts: object) -> Self:
@@ -120,25 +90,24 @@ class SeriesFile:
                 f"a series must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
                 f"that wrote it."
             )
-        if wrong := FIELDS ^ (set(facts) - PERHAPS):
-            raise InvalidInput(
-                f"a series must have its own fields, got a difference in {', '.join(sorted(wrong))}. {REMEDY}"
-            )
-        if not isinstance(facts["created"], str) or not (facts["title"] is None or isinstance(facts["title"], str)):
-            raise InvalidInput(f"created and title of a series must be text, got something else. {REMEDY}")
-        design, paid = Design.from_json(facts["design"]), facts["ledger"]
-        turn, payment = (
-            Turn.checked(Turn(facts["name"], design.rounds)),
-            None if paid is None else Payment.from_json(paid),
-        )
-        return cls(
-            turn.name,
-            facts["created"],
-            check_weekly(design),
-            facts["title"],
-            payment,
-            check_by(facts.get("by"), design),
-        )
+        found = cls.read(facts, SERIES).checked()
+        found.design.checked()
+        if found.ledger is not None:
+            check_name(found.ledger.population)
+            check_digest("record", found.ledger.record)
+        return found
+
+    def checked(self) -> Self:
+        """The same, if a series can be that: its name, a question of which one round is a release,
+        and in ``by`` a column of a crosstab.
+        """
+        if self.design.question.type in TOP:
+            raise InvalidInput(NO_SEARCH)
+        columns = self.design.domain.column_names or ()
+        if self.by is not None and self.by not in columns:
+            rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
+            raise InvalidInput(Refusal(rule, repr(self.by), "Leave it out."))
+        return replace(self, name=Turn.checked(Turn(self.name, self.weeks)).name)
 
     @cached_property
     def digest(self) -> str:
@@ -148,24 +117,6 @@ class SeriesFile:
     def file_text(self) -> str:
         """The file, letter by letter."""
         return canonical(self.as_json()) + "\n"
-
-
-def check_weekly(design: Design) -> Design:
-    """Refuse a question of which one round is no release."""
-    if design.question.type in TOP:
-        raise InvalidInput(NO_SEARCH)
-    return design
-
-
-def check_by(by: object, design: Design) -> str | None:
-    """The column whose groups are looked at, if any: one of a crosstab."""
-    columns = design.domain.column_names or ()
-    if by is None:
-        return None
-    if not isinstance(by, str) or by not in columns:
-        rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
-        raise InvalidInput(Refusal(rule, repr(by), "Leave it out."))
-    return by
 
 
 def read_series(folder: Path) -> SeriesFile:

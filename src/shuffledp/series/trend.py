@@ -1,170 +1,44 @@
 """The estimates of all weeks of a series, and how they change from week to week, with intervals.
 
 The interval of a week is about the people who reported in it, and covers the noise of the protocol
-and nothing else. Those of a whole trend hold for all weeks and all lines of the series at once,
-also those that are still to come. Noise is fresh every week, so the limits of a change come from
-those of its two weeks (Zou and Donner 2008: recovered variances). A quantile is known no closer
-than to its bin, however little noise there is: there, a change is between the limits of its two
-weeks, each at the square root of the level, so that both hold as often as was asked.
-
-What one week says, line by line, is a share of the people or of a group, a mean, a sum, a quantile,
-each with its own limits and with those that hold for all lines and all weeks of the series at once
-(Bonferroni). The latter are computed again from the votes in the record, and are left out where it
-does not hold all of them.
+and nothing else. Those of a whole trend hold for all weeks and all lines of the series at once
+(Bonferroni), also those that are still to come: the tables of each week are made again of its votes
+at that level, where its record holds all votes. Noise is fresh every week, so the limits of a
+change come from those of its two weeks (Zou and Donner 2008: recovered variances). A quantile is
+known no closer than to its bin, however little noise there is: there, a change is between the
+limits of its two weeks, each at the square root of the level, so that both hold as often as was
+asked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shuffledp._types import Floats
-from shuffledp.design import Design
-from shuffledp.domain import ALL, CROSS, Cells
-from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.mechanisms.shares import Shares
-from shuffledp.page.facts import quantile_name
-from shuffledp.randomizers.messages import MessageLaw
+from shuffledp.page.tables import Row, Table, tables
 from shuffledp.record import Record
+from shuffledp.release.facts import estimates_again
 from shuffledp.series.series_file import SeriesFile, period_of
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import write_table
 
-__all__ = ["Change", "Limits", "Point", "Reading", "Trend", "Unit", "readings", "trend_of", "views", "write_trend"]
+__all__ = ["Change", "Limits", "Point", "Trend", "trend_of", "write_trend"]
 
 Limits = tuple[float, float]
-Unit = Literal["share of people", "share of the group", "mean", "sum", "quantile"]
-Tally = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One line in one week. ``limits`` are its own, ``band`` those for the whole trend. Of a
-    quantile there is no standard error; ``apart`` are its limits at the level at which two weeks
-    both hold as often as ``limits`` do.
-    """
-
-    label: str
-    unit: Unit
-    value: float
-    stderr: float | None
-    limits: Limits
-    band: Limits | None
-    apart: Limits | None = None
-
-
-def readings(series: SeriesFile, record: Record) -> list[Reading]:
-    """What the record of a week says, in the order of its question."""
-    question, again = series.design.resolved, _again(series.design, record)
-    missed = (1.0 - record.estimates.level) / series.weeks
-    derived = {} if again is None else series.design.poll.derive(again[0], by=series.by)
-    if question.ordered:
-        return list(_distributed(derived, record, missed)) if derived else []
-    found = list(_estimated(series.design, record, None if again is None else again[1], missed))
-    if series.by is not None and "shares" in derived:
-        found += _within_groups(question.cells, series.by, record, derived["shares"], missed)
-    return found
-
-
-def views(series: SeriesFile, labels: list[str]) -> list[list[str]]:
-    """What to draw, the best first: of a crosstab shares within groups, or cells, or sums for one
-    column; of other questions all lines.
-    """
-    domain = series.design.domain
-    if domain.column_names is None:
-        return [labels]
-    alone = len(domain.column_names) - 1
-    cells, rows = set(domain.names), set(series.design.resolved.rows)
-    return [
-        [label for label in labels if label not in rows],
-        [label for label in labels if label in cells],
-        [label for label in labels if label in rows and label.split(CROSS).count(ALL) == alone],
-    ]
-
-
-def _estimated(design: Design, record: Record, again: Estimate | None, missed: float) -> Iterator[Reading]:
-    """The estimates of a record; people are counted as shares of those who reported."""
-    scale, unit = 1.0, design.resolved.unit
-    if design.resolved.counts:
-        scale, unit = 1.0 / record.counted.reports, "share of people"
-    low, high = (None, None) if again is None else again.simultaneous(1.0 - missed)
-    found = record.estimates
-    columns = (found.label, found.value, found.stderr, found.lower, found.upper)
-    for place, (label, value, stderr, lower, upper) in enumerate(zip(*columns, strict=True)):
-        band = None if low is None or high is None else (scale * float(low[place]), scale * float(high[place]))
-        yield Reading(label, unit, scale * value, scale * stderr, (scale * lower, scale * upper), band)
-
-
-def _within_groups(
-    cells: Cells, by: str, record: Record, shares: Callable[..., Shares], missed: float
-) -> Iterator[Reading]:
-    """Of those in each group, the share in each cell; of a group with too few people, none."""
-    one, every = (shares(level=sure) for sure in (record.estimates.level, 1.0 - missed))
-    axis = cells.column_names.index(by)
-    for place, label in enumerate(cells.names):
-        if not one.known[place]:
-            continue
-        names = label.split(CROSS)
-        group = names.pop(axis)
-        band = (float(every.all_lower[place]), float(every.all_upper[place])) if every.known[place] else None
-        limits = (float(one.lower[place]), float(one.upper[place]))
-        value = float(one.values[place])
-        yield Reading(f"{group}: {CROSS.join(names)}", "share of the group", value, None, limits, band)
-
-
-def _distributed(derived: Mapping[str, Any], record: Record, missed: float) -> Iterator[Reading]:
-    """The quantiles that were asked for, and the shares of people in ranges."""
-    level, people = record.estimates.level, record.counted.reports
-    ranges, quantiles = derived["ranges"], derived["quantiles"]
-    lines = len(quantiles(level=level)) + len(ranges.labels)
-    clipped = " of the clipped values" if record.asked.clips else ""
-    sure = (level, 1.0 - missed / lines, math.sqrt(level))
-    rows = zip(*(quantiles(level=each) for each in sure), strict=True)
-    for own, every, apart in rows:
-        name = f"{quantile_name(own.at)}{clipped}"
-        limits = ((each.lower, each.upper) for each in (own, every, apart))
-        yield Reading(name, "quantile", own.value, None, *limits)
-    low, high, lowest, highest = (end / people for each in sure[:2] for end in ranges.interval(each))
-    for place, label in enumerate(ranges.labels):
-        value, stderr = (float(each[place]) / people for each in (ranges.values, ranges.stderr))
-        own, every = ((float(ends[0][place]), float(ends[1][place])) for ends in ((low, high), (lowest, highest)))
-        yield Reading(f"from {label}", "share of people", value, stderr, own, every)
-
-
-def _again(design: Design, record: Record) -> tuple[Tally, Estimate] | None:
-    """The tally of a record, and the estimate made again of it; None where the record does not hold
-    all votes, or where this version would conclude something else from them.
-    """
-    law, votes = design.poll.randomizer, record.tally.votes
-    if record.tally.digest is not None:
-        return None
-    if isinstance(law, MessageLaw):
-        votes = (record.tally.reports * law.messages, *votes)
-    elif len(votes) < law.tally_size:
-        votes = (record.tally.reports, *(record.tally.blocks or ()), *votes)
-    tally = np.asarray(votes, dtype=np.int64)
-    estimate = design.poll.analyse_counts(tally)
-    same: Floats = np.asarray(record.estimates.value)
-    if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
-        return None
-    return tally, estimate
-
-
 COLUMNS = ("week", "period", "label", "reports", "value", "stderr", "lower", "upper", "all_lower", "all_upper", "unit")
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """One line in one week: a share of the people, a mean, a quantile. ``place`` is where its week
-    stands on an axis of time. Of a list that is cut there are no limits for the whole trend. Limits
-    ``apart`` are there where those of a change cannot come from recovered variances.
+    stands on an axis of time. Of a list that is cut there are no limits for the whole trend
+    (``band``). Limits ``apart`` are there where those of a change cannot come from recovered
+    variances.
     """
 
     week: int
@@ -200,11 +74,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The weeks of a series, line by line, and what each line is of."""
+    """The weeks of a series, line by line: what each line is of, and the rank of its table."""
 
     series: SeriesFile
     lines: dict[str, list[Point]]
-    units: dict[str, Unit]
+    units: dict[str, str]
+    ranks: dict[str, int]
     level: float
     secure: bool
 
@@ -215,68 +90,88 @@ class Trend:
 
     def changes(self, label: str) -> list[Change]:
         """From each week of a label to the next."""
-        points = self.lines[label]
-        return [_change(*pair) for pair in pairwise(points)]
+        return [_change(*pair) for pair in pairwise(self.lines[label])]
 
     def largest(self, most: int) -> list[str]:
-        """The lines to show, in their order: the best view of the question that has no more than
-        ``most``; if there is none, those of the first with the largest values in their last week.
+        """The lines to show, in their order: all of the lowest rank that has no more than ``most``;
+        if there is none, those of the lowest with the largest values in their last week.
         """
-        every = [view for view in views(self.series, list(self.lines)) if view]
-        if fitting := [view for view in every if len(view) <= most]:
+        ranks = sorted(set(self.ranks.values()))
+        views = [[label for label in self.lines if self.ranks[label] == rank] for rank in ranks]
+        if fitting := [view for view in views if len(view) <= most]:
             return fitting[0]
-        return sorted(every[0], key=lambda label: -self.lines[label][-1].value)[:most]
+        return sorted(views[0], key=lambda label: -self.lines[label][-1].value)[:most] if views else []
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every week of every line, as plain data."""
+        names = ("week", "period", "reports", "value", "stderr")
+        return [
+            {"label": label} | {name: getattr(point, name) for name in names} | _limits(point) | {"unit": unit}
+            for label, unit in self.units.items()
+            for point in self.lines[label]
+        ]
 
     def as_json(self) -> dict[str, Any]:
         """Plain data: a row for every label and week, and one for every change."""
-        return {
-            "level": self.level,
-            "points": [{"label": label, **row} for label in self.lines for row in self._rows(label)],
-            "changes": [
-                {
-                    "label": label,
-                    "from": change.since.week,
-                    "to": change.to.week,
-                    "value": change.value,
-                    **_limits(change),
-                    "told": change.told,
-                }
-                for label in self.lines
-                for change in self.changes(label)
-            ],
-        }
-
-    def _rows(self, label: str) -> list[dict[str, Any]]:
-        """Every week of a line, as plain data."""
-        names = ("week", "period", "reports", "value", "stderr")
-        return [
-            {name: getattr(point, name) for name in names} | _limits(point) | {"unit": self.units[label]}
-            for point in self.lines[label]
+        changes = [
+            {"label": label, "from": each.since.week, "to": each.to.week, "value": each.value, **_limits(each)}
+            | {"told": each.told}
+            for label in self.lines
+            for each in self.changes(label)
         ]
+        return {"level": self.level, "points": self.rows(), "changes": changes}
 
 
 def trend_of(state: Tracked) -> Trend:
     """The trend of the weeks that stand in a folder."""
     lines: dict[str, list[Point]] = {}
-    units: dict[str, Unit] = {}
-    series, records = state.series, state.standing
-    for week, record in records.items():
-        said, reports = record.asked.series, record.counted.reports
-        period = None if said is None else said.period
+    of: dict[str, Table] = {}
+    for week, period in state.periods().items():
+        record = state.standing[week]
         at = week if period is None else period_of(period).number
-        for found in readings(series, record):
-            units.setdefault(found.label, found.unit)
-            own = (found.value, found.stderr, *found.limits, found.band, found.apart)
-            lines.setdefault(found.label, []).append(Point(week, period, at, reports, *own))
-    level = next((record.estimates.level for record in records.values()), 0.95)
-    secure = all(record.secure for record in records.values())
-    return Trend(series, lines, units, level, secure)
+        for table, row, band, apart in _weekly(record, state.series.weeks):
+            of.setdefault(row.label, table)
+            own = (row.value, row.stderr, row.lower, row.upper, band, apart)
+            lines.setdefault(row.label, []).append(Point(week, period, at, record.counted.reports, *own))
+    records = state.standing.values()
+    level = next((record.estimates.level for record in records), 0.95)
+    units, ranks = ({label: getattr(table, name) for label, table in of.items()} for name in ("unit", "rank"))
+    return Trend(state.series, lines, units, ranks, level, all(record.secure for record in records))
+
+
+def _weekly(record: Record, weeks: int) -> Iterator[tuple[Table, Row, Limits | None, Limits | None]]:
+    """The rows of a week's tables, each with its limits for the whole trend, and, if it is known no
+    closer than to a bin, with those at the level at which two weeks both hold as often as its own.
+    """
+    own, again = tables(record), estimates_again(record)
+    level, lines = record.estimates.level, sum(len(table.rows) for table in own)
+    missed = (1.0 - level) / weeks
+
+    @cache
+    def at(sure: float) -> list[Table | None]:
+        return [None] * len(own) if again is None else [*tables(record, again(sure))]
+
+    for place, table in enumerate(own):
+        at_once = any(row is not None and row.all_lower is not None for row in table.rows)
+        every = at(1.0 - missed if at_once else 1.0 - missed / lines)[place]
+        both = at(math.sqrt(level))[place] if table.binned else None
+        for number, row in enumerate(table.rows):
+            if row is not None:
+                yield table, row, _ends(every, number, at_once=at_once), _ends(both, number)
+
+
+def _ends(table: Table | None, number: int, *, at_once: bool = False) -> Limits | None:
+    """The limits of a row, if there are any: its own, or those that hold for all rows at once."""
+    row = None if table is None else table.rows[number]
+    if row is None:
+        return None
+    low, high = (row.all_lower, row.all_upper) if at_once else (row.lower, row.upper)
+    return None if low is None or high is None else (low, high)
 
 
 def write_trend(trend: Trend, path: Path) -> None:
     """A row for every line and week, as CSV."""
-    rows = trend.as_json()["points"]
-    write_table(path, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+    write_table(path, COLUMNS, ([row[name] for name in COLUMNS] for row in trend.rows()))
 
 
 def _limits(found: Point | Change) -> dict[str, Any]:

@@ -4,20 +4,25 @@ what all of it does and does not say. It depends on the weeks alone, and can be 
 
 from __future__ import annotations
 
+import re
+
 from shuffledp import __version__
-from shuffledp.page.numerals import decimals_for, exact, fixed, level, many, scientific, tied
+from shuffledp.page.numerals import SPACE, decimals_for, exact, fixed, level, many, scientific, tied
 from shuffledp.page.page import rendered
 from shuffledp.page.svg import Chart, shortened
 from shuffledp.page.svg_file import SEEDED, SvgFigure
 from shuffledp.page.trend_chart import Mark, trend_chart
 from shuffledp.series.pausing import paces, spent_after
-from shuffledp.series.trend import Change, Point, Trend, Unit, trend_of, write_trend
+from shuffledp.series.trend import Change, Point, Trend, trend_of, write_trend
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import replace_file
 
-__all__ = ["PAGE", "PAGES", "series_html", "trend_svg", "write_pages"]
+__all__ = ["PAGE", "PAGES", "WRITER", "compared", "in_words", "series_html", "trend_svg", "write_pages"]
+
+Labeled = tuple[str, Change]
 
 PAGE, TABLE = "trend.html", "trend.csv"
+WRITER = re.compile(r"Made by shuffledp (\S{1,40}) from the pages of the weeks")
 PAGES = {PAGE: "all weeks on one page", TABLE: "every week of every line with its intervals"}
 LETTERS = 52  # of a label above its chart
 PANELS = 8  # lines that are drawn; the table has all
@@ -46,10 +51,14 @@ def _charts(trend: Trend) -> list[tuple[str, Chart]]:
     """A chart for each label, or for the largest."""
     drawn = []
     for each in trend.largest(PANELS):
-        points, unit = trend.lines[each], trend.units[each]
-        marks = [Mark(one.place, _name(one), one.value, one.lower, one.upper, one.band) for one in points]
-        words = "; ".join(f"{_name(one)}: {_number(unit, one.value, _half(one))}" for one in points)
-        drawn.append((each, trend_chart(f"{each}, {unit}: {words}.", marks)))
+        unit, marks, words = trend.units[each], [], []
+        scale, percent = _spelled(unit)
+        for point in trend.lines[each]:
+            ends = (point.value, point.lower, point.upper, *(point.band or ()))
+            value, low, high, *band = (scale * end for end in ends)
+            marks.append(Mark(point.place, _name(point), value, low, high, (band[0], band[1]) if band else None))
+            words.append(f"{_name(point)}: {fixed(value, decimals_for((high - low) / 2.0))}{percent}")
+        drawn.append((each, trend_chart(f"{each}, {unit}: {'; '.join(words)}.", marks, percent)))
     return drawn
 
 
@@ -71,8 +80,7 @@ def series_html(state: Tracked) -> str:
     """One HTML file: no network, no script, nothing next to it but the pages of the weeks."""
     trend, series, periods = trend_of(state), state.series, state.periods()
     design, released = series.design, len(state.taken)
-    every = [(each, change) for each in trend.lines for change in trend.changes(each)]
-    distinct = [(each, change) for each, change in every if change.told]
+    every, distinct = compared(trend)
     return rendered(
         "series/trend.html",
         name=series.title or series.name,
@@ -86,7 +94,11 @@ def series_html(state: Tracked) -> str:
         caption=tied(_caption(trend)) if trend.lines else "",
         every=len(every),
         distinct=len(distinct),
-        changes=[(each, _cells(trend.units[each], change)) for each, change in (distinct or every)[:PANELS]],
+        changes=[
+            (label, [_name(change.since), _name(change.to), *in_words(trend, label, change)])
+            for label, change in (distinct or every)[:PANELS]
+        ],
+        uncut=all(change.band is not None for _, change in every),
         weeks=[(week, periods[week], record) for week, record in state.standing.items()],
         elsewhere=sorted(state.taken - set(state.standing)),
         released=released,
@@ -97,26 +109,33 @@ def series_html(state: Tracked) -> str:
     )
 
 
-def _cells(unit: Unit, change: Change) -> list[str]:
-    low, high = (change.lower, change.upper) if change.band is None or not change.told else change.band
-    half = (high - low) / 2.0
-    between = f"{_number(unit, low, half, up=False)} to {_number(unit, high, half, up=True)}"
-    return [_name(change.since), _name(change.to), _number(unit, change.value, half), between]
+def compared(trend: Trend) -> tuple[list[Labeled], list[Labeled]]:
+    """All changes from week to week, and those that can be told from noise, all of them at once."""
+    every = [(label, change) for label in trend.lines for change in trend.changes(label)]
+    return every, [(label, change) for label, change in every if change.told]
+
+
+def in_words(trend: Trend, label: str, change: Change) -> tuple[str, str]:
+    """A change, and the interval that holds for all changes at once: of shares in percentage
+    points. An end is shown on its own side of 0.
+    """
+    scale, percent = _spelled(trend.units[label])
+    low, high = (scale * end for end in change.band or (change.lower, change.upper))
+    decimals = decimals_for((high - low) / 2.0)
+    if change.told:
+        decimals = max(decimals, decimals_for(min(abs(low), abs(high))))
+    between = f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
+    points = f"{SPACE}percentage points" if percent else ""
+    value = f"{'+' if change.value > 0.0 else ''}{fixed(scale * change.value, decimals)}{points}"
+    return value, "not known" if change.band is None else between
+
+
+def _spelled(unit: str) -> tuple[float, str]:
+    """By what a number is multiplied where it is shown, and what stands behind it."""
+    return (100.0, f"{SPACE}%") if unit.startswith("share") else (1.0, "")
 
 
 def _units(trend: Trend) -> str:
     """What the lines are of, each once."""
     units = dict.fromkeys(trend.units[each] for each in trend.largest(PANELS))
     return f"The {' or '.join(units)}"
-
-
-def _number(unit: Unit, value: float, half: float, *, up: bool | None = None) -> str:
-    """A share in per cent, or a number as it is; limits are rounded outwards."""
-    share = unit.startswith("share")
-    scale = 100.0 if share else 1.0
-    words = fixed(scale * value, decimals_for(scale * half), up=up)
-    return f"{words} %" if share else words
-
-
-def _half(point: Point) -> float:
-    return (point.upper - point.lower) / 2.0

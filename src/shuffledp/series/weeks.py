@@ -27,22 +27,13 @@ from shuffledp.release.arguments import check_words
 from shuffledp.release.budget import Budget
 from shuffledp.release.request import Request
 from shuffledp.release.stored_question import question_about
-from shuffledp.series.series_file import (
-    FILE,
-    Payment,
-    SeriesFile,
-    check_by,
-    check_order,
-    check_weekly,
-    period_of,
-    read_series,
-)
+from shuffledp.series.series_file import FILE, Payment, SeriesFile, check_order, period_of, read_series
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 from shuffledp.tables.permutation import check_crowd
 from shuffledp.tables.readers import Missing, one_name, per_column
 
-__all__ = ["WEEKS", "Tracked", "Week", "collected_week", "new_series", "next_week", "question_of", "tracked"]
+__all__ = ["Tracked", "Week", "collected_week", "folder_of", "new_series", "next_week", "question_of", "tracked"]
 
 WEEKS, DESIGN, LOCK, FACTS = "weeks", "design.json", ".lock", "estimates.json"
 
@@ -103,16 +94,16 @@ def new_series(
     kill, with the same name and the same design, it is paid for once.
     """
     check_words(Argument("title"), title)
-    check_by(by, check_weekly(design))
-    turn = Turn.checked(Turn(name, design.rounds))
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    made = SeriesFile(name=name, created=created, title=title, design=design, by=by).checked()
     check_new_folder(folder, lasting=True)
-    made = SeriesFile(turn.name, datetime.now(UTC).isoformat(timespec="seconds"), design, title, by=by)
     if budget is not None:
-        receipt = budget.pay(design, turn.name).receipt
+        receipt = budget.pay(design, made.name).receipt
         assert receipt.id is not None
         assert receipt.record is not None
         place = os.path.relpath(budget.path.resolve(), folder.resolve())
-        made = replace(made, payment=Payment(receipt.population, receipt.id, receipt.record, place))
+        paid = Payment(population=receipt.population, release=receipt.id, record=receipt.record, path=place)
+        made = replace(made, ledger=paid)
 
     def fill(place: Path) -> None:
         (place / WEEKS).mkdir()
@@ -128,8 +119,8 @@ def tracked(folder: Path, *, ledger: Path | None = None) -> Tracked:
     series = read_series(folder)
     book = _ledger(folder, series, ledger)
     paid = None
-    if book is not None and series.payment is not None:
-        paid = book.series(series.payment.population).get(series.name)
+    if book is not None and series.ledger is not None:
+        paid = book.series(series.ledger.population).get(series.name)
     return Tracked(folder, series, _standing(folder, series), paid)
 
 
@@ -158,10 +149,10 @@ def next_week(
         check_order(number, period, state.periods())
         said = InSeries(name=series.name, week=number, weeks=series.weeks, period=period, digest=series.digest)
         budget = None
-        if book is not None and series.payment is not None:
+        if book is not None and series.ledger is not None:
             turn = Turn(series.name, series.weeks, number)
-            budget = Budget(book.path, series.payment.population, turn=turn)
-        yield Week(_place(folder, number), series, said, budget)
+            budget = Budget(book.path, series.ledger.population, turn=turn)
+        yield Week(folder_of(folder, number), series, said, budget)
 
 
 @contextmanager
@@ -205,25 +196,26 @@ def _number(state: Tracked, week: int | None) -> int:
     return number
 
 
-def _place(folder: Path, week: int) -> Path:
+def folder_of(folder: Path, week: int) -> Path:
+    """Where a week of the series in a folder stands, if it does."""
     return folder / WEEKS / f"{week:03d}"
 
 
 def _ledger(folder: Path, series: SeriesFile, given: Path | None) -> Ledger | None:
     """The ledger that a series was paid in; another one is refused."""
-    if series.payment is None:
+    if series.ledger is None:
         if given is not None:
             rule = (Argument("ledger"), f" must be left out, as series {series.name!r} was started without one")
             remedy = "A series is paid for before its first week: shuffledp track new."
             raise InvalidInput(Refusal(rule, repr(str(given)), remedy))
         return None
-    path = folder / series.payment.path if given is None else given
+    path = folder / series.ledger.path if given is None else given
     if not path.is_file():
         there, got = f"the ledger of series {series.name!r} must be there", f"none at {str(path)!r}"
         raise InvalidInput(Refusal(there, got, ("Say where it is: ", Argument("ledger", "FILE"))))
     ledger = Ledger(path)
-    seals = [release.record for release in ledger.releases() if release.id == series.payment.release]
-    if seals != [series.payment.record]:
+    seals = [release.record for release in ledger.releases() if release.id == series.ledger.release]
+    if seals != [series.ledger.record]:
         paid = f"the ledger {str(path)!r} must hold the payment of series {series.name!r}"
         instead = ("Name the one that it was paid in: ", Argument("ledger", "FILE"))
         raise InvalidInput(Refusal(paid, "another or an older one", instead))
@@ -236,7 +228,7 @@ def _standing(folder: Path, series: SeriesFile) -> dict[int, Record]:
     for place in sorted((folder / WEEKS).glob("[0-9]*")):
         record = read_record((place / FACTS).read_text(encoding="utf-8")) if (place / FACTS).is_file() else None
         said = None if record is None else record.asked.series
-        if record is None or said is None or said.digest != series.digest or _place(folder, said.week) != place:
+        if record is None or said is None or said.digest != series.digest or folder_of(folder, said.week) != place:
             raise InvalidInput(
                 f"{str(place)!r} must be a week of series {series.name!r}, got something else. Move it away."
             )
@@ -249,12 +241,12 @@ def _mended(folder: Path, series: SeriesFile, ledger: Ledger) -> None:
     a hidden name, and let the ledger know. What runs left that never began is another draw of a
     week, which nobody may see: it is removed.
     """
-    assert series.payment is not None
-    for release in ledger.releases(series.payment.population):
+    assert series.ledger is not None
+    for release in ledger.releases(series.ledger.population):
         turn = release.entry.series
         if turn is None or turn.name != series.name or turn.week is None or release.state != "recorded":
             continue
-        place = _place(folder, turn.week)
+        place = folder_of(folder, turn.week)
         for hidden in place.parent.glob(f".{place.name}.*.part"):
             if not place.exists() and _seal(hidden) == release.record and release.begun is not None:
                 os.chmod(hidden, stat.S_IMODE(place.parent.stat().st_mode))
@@ -263,7 +255,7 @@ def _mended(folder: Path, series: SeriesFile, ledger: Ledger) -> None:
         if release.begun is not None and _seal(place) == release.record:
             record = read_record((place / FACTS).read_text(encoding="utf-8"))
             ledger.publish(release.id, digest_of(record.as_json()))
-    begun = {release.record for release in ledger.releases(series.payment.population) if release.begun is not None}
+    begun = {release.record for release in ledger.releases(series.ledger.population) if release.begun is not None}
     for hidden in (folder / WEEKS).glob(".*.part"):
         if _seal(hidden) not in begun:  # one that did is kept where its place is taken by something else
             shutil.rmtree(hidden)

@@ -292,10 +292,11 @@ def publish_study(
     opening: Opening | None = None,
     notes: tuple[str, ...] = (),
     series: InSeries | None = None,
+    by: str | None = None,
 ) -> Release:
     """Open, check, count, spend and publish. Whatever can be refused is refused before the budget
     is spent, and what was opened is written down before anything can be seen. With a ``series``, it
-    is the week of the collection's round.
+    is the week of the collection's round; ``by`` is the column whose groups it follows.
     """
     check_sayable(study.collection.design)
     collection, counted = study.collection, count_study(study, sealed, opening)
@@ -304,7 +305,7 @@ def publish_study(
     return release_counts(
         counted.sums.counted(counted.design, batches=batches, secure=True),
         counted.design,
-        _asked(collection, title, series),
+        _asked(collection, title, series, by),
         folder,
         budget=budget,
         force=force,
@@ -320,7 +321,7 @@ def publish_study(
     )
 
 
-def _asked(collection: Collection, title: str | None, series: InSeries | None) -> Asked:
+def _asked(collection: Collection, title: str | None, series: InSeries | None, by: str | None) -> Asked:
     """The question, as the collection put it to people."""
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
@@ -330,6 +331,7 @@ def _asked(collection: Collection, title: str | None, series: InSeries | None) -
         title=title or collection.question,
         source=collection.shuffler,
         series=series,
+        by=by,
     )
 
 

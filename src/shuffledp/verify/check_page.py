@@ -16,7 +16,7 @@ from shuffledp.record import Record
 from shuffledp.record.whole import CLOSE, OPEN
 from shuffledp.verify.outcomes import Check, holds, unchecked, vital
 
-__all__ = ["PAGE", "check_page"]
+__all__ = ["PAGE", "check_page", "compared", "running"]
 
 PAGE = "the page"
 PIECES = re.compile(r"<[^>]*>|[^<]+")
@@ -47,14 +47,20 @@ def check_page(text: str, record: Record) -> list[Check]:
     """First of all: does the page show what its own record says?"""
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return [unchecked(PAGE, "none", "this is the JSON; page.html shows it")]
-    shown, written = plain(text), plain(html(record))
-    if shown == written:
-        return [holds(PAGE, "what its record says", "the same", "written again from its record and compared", True)]
+    found = compared(text, html(record), record.made.shuffledp, "its record")
+    return [found] if found.outcome != "not checked" else [*_suspicious(text, record), found]
+
+
+def compared(text: str, written: str, wrote: str, says: str) -> Check:
+    """A page against the same one as it is ``written`` now, and the version that ``wrote`` it."""
+    shown, ours = plain(text), plain(written)
+    if shown == ours:
+        return holds(PAGE, "what its record says", "the same", "written again from its record and compared", True)
     # Only now the version, which a forger chooses: no name of a version makes a page pass.
-    if record.made.shuffledp == (here := version("shuffledp")):
-        return [_difference(shown, written)]
-    why = f"shuffledp {record.made.shuffledp} wrote it, says its record, and this is shuffledp {here}"
-    return [*_suspicious(text, record), vital(unchecked(PAGE, "of another version", why))]
+    if wrote == (here := version("shuffledp")):
+        return _difference(shown, ours)
+    why = f"shuffledp {wrote} wrote it, says {says}, and this is shuffledp {here}"
+    return vital(unchecked(PAGE, "of another version", why))
 
 
 def _difference(shown: str, written: str) -> Check:
@@ -106,7 +112,7 @@ def _suspicious(text: str, record: Record) -> list[Check]:
     words = entities.unescape(re.sub(r"<[^>]*>", "", shown))
     turned, wrong = TURNING.search(entities.unescape(source)), next(_unfounded(words, record), None)
     known = "something in the record" if wrong is None else f"nothing in the record is {wrong}"
-    active = next(_active(source, data), None)
+    active = next(running(source, data), None)
     return [
         holds("what the page runs or loads", active or "nothing", "nothing", "its source text", active is None),
         holds("signs that turn text around", "some" if turned else "none", "none", "its letters", turned is None),
@@ -116,7 +122,7 @@ def _suspicious(text: str, record: Record) -> list[Check]:
     ]
 
 
-def _active(source: str, data: str) -> Iterator[str]:
+def running(source: str, data: str) -> Iterator[str]:
     """What in the source could run or load something, or hide text from those who search it."""
     for found in (RUNNING.search(source), FETCHING.search(source)):
         if found is not None:

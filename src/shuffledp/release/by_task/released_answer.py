@@ -28,6 +28,8 @@ class ReleasedAnswer:
         """
         return estimate.labels
 
-    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+    def beside(
+        self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked, level: float
+    ) -> dict[str, Any]:
         """What the record tells beside the estimates: other readings of the same reports."""
         return {}

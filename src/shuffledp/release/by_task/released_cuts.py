@@ -11,7 +11,7 @@ from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.poll import Poll
 from shuffledp.record import Asked, AtQuantiles, InRanges
-from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
+from shuffledp.release.by_task.released_answer import ReleasedAnswer
 
 __all__ = ["ReleasedCuts"]
 
@@ -21,19 +21,21 @@ class ReleasedCuts(ReleasedAnswer):
 
     ordered = True
 
-    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+    def beside(
+        self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked, level: float
+    ) -> dict[str, Any]:
         """The quantiles and the ranges that were asked for."""
         poll = design.poll
         ranges = poll.derive(tally)["ranges"]
         return {
-            "quantiles": _quantiles(poll, estimate) if design.resolved.at else None,
-            "ranges": _ranges(ranges) if ranges.labels else None,
+            "quantiles": _quantiles(poll, estimate, level) if design.resolved.at else None,
+            "ranges": _ranges(ranges, level) if ranges.labels else None,
         }
 
 
-def _quantiles(poll: Poll, estimate: Estimate) -> AtQuantiles:
+def _quantiles(poll: Poll, estimate: Estimate, level: float) -> AtQuantiles:
     question: Any = poll.question
-    at, value, lower, upper, *_ = zip(*question.quantiles(estimate, LEVEL), strict=True)
+    at, value, lower, upper, *_ = zip(*question.quantiles(estimate, level), strict=True)
     one, some = (
         zip(*question.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
         for people in (1, -(-estimate.n // 100))
@@ -51,7 +53,7 @@ def _quantiles(poll: Poll, estimate: Estimate) -> AtQuantiles:
     )
 
 
-def _ranges(estimate: Estimate) -> InRanges:
-    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL))
+def _ranges(estimate: Estimate, level: float) -> InRanges:
+    columns = (estimate.values, estimate.stderr, *estimate.interval(level))
     value, stderr, lower, upper = (tuple(column.tolist()) for column in columns)
     return InRanges(value=value, stderr=stderr, lower=lower, upper=upper)

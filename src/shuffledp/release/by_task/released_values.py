@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.record import Asked, GroupShares
-from shuffledp.release.by_task.released_answer import LEVEL, ReleasedAnswer
+from shuffledp.release.by_task.released_answer import ReleasedAnswer
 
 __all__ = ["ReleasedCells", "ReleasedValues"]
 
@@ -22,13 +22,15 @@ class ReleasedValues(ReleasedAnswer):
 class ReleasedCells(ReleasedValues):
     """How many people hold each combination of several columns."""
 
-    def beside(self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked) -> dict[str, Any]:
+    def beside(
+        self, design: Design, tally: NDArray[np.int64], estimate: Estimate, asked: Asked, level: float
+    ) -> dict[str, Any]:
         """The shares within the groups, if they were asked for; of a group with too few people,
         none.
         """
         if asked.by is None:
             return {}
-        known, *columns = design.poll.derive(tally, by=asked.by)["shares"](level=LEVEL)
+        known, *columns = design.poll.derive(tally, by=asked.by)["shares"](level=level)
         value, lower, upper, all_lower, all_upper = (
             tuple(share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True))
             for column in columns
