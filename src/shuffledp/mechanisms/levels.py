@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -53,6 +53,14 @@ class Levels(Mechanism):
     trust = "shuffler"
 
     law: OneLevel
+
+    def answering(self, question: Any, n: int) -> Self:
+        if not question.ordered:
+            raise InvalidInput(
+                f"the randomizer of a {question} must not be one of several levels, which are of bins, got "
+                f"{self.law!r}. Use k-ary randomized response."
+            )
+        return self.checked(question)
 
     def _squares(self, workload: Workload) -> LeastSquares:
         return LeastSquares(self.law, workload.dense(self.size))

@@ -81,12 +81,26 @@ class Mechanism(ABC):
 
     def answering(self, question: Any, n: int) -> Self:
         """The same as it runs, if it answers the question of ``n`` people."""
+        return self.checked(question)
+
+    def checked(self, question: Any) -> Self:
+        """The same, if its law is about the question's places, and says something of its rows."""
+        if self.view == "sums" and not self.adds_up(question):
+            raise InvalidInput(
+                f'the view "sums" must be of reports that are bits, one for each category, got {self.law!r}. Use OUE, '
+                f"RAPPOR or Unary."
+            )
+        self.check_answers(question.workload(self.size))
         if question.size not in (None, self.size):
             raise InvalidInput(
                 f"the randomizer must have k = {question.size}, as many as there are categories, got k = {self.size}. "
                 f"Build it for these categories."
             )
         return self
+
+    def adds_up(self, question: Any) -> bool:
+        """Whether a shuffler may hand on no more than sums of its reports."""
+        return False
 
     @property
     def size(self) -> int:
@@ -176,7 +190,7 @@ class Messages(Mechanism):
                 f"the randomizer must be a law that answers a {question}, got {self.law!r}. Leave it out, and promise "
                 f"an epsilon."
             )
-        return self
+        return self.checked(question)
 
     def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
         """Message by message; a law that gives the shuffler something to do has it done."""

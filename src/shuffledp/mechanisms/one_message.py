@@ -94,14 +94,11 @@ class OneMessage(Voting):
                 f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "
                 f"got {given!r}. To choose its noise for a promise, call calibrate(...)."
             )
-        if self.view == "sums" and not isinstance(given, UnaryEncoding):
-            raise InvalidInput(
-                f'the view "sums" must be of reports that are bits, one for each category, got {given!r}. Use OUE, '
-                f"RAPPOR or Unary."
-            )
         found = mechanism_of(given.realised, self.view)
-        found.check_answers(question.workload(found.size))
-        return Mechanism.answering(found, question, n)
+        return found.checked(question) if type(found) is OneMessage else found.answering(question, n)
+
+    def adds_up(self, question: Any) -> bool:
+        return isinstance(self.law, UnaryEncoding) and "oue" in question.mechanisms
 
     def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
         if self.view == "sums":
@@ -270,11 +267,6 @@ def _family(
         if sizes := checked_levels(levels, question, target):
             return OneLevel.of_sizes, {"sizes": sizes}
     if view == "sums":
-        if name != "oue":
-            raise InvalidInput(
-                f'the view "sums" must be of the mechanism oue, got {name}. Its reports are bits, one for each '
-                f"category; others are not added up."
-            )
         # Sums of any two encodings that leak alike err alike for rare values. Symmetric bits err no
         # more for common ones, and those of ``OUE`` do.
         return RAPPOR, {"k": question.size}
