@@ -24,6 +24,7 @@ ALLOWED = (
     "shuffledp.domain",
     "shuffledp.questions",
     "shuffledp.search",  # the question of a level, and no more
+    "shuffledp.workload",  # the rows of a question, which a page reads
     "shuffledp.schema",  # the types of what is read
     "shuffledp.storage",
     "shuffledp.errors",

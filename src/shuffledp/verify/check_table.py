@@ -127,7 +127,8 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
     if law.support is not None:
         how = "every report votes for as many values"
         checks.append(equal("votes in all, in estimates.csv", int(votes.sum()), reports * law.support, how))
-    checks.append(_check_digest(record.tally.digest, votes))
+    how, digest = "SHA-256 of the votes that estimates.csv implies", digest_of_votes(votes.tolist())
+    checks.append(equal("votes for all values", record.tally.digest, digest, how))
     counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
     how, of = "the votes that its estimates imply", record.estimates.of
     pairs = zip(COLUMNS, expected(counted, record.estimates.level, of), strict=True)
@@ -136,11 +137,6 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
         for name, (right, within) in pairs
     )
     return [*checks, *agreeing]
-
-
-def _check_digest(digest: str | None, votes: Any) -> Check:
-    how = "SHA-256 of the votes that estimates.csv implies"
-    return equal("votes for all values", digest, digest_of_votes(votes.tolist()), how)
 
 
 def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:

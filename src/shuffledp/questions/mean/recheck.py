@@ -27,7 +27,8 @@ def number(record: dict[str, Any], judge: Any, called: str, times: int, among: i
         return checks
     ends = outside in (None, CLIPPED) and not split
     checks.append(judge.complete(ends=ends))
-    label = f"{called} of the clipped values" if outside == CLIPPED else question["type"]
+    known = split or "ends" in record["estimates"]
+    label = f"{called} of the clipped values" if known and outside == CLIPPED else question["type"]
     moved = None if judge.moved is None else judge.moved * (upper - lower) * times / record["tally"]["reports"]
     table = judge.table([label], judge.number((lower, upper), times), [moved], unit=question["type"])
     claimed = record["estimates"].get("ends") if ends else None
