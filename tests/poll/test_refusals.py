@@ -14,6 +14,7 @@ from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.planning import plan
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.mean.statistical_query import StatisticalQuery
+from shuffledp.randomizers.law_file import from_law
 
 POLL = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
 WORDS = Poll("histogram", categories=100, mechanism="hadamard", n=10, epsilon0=2.0)
@@ -353,3 +354,19 @@ def test_no_estimates_have_a_text() -> None:
     none = asked.derive(asked.tally(np.zeros(10, dtype=np.int64)))["ranges"]
     assert "10 reports" in repr(none)
     assert "10 reports" in str(none)
+
+
+@pytest.mark.parametrize(
+    "poll", [UNARY, Poll("histogram", categories=3, n=10, randomizer=UserFakes(k=3, slots=1, chance=0.5))]
+)
+def test_tallies_of_different_lengths(poll: Poll) -> None:
+    refused(lambda: poll.analyse_counts([[1], [1, 2]]), "counts must be")  # type: ignore[arg-type, list-item]
+
+
+def test_a_refusal_of_many_integers_is_short() -> None:
+    """A tree's are hundreds, and a hostile file's any number."""
+    terms: dict[str, Any] = {"n": 100, "epsilon": 1.0, "delta": 1e-4, "mechanism": "dummies"}
+    law = Poll("histogram", categories=3, **terms).law.as_json()
+    with pytest.raises(InvalidInput, match="the integers of dummies must be") as caught:
+        from_law({**law, "integers": ["1"] * 10_000})
+    assert len(str(caught.value)) < 400

@@ -17,7 +17,7 @@ from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
-from shuffledp.mechanisms.shuffler import Bag, SummedBag
+from shuffledp.mechanisms.shuffler import Bag, SummedBag, as_tally
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.local_hash import OLH
@@ -126,7 +126,7 @@ class OneMessage(Voting):
         law = self.law
         if law.single:
             return super().opened(counts, n, honest)
-        seen, head = np.asarray(counts), 1 + law.blocks
+        seen, head = as_tally(counts), 1 + law.blocks
         if seen.shape != (law.tally_size,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= n:
             raise InvalidInput(
                 f"counts must be what tally(...) adds up to for at most n = {n} reports, got shape {seen.shape}. Add "
