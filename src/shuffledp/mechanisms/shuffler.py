@@ -176,7 +176,7 @@ def check_most(reports: int, n: int) -> None:
 
 
 def as_tally(counts: ArrayLike) -> NDArray[Any]:
-    """Return ``counts`` as an array: an empty one for rows of different lengths, which no tally has."""
+    """Return ``counts`` as an array, an empty one for rows of different lengths."""
     try:
         return np.asarray(counts)
     except ValueError:
