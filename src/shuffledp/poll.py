@@ -121,7 +121,7 @@ class Poll:
         self, name: str | None, epsilon0: float | None, randomizer: Any, view: View, choices: dict[str, Any]
     ) -> Mechanism:
         """The mechanism that is asked for."""
-        if not isinstance(view, str) or view not in VIEWS:
+        if str(view) not in VIEWS:
             raise InvalidInput(
                 f'view must be one of {", ".join(VIEWS)}, got {view!r}. "reports" are whole reports, shuffled.'
             )
