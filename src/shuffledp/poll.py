@@ -102,7 +102,8 @@ class Poll:
         own = {name: terms.pop(name) for name in kind.field_names() if name in terms}
         if isinstance(question, Question):
             own = {name: getattr(question, name) for name in kind.field_names()} | own
-        check_needed(kind.of, own)
+        else:
+            check_needed(kind.of, own)
         asked, choices = kind.of(**own), {name: value for name, value in terms.items() if value is not None}
         n, honest = check_users(n, n if honest is None else honest, name=Argument("honest"))
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
@@ -232,7 +233,8 @@ class Poll:
         self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = (), **reading: Any
     ) -> Estimate:
         """Unbiased estimates from the ``tally`` of a whole bag; counts may be negative."""
-        check_taken(self.question.estimate, reading, f"the reading of a {self.question}")
+        if reading:
+            check_taken(self.question.estimate, reading, f"the reading of a {self.question}")
         tally = self.mechanism.opened(counts, self.n, self.honest)
         return self.question.estimate(self.mechanism, tally, secure=secure, notes=notes, **reading)
 
@@ -267,7 +269,10 @@ class Poll:
         """How far one malicious person could have moved each estimate, at most: whoever sends
         another report than the law draws. ``math.inf`` where there is no limit.
         """
-        check_estimates([estimate])
+        if not isinstance(estimate, Estimate):
+            raise InvalidInput(
+                f"estimate must be what analyse(...) returns, got {shown(estimate)}. Analyse a bag first."
+            )
         rows = self.question.workload(self.mechanism.size)
         return self.mechanism.influence(rows) * self.question.scaling(estimate.n)[0]
 

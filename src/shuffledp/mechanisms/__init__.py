@@ -76,5 +76,6 @@ def calibrate(question: Any, target: Target, name: str | None = None, **choices:
         )
     name = known[0] if name is None else name
     kind = kind_of(name)
-    check_taken(kind.calibrate, choices, f"a {question} by {name}", *question.field_names())
+    if choices:
+        check_taken(kind.calibrate, choices, f"a {question} by {name}", *question.field_names())
     return kind.calibrate(question, target, name, **choices)
