@@ -32,7 +32,7 @@ from numbers import Integral, Real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 # What may be asked, for every package that reads a promise.
@@ -244,6 +244,30 @@ def check_count(
     if count > most:
         raise InvalidInput(Refusal((name, f" must be at most {most}"), shown(count), beyond or remedy))
     return count
+
+
+def check_needed(call: Callable[..., object], given: Mapping[str, object]) -> None:
+    """Refuse to leave out what a call must be told by name."""
+    if missing := [name for name, left_out in _named(call).items() if left_out and name not in given]:
+        rule = f"the question must be asked with {' and '.join(missing)}"
+        raise InvalidInput(Refusal(rule, "none", f"Give {missing[0]}=..."))
+
+
+def check_taken(call: Callable[..., object], given: Mapping[str, object], whose: str, *others: str) -> None:
+    """Refuse arguments that a call does not take by name; ``others`` may be given beside those."""
+    taken = [*others, *_named(call)]
+    for name in given:
+        if name not in taken:
+            rule = f"{name} must be left out of {whose}, which does not take it"
+            raise InvalidInput(Refusal(rule, shown(given[name]), f"It takes {', '.join(taken)}."))
+
+
+def _named(call: Callable[..., object]) -> dict[str, bool]:
+    """What a call takes by name alone, and whether it must be given."""
+    from inspect import signature  # loaded when called
+
+    named = [each for each in signature(call).parameters.values() if each.kind is each.KEYWORD_ONLY]
+    return {each.name: each.default is each.empty for each in named}
 
 
 def check_text(name: str, value: object, *, remedy: str) -> str:

@@ -24,8 +24,10 @@ from shuffledp.errors import (
     check_count,
     check_delta,
     check_epsilon,
+    check_needed,
     check_promised,
     check_rounds,
+    check_taken,
     check_users,
     shown,
 )
@@ -94,10 +96,12 @@ class Poll:
         view: View = "reports",
         **terms: Any,
     ) -> None:
-        kind = kind_of(question) if isinstance(question, str) else type(question)
+        kind = type(question) if isinstance(question, Question) else kind_of(question)
         own = {name: terms.pop(name) for name in kind.field_names() if name in terms}
         if isinstance(question, Question):
             own = {name: getattr(question, name) for name in kind.field_names()} | own
+        else:
+            check_needed(kind.of, own)
         asked, choices = kind.of(**own), {name: value for name, value in terms.items() if value is not None}
         n, honest = check_users(n, n if honest is None else honest, name=Argument("honest"))
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
@@ -116,7 +120,7 @@ class Poll:
         self, name: str | None, epsilon0: float | None, randomizer: Any, view: View, choices: dict[str, Any]
     ) -> Mechanism:
         """The mechanism that is asked for."""
-        if view not in VIEWS:
+        if str(view) not in VIEWS:
             raise InvalidInput(
                 f'view must be one of {", ".join(VIEWS)}, got {view!r}. "reports" are whole reports, shuffled.'
             )
@@ -227,6 +231,8 @@ class Poll:
         self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = (), **reading: Any
     ) -> Estimate:
         """Unbiased estimates from the ``tally`` of a whole bag; counts may be negative."""
+        if reading:
+            check_taken(self.question.estimate, reading, f"the reading of a {self.question}")
         tally = self.mechanism.opened(counts, self.n, self.honest)
         return self.question.estimate(self.mechanism, tally, secure=secure, notes=notes, **reading)
 
@@ -247,6 +253,8 @@ class Poll:
                 f"estimates must number at most rounds = {self.rounds}, got {len(estimates)}. Build the poll with more "
                 f"rounds."
             )
+        if len(set(map(id, estimates))) < len(estimates):
+            raise InvalidInput("estimates must be of different rounds, got one of them twice. List each round once.")
         return combine(estimates)
 
     def check_noise(self, counts: ArrayLike) -> None:
@@ -259,12 +267,22 @@ class Poll:
         """How far one malicious person could have moved each estimate, at most: whoever sends
         another report than the law draws. ``math.inf`` where there is no limit.
         """
+        if not isinstance(estimate, Estimate):
+            raise InvalidInput(
+                f"estimate must be what analyse(...) returns, got {shown(estimate)}. Analyse a bag first."
+            )
         rows = self.question.workload(self.mechanism.size)
         return self.mechanism.influence(rows) * self.question.scaling(estimate.n)[0]
 
     def predicted_stderrs(self, counts: ArrayLike) -> Floats:
         """The standard error of each estimated count if ``counts`` people hold each value."""
-        return self.mechanism.predicted(self.question.weighed(self.mechanism.size), check_held(counts))
+        held, size = check_held(counts), self.mechanism.size
+        if held.shape != (size,) or held.min() < 0.0:
+            got = f"{held.min():g}" if held.shape == (size,) else f"shape {held.shape}"
+            raise InvalidInput(
+                f"counts must be {size} numbers of at least 0, got {got}. Give how many users hold each value."
+            )
+        return self.mechanism.predicted(self.question.weighed(size), held)
 
     def predicted_stderr(self, values: Any = None) -> float:
         """The standard error to expect with all n people, or with those who hold ``values``; see

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from shuffledp import InvalidInput, Poll
+from shuffledp import InvalidInput, Poll, UserFakes
 from shuffledp.mechanisms.estimate import combine
 from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.planning import plan
+from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.mean.statistical_query import StatisticalQuery
+from shuffledp.randomizers.law_file import from_law
 
 POLL = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
 WORDS = Poll("histogram", categories=100, mechanism="hadamard", n=10, epsilon0=2.0)
@@ -279,3 +282,91 @@ def test_extreme_noise_gives_finite_answers(epsilon0: float, n: int) -> None:
         for numbers in (estimate.values, estimate.stderr, *estimate.interval(), *estimate.simultaneous()):
             assert np.all(np.isfinite(numbers))
         assert np.isfinite(protocol.predicted_stderr())
+
+
+NUMBERS: dict[str, Any] = {"n": 10, "epsilon0": 2.0, "k": 3}
+BINS: dict[str, Any] = {"cuts": range(33), "n": 10, "epsilon0": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("asked", "rule"),
+    [
+        ({"question": "histogram", "n": 10, "epsilon0": 1.0}, "asked with categories, got none"),
+        ({"question": "crosstab", "n": 10, "epsilon0": 1.0}, "asked with columns and categories, got none"),
+        ({"question": "count", "n": 10, "epsilon": 1.0, "delta": 1e-3}, "asked with value, got none"),
+        ({"question": 3, "n": 10, "epsilon0": 1.0}, "the question must be one of .*, got 3"),
+        ({"question": MeanQuestion, **NUMBERS}, "the question must be one of"),
+        ({"question": "mean", "colour": 3, **NUMBERS}, "colour must be left out of a mean by krr"),
+        ({"question": "mean", "categories": ["a"], **NUMBERS}, "It takes lower, upper, view, k, levels"),
+        ({"question": "mean", "levels": "nonsense", **NUMBERS}, "levels must be left out for a mean"),
+        ({"question": "quantile", "mechanism": "fakes", "levels": (8, 32), **BINS}, "levels must be left out of"),
+        ({"question": "mean", "mechanism": np.ones(2), **NUMBERS}, "the mechanism must be one of krr, split"),
+        ({"question": "mean", "view": np.ones(2), **NUMBERS}, "view must be one of reports, sums"),
+    ],
+)
+def test_questions_and_choices_that_do_not_fit(asked: dict[str, Any], rule: str) -> None:
+    refused(lambda: Poll(**asked), rule)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"question": "mean", **NUMBERS},
+        {"question": "quantile", "levels": (8, 32), **BINS},
+        {"question": "histogram", "categories": 3, "n": 10, "randomizer": UserFakes(k=3, slots=1, chance=0.5)},
+        {"question": "histogram", "categories": 3, "n": 10, "mechanism": "dummies", "epsilon": 1.0, "delta": 1e-3},
+    ],
+)
+def test_sums_of_reports_that_do_not_add_up(asked: dict[str, Any]) -> None:
+    """A mean's came as a bag of as many "people" as named its first grid point."""
+    refused(lambda: Poll(view="sums", **asked), "sums")
+
+
+def test_bags_of_reports_where_sums_are_promised() -> None:
+    poll = Poll("histogram", categories=3, n=10, epsilon0=2.0, mechanism="oue", view="sums")
+    sorted_sums = Bag(poll.describe(), np.array([10, 3, 4, 5]))
+    refused(lambda: poll.analyse(sorted_sums), "sums only")
+
+
+def test_readings_that_a_question_does_not_know() -> None:
+    bag = POLL.shuffle(POLL.encode(["yes"] * 10))
+    refused(lambda: POLL.analyse(bag, rounding="none"), "rounding must be left out of the reading of a histogram")
+    refused(lambda: POLL.sway(3), "what analyse")  # type: ignore[arg-type]
+
+
+def test_a_round_counts_once() -> None:
+    """Its error would seem to fall with the square root of how often it is listed."""
+    asked = Poll("histogram", categories=3, n=10, rounds=2, epsilon0=2.0)
+    once = asked.analyse_counts([5, 3, 2])
+    refused(lambda: asked.combine([once, once]), "different rounds")
+
+
+@pytest.mark.parametrize("held", [[1.0], [1.0, 2.0], [-1.0, 5.0, 5.0], 7, [[1.0, 2.0, 3.0]]])
+def test_people_that_are_not_one_number_for_each_value(held: object) -> None:
+    """For fakes and dummies any numbers were taken, and said to have errors."""
+    law = UserFakes(k=3, slots=1, chance=0.5)
+    for poll in (POLL, Poll("histogram", categories=3, n=10, randomizer=law)):
+        refused(lambda poll=poll: poll.predicted_stderrs(held), "3 numbers of at least 0")  # type: ignore[misc]
+
+
+def test_no_estimates_have_a_text() -> None:
+    asked = Poll("quantile", **BINS)
+    none = asked.derive(asked.tally(np.zeros(10, dtype=np.int64)))["ranges"]
+    assert "10 reports" in repr(none)
+    assert "10 reports" in str(none)
+
+
+@pytest.mark.parametrize(
+    "poll", [UNARY, Poll("histogram", categories=3, n=10, randomizer=UserFakes(k=3, slots=1, chance=0.5))]
+)
+def test_tallies_of_different_lengths(poll: Poll) -> None:
+    refused(lambda: poll.analyse_counts([[1], [1, 2]]), "counts must be")  # type: ignore[arg-type, list-item]
+
+
+def test_a_refusal_of_many_integers_is_short() -> None:
+    """A tree's are hundreds, and a hostile file's any number."""
+    terms: dict[str, Any] = {"n": 100, "epsilon": 1.0, "delta": 1e-4, "mechanism": "dummies"}
+    law = Poll("histogram", categories=3, **terms).law.as_json()
+    with pytest.raises(InvalidInput, match="the integers of dummies must be") as caught:
+        from_law({**law, "integers": ["1"] * 10_000})
+    assert len(str(caught.value)) < 400

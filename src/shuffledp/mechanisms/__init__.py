@@ -25,7 +25,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_taken
 
 if TYPE_CHECKING:
     from shuffledp._types import View
@@ -53,6 +53,14 @@ def kind_of(name: str) -> type[Mechanism]:
 
 def mechanism_of(law: Any, view: View = "reports") -> Mechanism:
     """The mechanism whose reports are drawn by ``law``."""
+    if view == "sums":
+        from shuffledp.randomizers.unary import UnaryEncoding
+
+        if not isinstance(law, UnaryEncoding):
+            raise InvalidInput(
+                f'the view "sums" must be of reports that are bits, one for each category, got {law!r}. Use OUE, '
+                f"RAPPOR or Unary."
+            )
     return kind_of(NAMES.get(type(law).__name__, ""))(law, view)
 
 
@@ -61,15 +69,13 @@ def calibrate(question: Any, target: Target, name: str | None = None, **choices:
     and meets the target.
     """
     known = question.choices or question.mechanisms
-    if name not in (None, *known, *question.mechanisms):  # a tuple, as what was given may not be hashable
+    if name is not None and str(name) not in (*known, *question.mechanisms):  # it may be anything
         raise InvalidInput(
             f"the mechanism must be one of {', '.join(known)} for a {question}, got {name!r}. Leave it out for the "
             f"usual one."
         )
     name = known[0] if name is None else name
-    if "view" in choices and name != "oue":
-        raise InvalidInput(
-            f'the view "sums" must be of the mechanism oue, got {name}. Its reports are bits, one for each category; '
-            f"others are not added up."
-        )
-    return kind_of(name).calibrate(question, target, name, **choices)
+    kind = kind_of(name)
+    if choices:
+        check_taken(kind.calibrate, choices, f"a {question} by {name}", *question.field_names())
+    return kind.calibrate(question, target, name, **choices)

@@ -141,13 +141,13 @@ class Estimate:
         pairs = zip(self.labels[:BRIEF], self.values[:BRIEF].tolist(), strict=True)
         first = ", ".join(f"{label}: {value:.6g}" for label, value in pairs)
         more = f", and {len(self.labels) - BRIEF:,} more" if len(self.labels) > BRIEF else ""
-        error = float(np.max(self.stderr))
+        error = float(np.max(self.stderr, initial=0.0))
         return f"<Estimate from {self.n:,} reports: {first}{more}; standard error at most {error:.3g}{self._seeded}>"
 
     def __str__(self) -> str:
         """A table."""
         low, high = self.interval()
-        width = max(len(str(label)) for label in self.labels[:SHOWN])
+        width = max((len(str(label)) for label in self.labels[:SHOWN]), default=0)
         lines = [f"{self.n} reports", f"{'':<{width}} {'estimate':>14} {'std. error':>12}   95 % interval"]
         for row in range(min(SHOWN, len(self.labels))):
             numbers = f"{self.values[row]:>14.6g} {self.stderr[row]:>12.4g}   [{low[row]:.6g}, {high[row]:.6g}]"
@@ -166,7 +166,7 @@ def combine(estimates: Sequence[Estimate]) -> Estimate:
         rows = first.rows.averaged([each.rows for each in estimates[1:]])
     if rows is None:
         raise InvalidInput(
-            "estimates must be of one protocol, with the same labels and the same number of reports, got different "
+            "estimates must be of one poll, with the same labels and the same number of reports, got different "
             "ones. "
             "Average the shares, values / n, of those that agree."
         )

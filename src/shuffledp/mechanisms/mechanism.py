@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.shuffler import Bag, check_most, check_tally
+from shuffledp.mechanisms.shuffler import Bag, as_tally, check_most, check_tally
 from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened
 from shuffledp.sampling import Rng
@@ -201,7 +201,7 @@ class Messages(Mechanism):
         return np.asarray(self.law.of_people(self.law.tally(bag.rows), len(bag)))
 
     def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
-        law, tally = self.law, np.asarray(counts)
+        law, tally = self.law, as_tally(counts)
         whole = tally.shape == (law.tally_size,)
         if not whole or tally.dtype.kind not in "iu" or tally.min() < 0:
             found = repr(tally.tolist())[:60] if whole else f"shape {tally.shape}"

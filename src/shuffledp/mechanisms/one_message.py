@@ -17,7 +17,7 @@ from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
-from shuffledp.mechanisms.shuffler import Bag, SummedBag
+from shuffledp.mechanisms.shuffler import Bag, SummedBag, as_tally
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.local_hash import OLH
@@ -26,7 +26,7 @@ from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened, Randomizer
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.randomizers.unary import OUE, RAPPOR, UnaryEncoding
+from shuffledp.randomizers.unary import OUE, RAPPOR
 from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
 from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Weights, Workload
@@ -62,12 +62,19 @@ class OneMessage(Voting):
 
     @classmethod
     def calibrate(  # type: ignore[override]
-        cls, question: Any, target: Target, name: str, *, view: View = "reports", **shape: Any
+        cls,
+        question: Any,
+        target: Target,
+        name: str,
+        *,
+        view: View = "reports",
+        k: int | None = None,
+        levels: Iterable[int] | None = None,
     ) -> Mechanism:
         """Numbers are reported on a grid of ``k`` steps, bins in ``levels`` of so many runs of
         them, or, where ``levels`` is empty, all at once; what is left out is chosen.
         """
-        family, parameters = _family(question, name, view, target, **shape)
+        family, parameters = _family(question, name, view, target, k, levels)
         if target.epsilon0 is None:
             return cls.calibrated(target, family, view=view, **parameters)
         return mechanism_of(family(**parameters, epsilon0=check_epsilon0(target.epsilon0)).realised, view)
@@ -106,13 +113,20 @@ class OneMessage(Voting):
         return super().bag(description, rows, secure=secure)
 
     def counted(self, bag: Bag) -> Ints:
-        return bag.rows if self.view == "sums" else super().counted(bag)
+        if self.view == "reports":
+            return super().counted(bag)
+        if not isinstance(bag, SummedBag):
+            raise InvalidInput(
+                f'the bag must hold sums only where view="sums" is promised, got {type(bag).__name__}. Take the one '
+                f"that shuffle(...) of this poll makes."
+            )
+        return bag.rows
 
     def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
         law = self.law
         if law.single:
             return super().opened(counts, n, honest)
-        seen, head = np.asarray(counts), 1 + law.blocks
+        seen, head = as_tally(counts), 1 + law.blocks
         if seen.shape != (law.tally_size,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= n:
             raise InvalidInput(
                 f"counts must be what tally(...) adds up to for at most n = {n} reports, got shape {seen.shape}. Add "
@@ -247,20 +261,19 @@ def _family(
     name: str,
     view: View,
     target: Target,
-    *,
-    k: int | None = None,
-    levels: Iterable[int] | None = None,
+    k: int | None,
+    levels: Iterable[int] | None,
 ) -> tuple[Family, dict[str, Any]]:
     """The laws to choose from, and their parameters other than epsilon0. A shape that is left out
     is chosen for the target.
     """
+    for wrong, given, fits in (("k", k, question.size is None), ("levels", levels, question.ordered)):
+        if given is not None and not fits:
+            raise InvalidInput(f"{wrong} must be left out for a {question}, got it. It says nothing of such reports.")
     if question.size is None:
         from shuffledp.mechanisms.grids import checked_steps
 
         return KRR, {"k": checked_steps(k, target) + 1}
-    if k is not None or (levels is not None and not question.ordered):
-        wrong = "k" if k is not None else "levels"
-        raise InvalidInput(f"{wrong} must be left out for a {question}, got it. It says nothing of such reports.")
     if question.ordered:
         from shuffledp.mechanisms.levels import checked_levels
 

@@ -163,12 +163,17 @@ def check_most(reports: int, n: int) -> None:
         )
 
 
+def as_tally(counts: ArrayLike) -> NDArray[Any]:
+    """Return ``counts`` as an array, an empty one for rows of different lengths."""
+    try:
+        return np.asarray(counts)
+    except ValueError:
+        return np.empty(0)
+
+
 def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
     """Return ``counts`` as how often each of ``length`` reports was sent."""
-    try:
-        seen = np.asarray(counts)
-    except ValueError:
-        seen = np.empty(0)
+    seen = as_tally(counts)
     # no entry above n is summed, so that the sum does not wrap
     if (
         seen.shape != (length,)

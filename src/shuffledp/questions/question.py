@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from shuffledp.domain import REMEDY, Stored
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, check_needed
 from shuffledp.questions import kind_of
 from shuffledp.schema import RELEASE, File, Label, Part, part, rules_of
 
@@ -81,6 +81,7 @@ class Question(Part):
     @classmethod
     def of(cls, **fields: Any) -> Self:
         """The question that a user of Python asks, with what is usually left out."""
+        check_needed(cls, fields)
         return cls(**fields).checked()
 
     @classmethod

@@ -171,6 +171,6 @@ def from_law(law: object) -> VotingRandomizer | MessageLaw:
             raise InvalidInput(f"{each} of {name} must be written as {mine!r}, got {law[each]!r}. {REMEDY}")
     if law["integers"] != (mine := [str(each) for each in randomizer.integers]):
         raise InvalidInput(
-            f"the integers of {name} must be {', '.join(mine)} out of 2^64, got {law['integers']!r}. {REMEDY}"
+            f"the integers of {name} must be {', '.join(mine):.80} out of 2^64, got {law['integers']!s:.80}. {REMEDY}"
         )
     return randomizer
