@@ -26,7 +26,7 @@ from shuffledp.randomizers.parameters import check_epsilon0
 from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened, Randomizer
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.randomizers.unary import OUE, RAPPOR
+from shuffledp.randomizers.unary import OUE, RAPPOR, UnaryEncoding
 from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
 from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Weights, Workload
