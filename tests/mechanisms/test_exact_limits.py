@@ -42,11 +42,11 @@ def test_without_half_a_vote_the_same_limits_are_missed() -> None:
     law = KRR(k=4, epsilon0=2.0).group_law(2, 20)
     values = law.estimate(np.arange(21.0), 20)
     held = np.clip(values, 0.0, 20)
-    base, slope = np.full(21, law.variance(0, 20)), np.full(21, law.variance(1, 20) - law.variance(0, 20))
+    base = law.variance(held, 20)
     own, other = (chance * (1.0 - chance) for chance in law[:2])
     thirds = (own * (1.0 - 2.0 * law.hit), other * (1.0 - 2.0 * law.miss))
     skew = (held * thirds[0] + (20 - held) * thirds[1]) / ((held * own + (20 - held) * other) * law.contrast)
-    low, high = ends(Weighted.once(values, np.sqrt(base), base, slope, skew, grain=np.zeros(21)), 0.025)
+    low, high = ends(Weighted.once(values, np.sqrt(base), base, skew, grain=np.zeros(21)), 0.025)
     chances = np.convolve(binom.pmf(np.arange(5), 4, law.hit), binom.pmf(np.arange(17), 16, law.miss))
     assert chances[(low > 4) | (high < 4)].sum() > 0.08
 

@@ -17,6 +17,7 @@ from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
+from shuffledp.mechanisms.report_sums import ReportSums
 from shuffledp.mechanisms.shuffler import Bag, SummedBag
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR
@@ -140,7 +141,8 @@ class OneMessage(Voting):
 
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         if isinstance(self.law, Unmixed):
-            return _unmixed(self.law, tally)
+            sums = ReportSums(self.law.table, self.law.weights.T, np.eye(self.law.k))
+            return sums.rows(tally.people, tally.blocks)
         if self.law.blocks:
             return _signs(self.law, tally)
         return self._sum(tally, workload) if isinstance(workload, Weights) else super()._rows(tally, workload)
@@ -222,29 +224,6 @@ def _signs(law: VotingRandomizer, tally: Opened) -> Rows:
     alone = np.bincount(block)[block] == 1
     far = (1.0 - law.hit) / law.blocks
     return Signs(tally.votes[None], tally.blocks[block][None], alone, tally.people, law.hit, far)
-
-
-def _unmixed(law: Unmixed, tally: Opened) -> Rows:
-    """Any matrix, from how often each report came.
-
-    The variance of a value's count depends on what all others hold. The standard error has the
-    estimates in their place; the interval has whatever is worst for that value, and where single
-    reports can move the estimate too far for a normal law, a bound that holds for any.
-    """
-    from shuffledp.mechanisms.exact_limits import Deviations
-    from shuffledp.mechanisms.rows import Weighted, widest_gap
-
-    n, k = tally.people, law.k
-    values: Floats = np.asarray(tally.blocks @ law.weights, dtype=np.float64)
-    held = np.clip(values, 0.0, n)
-    held = held * (n / held.sum()) if held.any() else np.full_like(values, n / k)
-    variance = held @ law.variances
-    own = np.diag(law.variances)
-    others = np.max(np.where(np.eye(k, dtype=bool), 0.0, law.variances), axis=0)
-    skew = np.divide(held @ law.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
-    bound = Deviations(n, own, others, *law.reach)
-    error, slope, grain = np.sqrt(variance), own - others, widest_gap(law.weights.T)
-    return Weighted.once(values, error, n * others, slope, skew, grain=grain, deviations=bound)
 
 
 def _family(

@@ -114,13 +114,6 @@ def _ratio(above: Floats, under: Floats) -> Floats:
     return np.divide(above, under, out=np.zeros_like(above), where=under > 0.0)
 
 
-def _few(there: Floats, nobody: Floats) -> NDArray[np.bool_]:
-    """Whether votes with a variance of ``there``, and of ``nobody`` for a value that nobody holds,
-    are too few for a normal law.
-    """
-    return (there < FEW) | ((nobody < FEW) & (there < MANY))
-
-
 @dataclass(frozen=True, eq=False)
 class TwoCoins(Rows):
     """Votes for groups of one size: Bin(c, hit) + Bin(people - c, miss), and perhaps those of
@@ -224,7 +217,7 @@ class Signs(Rows):
         low, high = _score(self.values, base, slope, skew, 2.0 / (own * rounds), -float(ndtri(tail)))
         held = np.clip(self.values, 0.0, self.people)
         there, nobody = (np.maximum(base + slope * at, 0.0) * (own * rounds) ** 2 for at in (held, 0.0))
-        if np.any(few := _few(there, nobody)):
+        if np.any(few := (there < FEW) | ((nobody < FEW) & (there < MANY))):
             votes, cast = (each.sum(axis=0)[few] for each in (self.votes, self.cast))
             exact = signed_limits(votes, cast, self.people * rounds, own, tail)
             low[few], high[few] = (end / rounds for end in exact)
@@ -233,20 +226,19 @@ class Signs(Rows):
 
 @dataclass(frozen=True, eq=False)
 class Weighted(Rows):
-    """Sums of one weight per report, around a true value c: variance ``base`` + ``slope`` c, third
-    moment over variance ``skew``. Of two neighboring estimates one is at most ``grain`` larger.
+    """Sums of one weight per report, with a variance of ``base`` and a third moment over that of
+    ``skew``. Of two neighboring estimates one is at most ``grain`` larger.
 
     ``deviations`` bound what one report does, for where these are too few for a normal law;
     ``always``, where what was seen does not even tell how much they vary. ``freedom`` counts the
     reports that a variance was estimated from, less one.
     """
 
-    seen, fixed = ("each", "error", "base", "slope", "skew"), ("grain",)
+    seen, fixed = ("each", "error", "base", "skew"), ("grain",)
 
     each: Floats
     error: Floats
     base: Floats
-    slope: Floats
     skew: Floats
     grain: Floats
     freedom: float = math.inf
@@ -260,20 +252,11 @@ class Weighted(Rows):
         return cls.once(values, np.sqrt(line), line, grain=none)
 
     @classmethod
-    def once(
-        cls,
-        values: Floats,
-        error: Floats,
-        base: Floats,
-        slope: Floats | None = None,
-        skew: Floats | None = None,
-        **more: Any,
-    ) -> Self:
+    def once(cls, values: Floats, error: Floats, base: Floats, skew: Floats | None = None, **more: Any) -> Self:
         """The estimates of one round."""
-        none = np.zeros_like(values)
-        lines = (values, error, base, none if slope is None else slope, none if skew is None else skew)
-        each, errors, bases, slopes, skews = (line[None] for line in lines)
-        return cls(each, errors, bases, slopes, skews, **more)
+        lines = (values, error, base, np.zeros_like(values) if skew is None else skew)
+        each, errors, bases, skews = (line[None] for line in lines)
+        return cls(each, errors, bases, skews, **more)
 
     @cached_property
     def values(self) -> Floats:
@@ -290,15 +273,11 @@ class Weighted(Rows):
     def limits(self, tail: float) -> Limits:
         freedom, rounds = self.freedom * self.rounds, self.rounds
         z = -float(ndtri(tail) if math.isinf(freedom) else stdtrit(freedom, tail))
-        base, slope, skew = (line.mean(axis=0) / rounds for line in (self.base, self.slope, self.skew))
-        low, high = _score(self.values, base, slope, skew, self.grain / rounds, z)
+        base, skew = (line.mean(axis=0) / rounds for line in (self.base, self.skew))
+        low, high = _score(self.values, base, 0.0, skew, self.grain / rounds, z)
         if self.deviations is None:
             return low, high
-        there, nobody = (
-            np.maximum(base + slope * held, 0.0) * (rounds / self.deviations.farthest) ** 2
-            for held in (np.clip(self.values, 0.0, self.deviations.people), 0.0)
-        )
-        if np.any(few := np.full_like(there, self.always, dtype=np.bool_) | _few(there, nobody)):
+        if np.any(few := (base * (rounds / self.deviations.farthest) ** 2 < FEW) | self.always):
             exact = self.deviations.at(few).limits(self.each.sum(axis=0)[few], rounds, tail)
             low[few], high[few] = (end / rounds for end in exact)
         return low, high
