@@ -117,7 +117,7 @@ def test_limits_of_all_counts_hold_at_once_where_few_people_are_in_a_bin() -> No
         rows = squares.rows(n, tally)
         low, high = ends(rows, 0.025 / 255)
         missed += bool(np.any((low > truth) | (high < truth)))
-        assert np.all(np.sqrt(rows.base[0]) >= rows.stderr)  # type: ignore[attr-defined]
+        assert np.all(np.sqrt(rows.base) >= rows.stderr)  # type: ignore[attr-defined]
     assert missed / runs < 0.05
 
 

@@ -63,7 +63,7 @@ class Levels(Mechanism):
         return ReportSums(self.law.rows, np.linalg.solve(weighted @ laws, weighted), workload.dense(self.size))
 
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
-        return self.sums(workload).rows(tally.people, tally.votes)
+        return self.sums(workload).rows(tally.reports, tally.votes)
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
         errors: Floats = np.sqrt(self.sums(workload).variances @ np.asarray(held, dtype=np.float64))

@@ -142,7 +142,7 @@ class OneMessage(Voting):
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         if isinstance(self.law, Unmixed):
             sums = ReportSums(self.law.table, self.law.weights.T, np.eye(self.law.k))
-            return sums.rows(tally.people, tally.blocks)
+            return sums.rows(tally.reports, tally.blocks)
         if self.law.blocks:
             return _signs(self.law, tally)
         return self._sum(tally, workload) if isinstance(workload, Weights) else super()._rows(tally, workload)
@@ -158,7 +158,7 @@ class OneMessage(Voting):
         from shuffledp.mechanisms.exact_limits import Deviations
         from shuffledp.mechanisms.rows import Weighted
 
-        law, people, contrast = self.law, tally.people, self.law.contrast
+        law, people, contrast = self.law, tally.reports, self.law.contrast
         middle, weights, strays = self._centred(workload)
         gamma, rounded = law.k * law.miss, people * workload.drawn
         value = people * middle + float(tally.votes @ weights) / contrast
@@ -169,11 +169,12 @@ class OneMessage(Voting):
         if people * gamma < HARDLY_ONE:
             most, far = self._worst_of_one(workload) / contrast**2, workload.spread / contrast
             bound = Deviations(people, *(np.array([each]) for each in (most, most, far, far)))
-        return Weighted.once(
+        return Weighted(
             np.array([value]),
             np.sqrt(line),
             line,
             grain=np.array([float(np.diff(workload.row).max()) / contrast]),
+            skew=np.zeros(1),
             freedom=float(max(people - 1, 1)),
             deviations=bound,
             always=bound is not None,
@@ -223,7 +224,7 @@ def _signs(law: VotingRandomizer, tally: Opened) -> Rows:
     block = law.block_of
     alone = np.bincount(block)[block] == 1
     far = (1.0 - law.hit) / law.blocks
-    return Signs(tally.votes[None], tally.blocks[block][None], alone, tally.people, law.hit, far)
+    return Signs(tally.votes, tally.blocks[block], alone, tally.reports, law.hit, far)
 
 
 def _family(

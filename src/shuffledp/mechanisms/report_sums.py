@@ -83,4 +83,4 @@ class ReportSums:
         own, others = (np.where(chosen, self.variances, 0.0).max(axis=1) for chosen in (inside, ~inside))
         bounds = Deviations(people, own, others, *self.reach)
         error, base, grain = np.sqrt(variance), variance + doubt, widest_gap(self.weights)
-        return Weighted.once(values, error, base, skew=skew, grain=grain, deviations=bounds)
+        return Weighted(values, error, base, grain, skew, deviations=bounds)

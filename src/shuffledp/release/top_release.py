@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.mechanisms.rows import Weighted
+from shuffledp.mechanisms.rows import Parts
 from shuffledp.record import (
     Asked,
     Certificate,
@@ -281,7 +281,7 @@ def _listed(found: TopWords) -> Estimate:
     """The listed words alone. Their limits still hold for all that were counted."""
     whole = found.estimate
     if whole is None:
-        return Estimate((), found.search.people, Weighted.normal(np.zeros(0), 0.0), found.secure, of=0)
+        return Estimate((), found.search.people, Parts((), 0, found.search.people), found.secure, of=0)
     return replace(whole.at(list(found.listed)), secure=found.secure, notes=())
 
 

@@ -313,7 +313,7 @@ def found_words(progress: Progress, *, secure: bool = True) -> TopWords:
         return TopWords(progress, None, (), secure)
     law, share = counted.group.randomizer, counted.group.share
     coins = GroupLaw(share * law.hit, share * law.miss, share * law.contrast)
-    rows = TwoCoins(counted.votes[None], search.people, coins)
+    rows = TwoCoins(counted.votes, search.people, coins)
     labels = tuple(label_of(search.alphabet, each) for each in counted.places.beginnings())
     every = _every(search, rows.values, counted.passed)
     estimate = Estimate(labels, search.people, rows, secure, of=every)
