@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, final
 
 import numpy as np
@@ -32,12 +32,13 @@ from shuffledp.errors import (
     shown,
 )
 from shuffledp.mechanisms import calibrate, mechanism_of
-from shuffledp.mechanisms.estimate import Estimate, check_estimates, combine
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.mechanism import Mechanism, Target
 from shuffledp.mechanisms.shuffler import Bag, Reports, check_most, check_same, gathered, notes_of
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Question
 from shuffledp.randomizers.law_file import from_law, law_of
+from shuffledp.randomizers.randomizer import Opened
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import brief
 
@@ -216,46 +217,57 @@ class Poll:
         """
         return np.asarray(self.randomizer.tally(rows))
 
-    def analyse(self, bag: Bag, **reading: Any) -> Estimate:
-        """Estimates from the reports in ``bag``, about the people who sent them. The question's
-        ``estimate`` says in which ways they can be read.
+    def analyse(self, bag: Bag, *later: Bag, **reading: Any) -> Estimate:
+        """Estimates from the reports in ``bag``, about the people who sent them. With the bags of
+        ``later`` rounds, whose reports are added up, the error falls with the square root of the
+        number of rounds. The question's ``estimate`` says in which ways they can be read.
         """
-        if not isinstance(bag, Bag):
-            raise InvalidInput(f"bag must come from shuffle(...), got {type(bag).__name__}. Shuffle the reports first.")
-        check_same(bag, self.describe())
-        check_most(len(bag), self.n)
-        counts = self.mechanism.counted(bag)
-        return self.analyse_counts(counts, secure=bag.secure, notes=notes_of(bag, self.n), **reading)
+        bags = (bag, *later)
+        if len(set(map(id, bags))) < len(bags):
+            raise InvalidInput("bags must be of different rounds, got one of them twice. List each round once.")
+        for each in bags:
+            if not isinstance(each, Bag):
+                raise InvalidInput(
+                    f"bag must come from shuffle(...), got {type(each).__name__}. Shuffle the reports first."
+                )
+            check_same(each, self.describe())
+            check_most(len(each), self.n)
+        counts = [self.mechanism.counted(each) for each in bags]
+        notes = tuple(dict.fromkeys(note for each in bags for note in notes_of(each, self.n)))
+        return self.analyse_counts(*counts, secure=all(each.secure for each in bags), notes=notes, **reading)
 
     def analyse_counts(
-        self, counts: ArrayLike, *, secure: bool = True, notes: tuple[str, ...] = (), **reading: Any
+        self, counts: ArrayLike, *later: ArrayLike, secure: bool = True, notes: tuple[str, ...] = (), **reading: Any
     ) -> Estimate:
-        """Unbiased estimates from the ``tally`` of a whole bag; counts may be negative."""
+        """Unbiased estimates from the ``tally`` of a whole bag, and of those of ``later`` rounds;
+        counts may be negative.
+        """
         if reading:
             check_taken(self.question.estimate, reading, f"the reading of a {self.question}")
-        tally = self.mechanism.opened(counts, self.n, self.honest)
+        tally = self._pooled((counts, *later))
         return self.question.estimate(self.mechanism, tally, secure=secure, notes=notes, **reading)
 
-    def derive(self, counts: ArrayLike, *, by: str | None = None) -> dict[str, Any]:
+    def derive(self, counts: ArrayLike, *later: ArrayLike, by: str | None = None) -> dict[str, Any]:
         """What else the same ``tally`` says, by name; see ``Question.derive``. It costs no more
         privacy.
         """
-        tally = self.mechanism.opened(counts, self.n, self.honest)
+        tally = self._pooled((counts, *later))
         return self.question.derive(self.mechanism, tally, self.question.estimate(self.mechanism, tally), by)
 
-    def combine(self, estimates: Sequence[Estimate]) -> Estimate:
-        """The average of the rounds' estimates; its error falls with the square root of their
-        number.
-        """
-        check_estimates(estimates)
-        if len(estimates) > self.rounds:
+    def _pooled(self, rounds: Sequence[ArrayLike]) -> Opened:
+        """The tally of all rounds: votes add up."""
+        if len(rounds) > self.rounds:
             raise InvalidInput(
-                f"estimates must number at most rounds = {self.rounds}, got {len(estimates)}. Build the poll with more "
+                f"tallies must number at most rounds = {self.rounds}, got {len(rounds)}. Build the poll with more "
                 f"rounds."
             )
-        if len(set(map(id, estimates))) < len(estimates):
-            raise InvalidInput("estimates must be of different rounds, got one of them twice. List each round once.")
-        return combine(estimates)
+        tallies = [self.mechanism.opened(counts, self.n, self.honest) for counts in rounds]
+        if len({tally.people for tally in tallies}) > 1:
+            raise InvalidInput(
+                f"rounds must have the same number of reports, got {', '.join(str(each.people) for each in tallies)}. "
+                f"Analyse each by itself, and average the shares, values / n."
+            )
+        return reduce(Opened.again, tallies)
 
     def check_noise(self, counts: ArrayLike) -> None:
         """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets

@@ -27,12 +27,12 @@ def rows_of(randomizer: KRR) -> NDArray[np.float64]:
 def coins(votes: object, n: int, hit: float, miss: float, contrast: float | None = None) -> TwoCoins:
     """What so many votes say of values that each of n people supports by one of two coins."""
     law = GroupLaw(hit, miss, hit - miss if contrast is None else contrast)
-    return TwoCoins(np.asarray(votes)[None], n, law)
+    return TwoCoins(np.asarray(votes), n, law)
 
 
-def rows_of_votes(law: object, votes: NDArray[np.int64], people: int, blocks: object = ()) -> Rows:
+def rows_of_votes(law: object, votes: NDArray[np.int64], people: int, blocks: object = (), rounds: int = 1) -> Rows:
     """What votes for every value say under a law."""
-    tally = Opened(people, np.asarray(blocks, dtype=np.int64), votes)
+    tally = Opened(people, np.asarray(blocks, dtype=np.int64), votes, rounds)
     return mechanism_of(law).rows(tally, Each(tuple(range(len(votes)))))
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom, nbinom
 
 from shuffledp import KRR, Poll
-from shuffledp.mechanisms.estimate import Estimate, combine
+from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.exact_limits import Votes, noise_above, noise_reach
-from shuffledp.mechanisms.rows import SharedNoise, Weighted, widest_gap
+from shuffledp.mechanisms.rows import Weighted, widest_gap
 from tests.mechanisms.simulation import coins, counts_of, ends, grid_counts
 
 
@@ -42,11 +42,11 @@ def test_without_half_a_vote_the_same_limits_are_missed() -> None:
     law = KRR(k=4, epsilon0=2.0).group_law(2, 20)
     values = law.estimate(np.arange(21.0), 20)
     held = np.clip(values, 0.0, 20)
-    base, slope = np.full(21, law.variance(0, 20)), np.full(21, law.variance(1, 20) - law.variance(0, 20))
+    base = law.variance(held, 20)
     own, other = (chance * (1.0 - chance) for chance in law[:2])
     thirds = (own * (1.0 - 2.0 * law.hit), other * (1.0 - 2.0 * law.miss))
     skew = (held * thirds[0] + (20 - held) * thirds[1]) / ((held * own + (20 - held) * other) * law.contrast)
-    low, high = ends(Weighted.once(values, np.sqrt(base), base, slope, skew, grain=np.zeros(21)), 0.025)
+    low, high = ends(Weighted(values, np.sqrt(base), base, np.zeros(21), skew), 0.025)
     chances = np.convolve(binom.pmf(np.arange(5), 4, law.hit), binom.pmf(np.arange(17), 16, law.miss))
     assert chances[(low > 4) | (high < 4)].sum() > 0.08
 
@@ -123,7 +123,7 @@ def test_the_interval_of_a_nearly_noiseless_histogram_contains_its_estimate() ->
 def test_the_average_of_nearly_noiseless_rounds_covers() -> None:
     poll, truth = Poll("histogram", categories=4, n=N, epsilon0=8.0, rounds=3), np.array([900, 90, 10, 0])
     rounds = counts_of(poll.randomizer, truth, np.random.default_rng(4), 1500).reshape(500, 3, 4)
-    averages = [combine([poll.analyse_counts(each) for each in three]) for three in rounds]
+    averages = [poll.analyse_counts(*three) for three in rounds]
     for level in (0.95, 0.999):
         covered = []
         for average in averages:
@@ -203,13 +203,3 @@ def test_limits_with_rounding_cover_by_enumeration(shape: float) -> None:
             off = np.arange(len(total)) - 299 - people * p
             assert total[off > far].sum() <= tail
             assert total[off < -far].sum() <= tail
-
-
-def test_rounds_add_up() -> None:
-    one = SharedNoise(np.array([[5.0]]), shape=1.0, ratio=0.5, variance=4.0)
-    both = one.averaged([SharedNoise(np.array([[8.0]]), shape=1.0, ratio=0.5, variance=4.0)])
-    assert both is not None
-    low, high = both.limits(0.025)
-    assert (low[0] + high[0]) / 2 == 6.5
-    assert high[0] - low[0] < 2 * noise_reach(1.0, 0.5, 0, 0.025)
-    assert one.averaged([SharedNoise(np.array([[8.0]]), shape=0.99, ratio=0.5, variance=4.0)]) is None

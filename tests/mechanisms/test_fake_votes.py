@@ -15,7 +15,7 @@ from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.exact_limits import FakeVotes, Votes
 from shuffledp.mechanisms.rows import TwoCoins
 from shuffledp.randomizers.messages.message import FakedValues
-from tests.mechanisms.simulation import ends
+from tests.mechanisms.simulation import ends, rows_of_votes
 
 HALF = 0.6065306597126334  # e^-1/2
 LAWS = {
@@ -34,7 +34,7 @@ def fake_votes(law: FakedValues, size: int, people: int) -> FakeVotes:
 
 
 def from_votes(votes: NDArray[np.int64], people: int, law: FakedValues, size: int = 1) -> TwoCoins:
-    return TwoCoins(votes[None], people, law.group_law(size, people), fake_votes(law, size, people))
+    return TwoCoins(votes, people, law.group_law(size, people), fake_votes(law, size, people))
 
 
 def check_fakes(law: FakedValues, people: int, votes: NDArray[np.int64], honest: int) -> None:
@@ -85,11 +85,7 @@ def test_two_rounds_are_averaged_by_their_exact_law(name: str) -> None:
     law, people = LAWS[name](), 10
     once = [votes_law(law, 1, people, held) for held in range(people + 1)]
     most = max(map(len, once))
-    totals = np.arange(2 * most)
-    first, second = totals // 2, totals - totals // 2
-    both = from_votes(first, people, law).averaged([from_votes(second, people, law)])
-    assert both is not None
-    low, high = ends(both, 0.025)
+    low, high = ends(rows_of_votes(law, np.arange(2 * most), people, rounds=2), 0.025)
     for held, chances in enumerate(once):
         total = np.convolve(chances, chances)
         inside = ((low <= held) & (held <= high))[: len(total)]

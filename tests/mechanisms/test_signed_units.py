@@ -51,8 +51,7 @@ def test_rounds_cost_and_average() -> None:
     again = Poll("count", value=1, n=1_000, epsilon=2.0, delta=1e-6, rounds=2)
     assert again.guarantee.delta_at_most(epsilon=2.0) <= 1e-6
     generator = np.random.default_rng(6)
-    rounds = [again.analyse(again.shuffle(again.encode([1] * 400 + [0] * 600, rng=generator))) for _ in range(2)]
-    both = again.combine(rounds)
+    both = again.analyse(*(again.shuffle(again.encode([1] * 400 + [0] * 600, rng=generator)) for _ in range(2)))
     assert abs(both[1] - 400) < 10 * both.stderr[0]
 
 

@@ -104,7 +104,7 @@ def estimated(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]
     asked = protocol(design)
     votes = [np.array(each) for each in tallies]
     options = design.get("analysis", {})
-    found = _numbers(asked.combine([asked.analyse_counts(each, **options) for each in votes]))
+    found = _numbers(asked.analyse_counts(*votes, **options))
     for tally in votes:
         asked.check_noise(tally)
     ask, first = design["question"], votes[0]
@@ -116,13 +116,13 @@ def estimated(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]
         for name, column in zip(("", "_low", "_high", "_all_low", "_all_high"), columns, strict=True):
             found[f"share{name}"] = np.where(known, column, 0.0).tolist()
     if ask["ask"] == "quantile":
-        rows = asked.question.quantiles(asked.combine([asked.analyse_counts(each) for each in votes]), LEVEL)
+        rows = asked.question.quantiles(asked.analyse_counts(*votes), LEVEL)
         found["quantile"] = [[float(each) for each in row[:4]] for row in rows]
         if ask.get("ranges"):
-            within = _numbers(asked.combine([asked.derive(each)["ranges"] for each in votes]))
+            within = _numbers(asked.derive(*votes)["ranges"])
             found |= {f"range_{name}": column for name, column in within.items() if name != "people"}
     if "ends" in asked.derive(first):
-        ends = _numbers(asked.combine([asked.derive(each)["ends"] for each in votes]))
+        ends = _numbers(asked.derive(*votes)["ends"])
         found |= {f"end_{name}": column for name, column in ends.items() if name != "people"}
     return found
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput, Poll, UserFakes
-from shuffledp.mechanisms.estimate import combine
 from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.planning import plan
 from shuffledp.questions.mean.question import MeanQuestion
@@ -238,8 +237,6 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: WORDS.predicted_stderrs("abc"), "counts must be finite numbers"),
         (lambda: POLL.predicted_stderrs([float("inf"), 1, 1]), "counts must be finite numbers"),
         (lambda: Poll("histogram", categories=10, mechanism=["x"], n=10, epsilon0=1.0), "mechanism must be one of"),  # type: ignore[arg-type]
-        (lambda: combine([1, 2]), "estimates must be a list of what analyse"),  # type: ignore[list-item]
-        (lambda: POLL.combine(3), "estimates must be a list of what analyse"),  # type: ignore[arg-type]
         (lambda: Poll(StatisticalQuery(query=5), n=10, epsilon0=1.0, k=1), "query must be a function"),  # type: ignore[arg-type]
         (lambda: Poll(StatisticalQuery(query=float, name=""), n=10, epsilon0=1.0, k=1), "name must be a string"),
         (lambda: Poll("sum", n=10, epsilon0=1.0, k=2, lower=-8e307, upper=8e307), "at most 1e"),
@@ -252,7 +249,7 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: POLL.analyse_counts([0, 0, 0]), "from 1 to n = 10"),
         (lambda: TALLY.analyse_counts([10, 0, 0, 0, 0], rounding="half"), "rounding must be one of"),  # type: ignore[arg-type]
         (lambda: POLL.analyse(POLL.shuffle(POLL.encode(["yes"] * 10)), estimator="guess"), "estimator must be one of"),  # type: ignore[arg-type]
-        (lambda: POLL.combine([]), "at least one estimate"),
+        (lambda: POLL.analyse_counts([5, 5, 0], [5, 5, 0]), "at most rounds = 1, got 2"),
         (lambda: POLL.analyse_counts([5, 5, 0]).interval(1.5), "level must lie in"),
         (lambda: POLL.analyse_counts([5, 5, 0]).value, "single estimate"),
         (lambda: POLL.analyse_counts([5, 5, 0])["never"], "label must be one of"),
@@ -264,9 +261,7 @@ def test_requests_that_make_no_sense(build: Callable[[], object], rule: str) -> 
 
 def test_rounds_of_different_questions_are_not_averaged() -> None:
     two = Poll("histogram", categories=["yes", "no", "maybe"], n=10, honest=5, epsilon0=2.0, rounds=2)
-    refused(
-        lambda: two.combine([two.analyse_counts([5, 5, 0]), two.analyse_counts([5, 4, 0])]), "same number of reports"
-    )
+    refused(lambda: two.analyse_counts([5, 5, 0], [5, 4, 0]), "same number of reports, got 10, 9")
 
 
 @pytest.mark.parametrize("epsilon0", [1e-6, 50.0])
@@ -337,8 +332,8 @@ def test_readings_that_a_question_does_not_know() -> None:
 def test_a_round_counts_once() -> None:
     """Its error would seem to fall with the square root of how often it is listed."""
     asked = Poll("histogram", categories=3, n=10, rounds=2, epsilon0=2.0)
-    once = asked.analyse_counts([5, 3, 2])
-    refused(lambda: asked.combine([once, once]), "different rounds")
+    bag = asked.shuffle(asked.encode([0] * 5 + [1] * 5))
+    refused(lambda: asked.analyse(bag, bag), "different rounds")
 
 
 @pytest.mark.parametrize("held", [[1.0], [1.0, 2.0], [-1.0, 5.0, 5.0], 7, [[1.0, 2.0, 3.0]]])

@@ -210,12 +210,20 @@ def test_rounds_are_averaged_and_some_of_the_numbers_can_be_looked_at() -> None:
     poll = crosstab(200, 7.0, rounds=2)
     votes = np.array([90, 50, 40, 10, 8, 2])
     once = poll.analyse_counts(votes)
-    twice = poll.combine([once, poll.analyse_counts(votes)])
+    twice = poll.analyse_counts(votes, votes)
     np.testing.assert_allclose(twice.values, once.values)
     assert np.all(np.diff(twice.interval(), axis=0) <= np.diff(once.interval(), axis=0) + 1e-9)
     chosen = np.array([10, 1, 6])
     some = once.at(chosen).limits(0.025)
     np.testing.assert_allclose(some, np.array(once.interval())[:, chosen])
+
+
+def test_shares_of_two_rounds_are_those_of_one_and_better_known() -> None:
+    poll = crosstab(2_000, 3.0, rounds=2)
+    votes = np.array([700, 500, 300, 200, 200, 100])
+    once, twice = (poll.derive(*rounds, by=poll.question.columns[0])["shares"]() for rounds in ([votes], [votes] * 2))
+    np.testing.assert_allclose(twice.values, once.values, atol=1e-12)
+    assert np.all(once.known & (once.lower < twice.lower) & (twice.upper < once.upper))
 
 
 def test_typed_answers_are_a_cell_and_half_an_answer_is_refused() -> None:

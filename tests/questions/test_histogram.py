@@ -107,13 +107,13 @@ def test_the_average_of_rounds_has_the_error_of_an_average_and_covers() -> None:
         np.array([500, 300, 150, 50, 0]),
     )
     counts = counts_of(poll.randomizer, truth, rng, 8000).reshape(2000, 4, 5)
-    averages = [poll.combine([poll.analyse_counts(each) for each in four]) for four in counts]
+    averages = [poll.analyse_counts(*four) for four in counts]
     values = np.array([each.values for each in averages])
     covered = np.mean([(low <= truth) & (truth <= high) for low, high in (each.interval() for each in averages)])
     assert np.all(np.abs(values.std(axis=0) / (poll.predicted_stderrs(truth) / 2.0) - 1.0) < 0.06)
     assert 0.94 < covered < 0.96
     with pytest.raises(InvalidInput, match=r"at most rounds = 4, got 5. Build"):
-        poll.combine([averages[0]] * 5)
+        poll.analyse_counts(*counts[0], counts[0, 0])
 
 
 def test_simplex_and_likelihood_are_histograms_and_agree_with_inversion_where_it_is_one() -> None:

@@ -12,11 +12,10 @@ from shuffledp.design import Design
 from shuffledp.domain import Bins
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Interval
-from shuffledp.mechanisms.levels import LeastSquares, Levels
+from shuffledp.mechanisms.levels import Levels
 from shuffledp.questions.quantile.cuts import cut_points
 from shuffledp.questions.quantile.quantile_rows import quantile_rows
 from shuffledp.randomizers import KRR, OUE
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import below
 from tests.mechanisms.simulation import ends
@@ -30,7 +29,7 @@ def test_the_covariance_of_least_squares_is_exact(sizes: tuple[int, ...]) -> Non
     """Every view of three people, each with its probability: mean, variance and third moment."""
     law = OneLevel.of_sizes(sizes=sizes, epsilon0=1.5).realised
     groups = np.tril(np.ones((law.k, law.k)))[:-1]
-    squares = LeastSquares(law, groups)
+    squares = Levels(law).sums(below(tuple(range(1, law.k))))
     for people in [(0, 0, 0), (0, 1, law.k - 1), (2, 2, 3)]:
         views = np.array(list(itertools.product(range(law.tally_size), repeat=3)))
         chance = law.rows[np.array(people), views].prod(axis=1)
@@ -92,13 +91,13 @@ def test_people_who_crowd_in_few_bins_are_not_taken_for_spread_ones(crowded: lis
     bins cut off at 0 it came out half as large, and one interval in six missed.
     """
     law, runs, n = OneLevel.of_sizes(sizes=(4, 16, 64), epsilon0=3.0).realised, 400, 300
-    squares, rng = LeastSquares(law, np.tril(np.ones((64, 64)))[:-1]), np.random.default_rng(5)
+    squares, rng = Levels(law).sums(below(tuple(range(1, 64)))), np.random.default_rng(5)
     held = np.zeros(64)
     held[crowded] = n / len(crowded)
     truth, errors, missed = squares.groups @ held, np.zeros(63), np.zeros(63)
     for _ in range(runs):
         tally = np.sum([rng.multinomial(n // len(crowded), law.rows[place]) for place in crowded], axis=0)
-        rows = squares.rows(Opened(n, tally[:0], tally))
+        rows = squares.rows(n, tally)
         low, high = ends(rows, 0.025)
         missed += (low > truth) | (high < truth)
         errors += rows.stderr**2
@@ -111,14 +110,14 @@ def test_limits_of_all_counts_hold_at_once_where_few_people_are_in_a_bin() -> No
     were known, fail in one run of ten.
     """
     law, runs, n = OneLevel.of_sizes(sizes=(64, 256), epsilon0=2.0).realised, 250, 300
-    squares, rng, missed = LeastSquares(law, np.tril(np.ones((256, 256)))[:-1]), np.random.default_rng(3), 0
+    squares, rng, missed = Levels(law).sums(below(tuple(range(1, 256)))), np.random.default_rng(3), 0
     truth = squares.groups @ np.bincount([1, 254], minlength=256) * n / 2
     for _ in range(runs):
         tally = np.sum([rng.multinomial(n // 2, law.rows[place]) for place in (1, 254)], axis=0)
-        rows = squares.rows(Opened(n, tally[:0], tally))
+        rows = squares.rows(n, tally)
         low, high = ends(rows, 0.025 / 255)
         missed += bool(np.any((low > truth) | (high < truth)))
-        assert np.all(np.sqrt(rows.base[0]) >= rows.stderr)  # type: ignore[attr-defined]
+        assert np.all(np.sqrt(rows.base) >= rows.stderr)  # type: ignore[attr-defined]
     assert missed / runs < 0.05
 
 

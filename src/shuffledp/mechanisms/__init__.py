@@ -8,6 +8,7 @@ fakes            people add fakes to their true messages
 dummies          the shuffler adds dummies to true messages
 tree             dummies on all levels of a tree of bins at once
 levels           one of several levels of bins
+report_sums      sums of a weight per report, of levels and of matrices
 signed_units     +1 and -1 messages
 split_and_mix    shares of a number that say nothing one by one
 grids            the steps of a grid on which numbers are reported

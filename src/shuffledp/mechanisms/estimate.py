@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,40 +157,11 @@ class Estimate:
         return "\n".join([*lines, *self.notes])
 
 
-def combine(estimates: Sequence[Estimate]) -> Estimate:
-    """The average of several rounds' estimates of the same thing, each with fresh randomness."""
-    check_estimates(estimates)
-    first = estimates[0]
-    rows = None
-    if all(each.labels == first.labels and each.n == first.n for each in estimates):
-        rows = first.rows.averaged([each.rows for each in estimates[1:]])
-    if rows is None:
-        raise InvalidInput(
-            "estimates must be of one poll, with the same labels and the same number of reports, got different "
-            "ones. "
-            "Average the shares, values / n, of those that agree."
-        )
-    notes = tuple(dict.fromkeys(note for each in estimates for note in each.notes))
-    values: Floats = np.mean([each.values for each in estimates], axis=0)
-    same = all(each.estimated is None for each in estimates)
-    secure = all(each.secure for each in estimates)
-    return Estimate(first.labels, first.n, rows, secure, notes, estimated=None if same else values)
-
-
 def _read_only(column: Floats) -> Floats:
     """What is shown and what is saved stay the same."""
     view = column.view()
     view.setflags(write=False)
     return view
-
-
-def check_estimates(estimates: object) -> None:
-    """Refuse what is not a list of estimates."""
-    remedy = "Analyse one bag per round and pass the list."
-    if not isinstance(estimates, (list, tuple)) or not all(isinstance(each, Estimate) for each in estimates):
-        raise InvalidInput(f"estimates must be a list of what analyse(...) returns, got {estimates!r}. {remedy}")
-    if not estimates:
-        raise InvalidInput(f"estimates must hold at least one estimate, got none. {remedy}")
 
 
 def check_level(level: float) -> float:
@@ -214,7 +185,7 @@ def simplex(values: Floats, total: float) -> Floats:
     return projected
 
 
-def likelihood(counts: NDArray[np.int64], hit: float, miss: float) -> Floats:
+def likelihood(counts: NDArray[Any], hit: float, miss: float) -> Floats:
     """The maximum-likelihood counts for k-ary randomized response: where EM (iterative Bayesian
     updating) converges to.
 

@@ -220,10 +220,10 @@ class Deviations:
         own, others, above, below = (part[places] for part in (self.own, self.others, self.above, self.below))
         return replace(self, own=own, others=others, above=above, below=below)
 
-    def limits(self, seen: Floats, rounds: int, tail: float) -> tuple[Floats, Floats]:
-        """The last c at which what was ``seen`` in so many rounds is not rarer than ``tail``."""
+    def limits(self, seen: Floats, tail: float) -> tuple[Floats, Floats]:
+        """The last c at which what was ``seen`` is not rarer than ``tail``."""
         strength, slope = -math.log(tail), self.own - self.others
-        here = self.people * rounds * self.others + slope * seen  # V, were the estimate the truth
+        here = self.people * self.others + slope * seen  # V, were the estimate the truth
         over = _farthest(here, self.above / 3.0 - slope, strength)
         under = _farthest(here, self.below / 3.0 + slope, strength)
         return seen - over, seen + under

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -32,6 +31,7 @@ from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.mechanism import Mechanism, Target
 from shuffledp.mechanisms.one_message import Family, OneMessage
+from shuffledp.mechanisms.report_sums import ReportSums
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers.levels import OneLevel
@@ -62,22 +62,25 @@ class Levels(Mechanism):
             )
         return self.checked(question)
 
-    def _squares(self, workload: Workload) -> LeastSquares:
-        return LeastSquares(self.law, workload.dense(self.size))
+    def sums(self, workload: Workload) -> ReportSums:
+        """What each report adds to each row, by weighted least squares."""
+        laws = self.law.rows.T
+        weighted = (laws / laws.sum(axis=1, keepdims=True)).T
+        return ReportSums(self.law.rows, np.linalg.solve(weighted @ laws, weighted), workload.dense(self.size))
 
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
-        return self._squares(workload).rows(tally)
+        return self.sums(workload).rows(tally.reports, tally.votes)
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
-        errors: Floats = np.sqrt(self._squares(workload).variances @ np.asarray(held, dtype=np.float64))
+        errors: Floats = np.sqrt(self.sums(workload).variances @ np.asarray(held, dtype=np.float64))
         return errors
 
     def worst(self, workload: Workload, people: int) -> float:
-        return float(np.sqrt(people * self._squares(workload).variances.max()))
+        return float(np.sqrt(people * self.sums(workload).variances.max()))
 
     def influence(self, workload: Workload) -> Floats:
         """The largest less the smallest weight that a report of any node has."""
-        spread: Floats = np.ptp(self._squares(workload).weights, axis=1)
+        spread: Floats = np.ptp(self.sums(workload).weights, axis=1)
         return spread
 
 
@@ -129,59 +132,3 @@ def level_sizes(bins: int) -> list[tuple[int, ...]]:
         sizes = (coarser, *sizes)
         shapes.append(sizes)
     return shapes
-
-
-@dataclass(frozen=True, eq=False)
-class LeastSquares:
-    """The estimates that reports of ``law`` give of how many people are in some groups of bins;
-    ``groups`` has a row for each group, 1 for its bins and 0 for others.
-    """
-
-    law: OneLevel
-    groups: Floats
-
-    @cached_property
-    def weights(self) -> Floats:
-        """What a report of each node adds to each estimate."""
-        laws = self.law.rows.T
-        weighted = (laws / laws.sum(axis=1, keepdims=True)).T
-        found: Floats = self.groups @ np.linalg.solve(weighted @ laws, weighted)
-        return found
-
-    @cached_property
-    def variances(self) -> Floats:
-        """What a person in each bin adds to the variance of each estimate."""
-        exact: Floats = np.maximum(self.weights**2 @ self.law.rows.T - self.groups, 0.0)
-        return exact
-
-    @cached_property
-    def thirds(self) -> Floats:
-        """The same for the third central moment: E a^3 - 3 m E a^2 + 2 m^3, where m is 0 or 1."""
-        squares, cubes = (self.weights**power @ self.law.rows.T for power in (2, 3))
-        exact: Floats = cubes - self.groups * (3.0 * squares - 2.0)
-        return exact
-
-    def rows(self, tally: Opened) -> Rows:
-        """The estimates and their noise, for the people as they are estimated to be spread.
-
-        The variance is linear in the people, so unbiased estimates of them, negative ones too, give
-        an unbiased one of it; were they cut off at 0, people who crowd in one bin would seem to be
-        spread over many, which hides the error that crowds have. No people have less than the
-        least. With few people in a bin the variance is uncertain, and too small just where the
-        estimate is off: the noise, of which limits are made, has a standard error of it more.
-        """
-        from shuffledp.mechanisms.exact_limits import Deviations
-        from shuffledp.mechanisms.rows import Weighted, widest_gap
-
-        n, seen = tally.people, tally.votes
-        values: Floats = self.weights @ seen
-        bins = LeastSquares(self.law, np.eye(self.law.k)).weights
-        held, adding = bins @ seen, self.variances @ bins
-        variance = np.maximum(adding @ seen, n * self.variances.min(axis=1))
-        doubt = np.sqrt(np.maximum(adding**2 @ seen - (adding @ seen) ** 2 / max(n, 1), 0.0))
-        skew = np.divide(self.thirds @ held, variance, out=np.zeros_like(values), where=variance > 0.0)
-        inside = self.groups > 0.0
-        own, others = (np.where(chosen, self.variances, 0.0).max(axis=1) for chosen in (inside, ~inside))
-        bounds = Deviations(n, own, others, self.weights.max(axis=1), 1.0 - self.weights.min(axis=1))
-        error, base, grain = np.sqrt(variance), variance + doubt, widest_gap(self.weights)
-        return Weighted.once(values, error, base, skew=skew, grain=grain, deviations=bounds)

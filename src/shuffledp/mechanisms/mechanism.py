@@ -120,9 +120,12 @@ class Mechanism(ABC):
         return Estimate(workload.labels, tally.people, self.rows(tally, workload), secure, notes)
 
     def rows(self, tally: Opened, workload: Workload) -> Rows:
-        """The law of what is estimated."""
+        """The law of what is estimated; of several rounds that is the mean."""
+        from shuffledp.mechanisms.rows import Scaled
+
         self.check_answers(workload)
-        return self._rows(tally, workload)
+        rows = self._rows(tally, workload)
+        return rows if tally.rounds == 1 else Scaled(rows, 1.0 / tally.rounds)
 
     def check_answers(self, workload: Workload) -> None:
         """Refuse rows of which its reports say nothing."""
@@ -134,6 +137,7 @@ class Mechanism(ABC):
             )
 
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
+        """The law of the sum over all rounds: people count once for each report."""
         raise NotImplementedError
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
@@ -231,10 +235,13 @@ class Voting(Mechanism):
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         from shuffledp.mechanisms.rows import Parts, TwoCoins
 
-        people, _, votes = tally
+        people, votes, rounds = tally.people, tally.votes, tally.rounds
 
         def coins(size: int, seen: Ints) -> TwoCoins:
-            return TwoCoins(seen[None], people, self._group(size, people), self._fakes(size, people))
+            law, fakes = self._group(size, people), self._fakes(size, people)
+            if rounds > 1:
+                law, fakes = law.times(rounds), fakes and fakes.times(rounds)
+            return TwoCoins(seen, tally.reports, law, fakes)
 
         if isinstance(workload, Each):
             return coins(1, votes)
@@ -242,7 +249,7 @@ class Voting(Mechanism):
         for size, turned, places in self._sizes(workload):
             mine = int(votes.sum()) - seen[places] if turned else seen[places]
             parts.append((places, turned, coins(size, mine)))
-        return Parts(tuple(parts), len(workload), people)
+        return Parts(tuple(parts), len(workload), tally.reports)
 
     def _sizes(self, workload: Workload) -> list[tuple[int, bool, Ints]]:
         """The rows that have the same law. A group of more than half of the places is counted by

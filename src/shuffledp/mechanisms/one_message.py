@@ -17,6 +17,7 @@ from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
+from shuffledp.mechanisms.report_sums import ReportSums
 from shuffledp.mechanisms.shuffler import Bag, SummedBag, as_tally
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR
@@ -149,7 +150,8 @@ class OneMessage(Voting):
 
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         if isinstance(self.law, Unmixed):
-            return _unmixed(self.law, tally)
+            sums = ReportSums(self.law.table, self.law.weights.T, np.eye(self.law.k))
+            return sums.rows(tally.reports, tally.blocks)
         if self.law.blocks:
             return _signs(self.law, tally)
         return self._sum(tally, workload) if isinstance(workload, Weights) else super()._rows(tally, workload)
@@ -165,7 +167,7 @@ class OneMessage(Voting):
         from shuffledp.mechanisms.exact_limits import Deviations
         from shuffledp.mechanisms.rows import Weighted
 
-        law, people, contrast = self.law, tally.people, self.law.contrast
+        law, people, contrast = self.law, tally.reports, self.law.contrast
         middle, weights, strays = self._centred(workload)
         gamma, rounded = law.k * law.miss, people * workload.drawn
         value = people * middle + float(tally.votes @ weights) / contrast
@@ -176,11 +178,12 @@ class OneMessage(Voting):
         if people * gamma < HARDLY_ONE:
             most, far = self._worst_of_one(workload) / contrast**2, workload.spread / contrast
             bound = Deviations(people, *(np.array([each]) for each in (most, most, far, far)))
-        return Weighted.once(
+        return Weighted(
             np.array([value]),
             np.sqrt(line),
             line,
             grain=np.array([float(np.diff(workload.row).max()) / contrast]),
+            skew=np.zeros(1),
             freedom=float(max(people - 1, 1)),
             deviations=bound,
             always=bound is not None,
@@ -230,30 +233,7 @@ def _signs(law: VotingRandomizer, tally: Opened) -> Rows:
     block = law.block_of
     alone = np.bincount(block)[block] == 1
     far = (1.0 - law.hit) / law.blocks
-    return Signs(tally.votes[None], tally.blocks[block][None], alone, tally.people, law.hit, far)
-
-
-def _unmixed(law: Unmixed, tally: Opened) -> Rows:
-    """Any matrix, from how often each report came.
-
-    The variance of a value's count depends on what all others hold. The standard error has the
-    estimates in their place; the interval has whatever is worst for that value, and where single
-    reports can move the estimate too far for a normal law, a bound that holds for any.
-    """
-    from shuffledp.mechanisms.exact_limits import Deviations
-    from shuffledp.mechanisms.rows import Weighted, widest_gap
-
-    n, k = tally.people, law.k
-    values: Floats = np.asarray(tally.blocks @ law.weights, dtype=np.float64)
-    held = np.clip(values, 0.0, n)
-    held = held * (n / held.sum()) if held.any() else np.full_like(values, n / k)
-    variance = held @ law.variances
-    own = np.diag(law.variances)
-    others = np.max(np.where(np.eye(k, dtype=bool), 0.0, law.variances), axis=0)
-    skew = np.divide(held @ law.skews, variance, out=np.zeros_like(values), where=variance > 0.0)
-    bound = Deviations(n, own, others, *law.reach)
-    error, slope, grain = np.sqrt(variance), own - others, widest_gap(law.weights.T)
-    return Weighted.once(values, error, n * others, slope, skew, grain=grain, deviations=bound)
+    return Signs(tally.votes, tally.blocks[block], alone, tally.reports, law.hit, far)
 
 
 def _family(

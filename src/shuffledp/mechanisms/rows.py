@@ -8,16 +8,13 @@ Known        a weighted sum of dummies, whose law is known and the same for all 
 SharedNoise  a sum to which everybody adds a share of the noise
 Parts        rows of several laws
 Scaled       the same in another unit
-
-What was seen has a line for each round: the mean of rounds is one estimate with less noise.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -37,13 +34,11 @@ Limits = tuple[Floats, Floats]
 
 
 class Rows(ABC):
-    """Estimates, their standard errors, and limits. Fields named in ``seen`` have a line for each
-    round; on their last axis, and on that of ``fixed`` ones, are the rows. The others are the same
-    for all rows.
+    """Estimates, their standard errors, and limits. Fields named in ``by_row`` have an entry for
+    each row, the others are the same for all rows.
     """
 
-    seen: ClassVar[tuple[str, ...]]
-    fixed: ClassVar[tuple[str, ...]] = ()
+    by_row: ClassVar[tuple[str, ...]]
 
     @property
     @abstractmethod
@@ -61,30 +56,10 @@ class Rows(ABC):
         normal approximation where votes are many.
         """
 
-    @property
-    def rounds(self) -> int:
-        """Of how many rounds this is the mean."""
-        return len(getattr(self, self.seen[0]))
-
     def at(self, places: Any) -> Self:
         """Some of the rows."""
-        chosen = {name: getattr(self, name)[..., places] for name in (*self.seen, *self.fixed)}
+        chosen = {name: getattr(self, name)[places] for name in self.by_row}
         return replace(self, **chosen)  # type: ignore[type-var]
-
-    def averaged(self, others: Sequence[Rows]) -> Self | None:
-        """The mean of independent rounds; none, if they do not all have the same law."""
-        same = [each.name for each in fields(self) if each.name not in self.seen]  # type: ignore[arg-type]
-        for other in others:
-            if type(other) is not type(self) or not all(_equal(getattr(self, n), getattr(other, n)) for n in same):
-                return None
-        lines = {name: np.concatenate([getattr(each, name) for each in (self, *others)]) for name in self.seen}
-        return replace(self, **lines)  # type: ignore[type-var]
-
-
-def _equal(one: Any, other: Any) -> bool:
-    if isinstance(one, Deviations) and isinstance(other, Deviations):
-        return all(np.array_equal(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
-    return isinstance(one, FakeVotes) or np.array_equal(one, other)  # fakes follow from all else
 
 
 def _score(values: Floats, base: Any, slope: Any, skew: Any, grain: Any, z: float) -> Limits:
@@ -112,13 +87,6 @@ def _ratio(above: Floats, under: Floats) -> Floats:
     return np.divide(above, under, out=np.zeros_like(above), where=under > 0.0)
 
 
-def _few(there: Floats, nobody: Floats) -> NDArray[np.bool_]:
-    """Whether votes with a variance of ``there``, and of ``nobody`` for a value that nobody holds,
-    are too few for a normal law.
-    """
-    return (there < FEW) | ((nobody < FEW) & (there < MANY))
-
-
 @dataclass(frozen=True, eq=False)
 class TwoCoins(Rows):
     """Votes for groups of one size: Bin(c, hit) + Bin(people - c, miss), and perhaps those of
@@ -128,7 +96,7 @@ class TwoCoins(Rows):
     2016). Variance and third moment are exact and linear in c.
     """
 
-    seen = ("votes",)
+    by_row = ("votes",)
 
     votes: Ints
     people: int
@@ -136,39 +104,31 @@ class TwoCoins(Rows):
     fakes: FakeVotes | None = None
 
     @cached_property
-    def _each(self) -> Floats:
-        each: Floats = self.coins.estimate(self.votes.astype(np.float64), self.people)
-        return each
+    def values(self) -> Floats:
+        return np.asarray(self.coins.estimate(self.votes.astype(np.float64), self.people))
 
     @cached_property
     def _held(self) -> Floats:
-        return np.clip(self._each, 0.0, self.people)
-
-    @cached_property
-    def values(self) -> Floats:
-        return np.asarray(self._each.mean(axis=0))
+        return np.clip(self.values, 0.0, self.people)
 
     @cached_property
     def stderr(self) -> Floats:
-        variance = np.maximum(self.coins.variance(self._held, self.people), 0.0)
-        return np.asarray(np.sqrt(variance.mean(axis=0) / self.rounds))
+        return np.asarray(np.sqrt(np.maximum(self.coins.variance(self._held, self.people), 0.0)))
 
     def limits(self, tail: float) -> Limits:
-        (hit, miss, contrast, *_), n, rounds = self.coins, self.people, self.rounds
-        fakes = self.fakes if self.fakes is None or rounds == 1 else self.fakes.times(rounds)
-        votes = Votes(n * rounds, hit, miss, fakes)
+        (hit, miss, contrast, *_), n = self.coins, self.people
+        votes = Votes(n, hit, miss, self.fakes)
         if self.fakes is not None:
-            low, high = votes.limits(self.votes.sum(axis=0), tail)
-            return low / rounds, high / rounds
+            return votes.limits(self.votes, tail)
         own, other = hit * (1.0 - hit), miss * (1.0 - miss)
         thirds = (own * (1.0 - 2.0 * hit), other * (1.0 - 2.0 * miss))
         variance, third = (self._held * mine + (n - self._held) * stray for mine, stray in ((own, other), thirds))
-        base, slope = n * other / contrast**2 / rounds, (1.0 - hit - miss) / contrast / rounds
-        skew = _ratio(third, variance * contrast).mean(axis=0) / rounds
-        low, high = _score(self.values, base, slope, skew, 1.0 / (contrast * rounds), -float(ndtri(tail)))
-        there = (base + slope * np.clip(self.values, 0.0, n)) * (contrast * rounds) ** 2
+        base, slope = n * other / contrast**2, (1.0 - hit - miss) / contrast
+        skew = _ratio(third, variance * contrast)
+        low, high = _score(self.values, base, slope, skew, 1.0 / contrast, -float(ndtri(tail)))
+        there = (base + slope * self._held) * contrast**2
         if np.any(few := there < MANY):  # the exact law is taken as long as a normal one can be told from it
-            low[few], high[few] = (end / rounds for end in votes.limits(self.votes.sum(axis=0)[few], tail))
+            low[few], high[few] = votes.limits(self.votes[few], tail)
         return low, high
 
 
@@ -182,7 +142,7 @@ class Signs(Rows):
     known. ``far`` is how often a report strays into a given other block.
     """
 
-    seen, fixed = ("votes", "cast"), ("alone",)
+    by_row = ("votes", "cast", "alone")
 
     votes: Ints
     cast: Ints
@@ -192,113 +152,79 @@ class Signs(Rows):
     far: float
 
     @cached_property
+    def values(self) -> Floats:
+        return np.asarray(self.votes / self.hit)
+
+    @cached_property
     def _held(self) -> Floats:
-        return np.clip(self.votes / self.hit, 0.0, self.people)
+        return np.clip(self.values, 0.0, self.people)
 
     @cached_property
     def _variance(self) -> Floats:
-        """Of the votes of each round."""
+        """Of the votes."""
         held, own = self._held, self.hit
         strays = np.where(self.alone, self.people * self.far, np.maximum(self.cast - held * own, 0.0))
         variance: Floats = held * own * (1.0 - own) + strays
         return variance
 
     @cached_property
-    def values(self) -> Floats:
-        return np.asarray((self.votes / self.hit).mean(axis=0))
-
-    @cached_property
     def stderr(self) -> Floats:
-        return np.asarray(np.sqrt(self._variance.mean(axis=0) / self.rounds) / self.hit)
+        return np.asarray(np.sqrt(self._variance) / self.hit)
 
     def limits(self, tail: float) -> Limits:
-        own, rounds = self.hit, self.rounds
+        own = self.hit
         third = self._held * own * (1.0 - 3.0 * (own + self.far) + 2.0 * own**2)
-        skew = _ratio(third, self._variance * own).mean(axis=0) / rounds
-        cast = self.cast.mean(axis=0)
-        base = np.where(self.alone, self.people * self.far, cast) / own**2 / rounds
-        slope = np.where(self.alone, (1.0 - own) / own, -1.0) / rounds
+        skew = _ratio(third, self._variance * own)
+        base = np.where(self.alone, self.people * self.far, self.cast) / own**2
+        slope = np.where(self.alone, (1.0 - own) / own, -1.0)
         # Of the votes cast, one more is for it where one less is against: steps are of two.
-        low, high = _score(self.values, base, slope, skew, 2.0 / (own * rounds), -float(ndtri(tail)))
-        held = np.clip(self.values, 0.0, self.people)
-        there, nobody = (np.maximum(base + slope * at, 0.0) * (own * rounds) ** 2 for at in (held, 0.0))
-        if np.any(few := _few(there, nobody)):
-            votes, cast = (each.sum(axis=0)[few] for each in (self.votes, self.cast))
-            exact = signed_limits(votes, cast, self.people * rounds, own, tail)
-            low[few], high[few] = (end / rounds for end in exact)
+        low, high = _score(self.values, base, slope, skew, 2.0 / own, -float(ndtri(tail)))
+        there, nobody = (np.maximum(base + slope * at, 0.0) * own**2 for at in (self._held, 0.0))
+        if np.any(few := (there < FEW) | ((nobody < FEW) & (there < MANY))):
+            low[few], high[few] = signed_limits(self.votes[few], self.cast[few], self.people, own, tail)
         return low, high
 
 
 @dataclass(frozen=True, eq=False)
 class Weighted(Rows):
-    """Sums of one weight per report, around a true value c: variance ``base`` + ``slope`` c, third
-    moment over variance ``skew``. Of two neighboring estimates one is at most ``grain`` larger.
+    """Sums of one weight per report, with a variance of ``base`` and a third moment over that of
+    ``skew``. Of two neighboring estimates one is at most ``grain`` larger.
 
     ``deviations`` bound what one report does, for where these are too few for a normal law;
     ``always``, where what was seen does not even tell how much they vary. ``freedom`` counts the
     reports that a variance was estimated from, less one.
     """
 
-    seen, fixed = ("each", "error", "base", "slope", "skew"), ("grain",)
+    by_row = ("found", "error", "base", "grain", "skew")
 
-    each: Floats
+    found: Floats
     error: Floats
     base: Floats
-    slope: Floats
-    skew: Floats
     grain: Floats
+    skew: Floats
     freedom: float = math.inf
     deviations: Deviations | None = None
     always: bool = False
 
-    @classmethod
-    def normal(cls, values: Floats, variance: float) -> Weighted:
-        """Estimates with normal noise of a known variance."""
-        none, line = np.zeros(len(values)), np.full(len(values), variance)
-        return cls.once(values, np.sqrt(line), line, grain=none)
-
-    @classmethod
-    def once(
-        cls,
-        values: Floats,
-        error: Floats,
-        base: Floats,
-        slope: Floats | None = None,
-        skew: Floats | None = None,
-        **more: Any,
-    ) -> Self:
-        """The estimates of one round."""
-        none = np.zeros_like(values)
-        lines = (values, error, base, none if slope is None else slope, none if skew is None else skew)
-        each, errors, bases, slopes, skews = (line[None] for line in lines)
-        return cls(each, errors, bases, slopes, skews, **more)
-
-    @cached_property
+    @property
     def values(self) -> Floats:
-        return np.asarray(self.each.mean(axis=0))
+        return self.found
 
-    @cached_property
+    @property
     def stderr(self) -> Floats:
-        return np.asarray(np.sqrt((self.error**2).mean(axis=0) / self.rounds))
+        return self.error
 
     def at(self, places: Any) -> Self:
         some = super().at(places)
         return some if some.deviations is None else replace(some, deviations=some.deviations.at(places))
 
     def limits(self, tail: float) -> Limits:
-        freedom, rounds = self.freedom * self.rounds, self.rounds
-        z = -float(ndtri(tail) if math.isinf(freedom) else stdtrit(freedom, tail))
-        base, slope, skew = (line.mean(axis=0) / rounds for line in (self.base, self.slope, self.skew))
-        low, high = _score(self.values, base, slope, skew, self.grain / rounds, z)
+        z = -float(ndtri(tail) if math.isinf(self.freedom) else stdtrit(self.freedom, tail))
+        low, high = _score(self.values, self.base, 0.0, self.skew, self.grain, z)
         if self.deviations is None:
             return low, high
-        there, nobody = (
-            np.maximum(base + slope * held, 0.0) * (rounds / self.deviations.farthest) ** 2
-            for held in (np.clip(self.values, 0.0, self.deviations.people), 0.0)
-        )
-        if np.any(few := np.full_like(there, self.always, dtype=np.bool_) | _few(there, nobody)):
-            exact = self.deviations.at(few).limits(self.each.sum(axis=0)[few], rounds, tail)
-            low[few], high[few] = (end / rounds for end in exact)
+        if np.any(few := (self.base / self.deviations.farthest**2 < FEW) | self.always):
+            low[few], high[few] = self.deviations.at(few).limits(self.found[few], tail)
         return low, high
 
 
@@ -308,31 +234,31 @@ class Known(Rows):
     ``third`` and ``fourth`` cumulants, and its largest ``step``.
     """
 
-    seen, fixed = ("each",), ("second", "third", "fourth", "step")
+    by_row = ("found", "second", "third", "fourth", "step")
 
-    each: Floats
+    found: Floats
     second: Floats
     third: Floats
     fourth: Floats
     step: Floats
 
-    @cached_property
+    @property
     def values(self) -> Floats:
-        return np.asarray(self.each.mean(axis=0))
+        return self.found
 
     @cached_property
     def stderr(self) -> Floats:
-        return np.asarray(np.sqrt(self.second / self.rounds))
+        return np.asarray(np.sqrt(self.second))
 
     def limits(self, tail: float) -> Limits:
         """By Cornish and Fisher's expansion to the fourth cumulant, never nearer than a normal law
         would put the limits, and half a step farther: noise comes in steps.
         """
-        z, many = -float(ndtri(tail)), self.rounds
-        skew, heavy = self.third / self.second / many, self.fourth / self.second**2 / many
+        z = -float(ndtri(tail))
+        skew, heavy = self.third / self.second, self.fourth / self.second**2
         third = _ratio(skew, self.stderr)
         bent = (z**3 - 3.0 * z) / 24.0 * heavy - (2.0 * z**3 - 5.0 * z) / 36.0 * third**2
-        reach = self.stderr * (z + np.maximum(bent, 0.0)) + self.step / many / 2.0
+        reach = self.stderr * (z + np.maximum(bent, 0.0)) + self.step / 2.0
         shift = (z * z - 1.0) / 6.0 * skew
         return self.values - shift - reach, self.values - shift + reach
 
@@ -345,25 +271,24 @@ class SharedNoise(Rows):
     Limits are exact where no number is rounded; elsewhere they cover at least as often as they say.
     """
 
-    seen = ("each",)
+    by_row = ("found",)
 
-    each: Floats
+    found: Floats
     shape: float
     ratio: float
     variance: float
     rounded: int = 0
 
-    @cached_property
+    @property
     def values(self) -> Floats:
-        return np.asarray(self.each.mean(axis=0))
+        return self.found
 
     @cached_property
     def stderr(self) -> Floats:
-        return np.full_like(self.values, math.sqrt(self.variance / self.rounds))
+        return np.full_like(self.values, math.sqrt(self.variance))
 
     def limits(self, tail: float) -> Limits:
-        many = self.rounds
-        far = noise_reach(self.shape * many, self.ratio, self.rounded * many, tail) / many
+        far = noise_reach(self.shape, self.ratio, self.rounded, tail)
         return self.values - far, self.values + far
 
 
@@ -407,17 +332,6 @@ class Parts(Rows):
                 parts.append((chosen, turned, rows.at(np.searchsorted(mine, kept[chosen]))))
         return replace(self, parts=tuple(parts), size=len(kept))
 
-    def averaged(self, others: Sequence[Rows]) -> Self | None:
-        parts = []
-        for place, (mine, turned, rows) in enumerate(self.parts):
-            theirs = [each.parts[place] for each in others if isinstance(each, Parts) and len(each.parts) > place]
-            same = len(theirs) == len(others) and all(np.array_equal(mine, each[0]) for each in theirs)
-            mean = rows.averaged([each[2] for each in theirs]) if same else None
-            if mean is None:
-                return None
-            parts.append((mine, turned, mean))
-        return replace(self, parts=tuple(parts))
-
 
 @dataclass(frozen=True, eq=False)
 class Scaled(Rows):
@@ -441,15 +355,6 @@ class Scaled(Rows):
 
     def at(self, places: Any) -> Self:
         return replace(self, rows=self.rows.at(places))
-
-    def averaged(self, others: Sequence[Rows]) -> Self | None:
-        inner = [each.rows for each in others if isinstance(each, Scaled) and _units(each) == _units(self)]
-        mean = self.rows.averaged(inner) if len(inner) == len(others) else None
-        return None if mean is None else replace(self, rows=mean)
-
-
-def _units(rows: Scaled) -> tuple[float, float]:
-    return rows.by, rows.plus
 
 
 def widest_gap(weights: Floats) -> Floats:

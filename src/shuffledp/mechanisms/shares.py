@@ -20,8 +20,9 @@ from scipy.special import ndtri
 
 from shuffledp._types import Floats
 from shuffledp.mechanisms.estimate import check_level
+from shuffledp.mechanisms.fakes import Faked
 from shuffledp.mechanisms.mechanism import Mechanism
-from shuffledp.mechanisms.rows import FEW, TwoCoins
+from shuffledp.mechanisms.rows import FEW
 from shuffledp.randomizers.randomizer import GroupLaw, Opened
 from shuffledp.workload import Each, Groups
 
@@ -66,9 +67,9 @@ def shares(mechanism: Mechanism, tally: Opened, sizes: Sequence[int], axis: int,
 
     values = shared(part.values, whole.values)
     few, (lower, upper) = known, (np.zeros_like(values), np.ones_like(values))
-    if not (isinstance(part.rows, TwoCoins) and part.rows.fakes):
-        cell, rest = (mechanism.law.group_law(size, tally.people) for size in (1, len(group) // sizes[axis] - 1))
-        test = ShareTest(part.values, whole.values, cell, rest, tally.people)
+    if not isinstance(mechanism, Faked):
+        cell, rest = (mechanism.law.group_law(size, tally.reports) for size in (1, len(group) // sizes[axis] - 1))
+        test = ShareTest(part.values * tally.rounds, whole.values * tally.rounds, cell, rest, tally.reports)
         few, (lower, upper) = known & (test.variance(values) < FEW), test.limits(values, tail)
     if few.any():
         parts, wholes = part.limits(tail / 2.0), whole.limits(tail / 2.0)

@@ -70,9 +70,9 @@ class Signed(Messages):
         """+1 less -1; pairs cancel."""
         from shuffledp.mechanisms.rows import SharedNoise
 
-        law, (people, _, (plus, minus)) = self.law, tally
-        value = np.array([[float(plus) - float(minus)]])
-        return SharedNoise(value, people / law.honest, float(law.ratio), law.noise_variance(people))
+        law, reports, (plus, minus) = self.law, tally.reports, tally.votes
+        value = np.array([float(plus) - float(minus)])
+        return SharedNoise(value, reports / law.honest, float(law.ratio), law.noise_variance(reports))
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
         """The same whatever people hold."""
@@ -84,7 +84,7 @@ class Signed(Messages):
         """
         from scipy.special import pdtr
 
-        _, _, (_, minus) = self.law.opened(counts)
+        _, minus = self.law.opened(counts).votes
         mean = self.law.pairs * honest / self.law.honest
         if minus < mean and pdtr(minus, mean) < SURE:
             raise InvalidInput(

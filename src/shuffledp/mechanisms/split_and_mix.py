@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count
@@ -73,16 +74,22 @@ class Split(Messages):
     def answers(self, workload: Workload) -> bool:
         return isinstance(workload, Weights)
 
+    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
+        """Its votes are what people's numbers add up to:
+        shares of several rounds could wrap around.
+        """
+        tally = super().opened(counts, n, honest)
+        return tally._replace(votes=np.array([self.law.total(np.asarray(counts))]))
+
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         """Limits cover at least as often as they say, whatever the numbers are: each may lie
         half-way between two points of the grid.
         """
         from shuffledp.mechanisms.rows import Scaled, SharedNoise
 
-        law, people = self.law, tally.people
-        total = law.total(law.of_people(np.concatenate([[0], tally.votes]), people))
-        variance = law.noise_variance(people) + people / 4.0
-        steps = SharedNoise(np.array([[float(total)]]), people / law.honest, float(law.ratio), variance, people)
+        law, reports = self.law, tally.reports
+        variance = law.noise_variance(reports) + reports / 4.0
+        steps = SharedNoise(tally.votes.astype(float), reports / law.honest, float(law.ratio), variance, reports)
         return Scaled(steps, workload.spread / (law.k - 1))
 
     def predicted(self, workload: Workload, held: Any) -> Floats:

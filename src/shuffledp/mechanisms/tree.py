@@ -84,11 +84,11 @@ class Tree(Dummies):
 
     def _rows(self, tally: Opened, workload: Workload) -> Known:
         weights, shares = self.weights(workload.dense(self.size))
-        noise = self._noise(weights)
-        values = weights @ (tally.votes - float(self.law.numbers.mean)) + shares * tally.people
-        return replace(noise, each=values[None])
+        dummies = float(self.law.numbers.mean) * tally.rounds
+        values = weights @ (tally.votes - dummies) + shares * tally.reports
+        return replace(self._noise(weights, tally.rounds), found=values)
 
-    def _noise(self, weights: Floats) -> Known:
+    def _noise(self, weights: Floats, rounds: int = 1) -> Known:
         """Of sums of counts with these weights: the same for all data."""
         from shuffledp.mechanisms.rows import Known
 
@@ -96,9 +96,9 @@ class Tree(Dummies):
         counts = numbers.first + np.arange(len(numbers.weights)) - float(numbers.mean)
         second, third, fourth = (float(counts**power @ numbers.chances) for power in (2, 3, 4))
         cumulants = (float(numbers.variance), third, fourth - 3.0 * second**2)
-        sums = [each * (weights**power).sum(axis=1) for power, each in enumerate(cumulants, start=2)]
+        sums = [rounds * each * (weights**power).sum(axis=1) for power, each in enumerate(cumulants, start=2)]
         second, third, fourth = sums
-        return Known(np.zeros((1, len(weights))), second, third, fourth, np.abs(weights).max(axis=1))
+        return Known(np.zeros(len(weights)), second, third, fourth, np.abs(weights).max(axis=1))
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
         return self._noise(self.weights(workload.dense(self.size))[0]).stderr

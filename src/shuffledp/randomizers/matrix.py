@@ -371,20 +371,6 @@ class Unmixed(VotingRandomizer):
         """Entry [z][x]: what a user who holds z adds to the variance of the estimate of x."""
         return np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0)
 
-    @cached_property
-    def skews(self) -> Floats:
-        """Entry [z][x]: what a user who holds z adds to its third central moment."""
-        mean, square, cube = np.eye(len(self.table)), self.table @ self.weights**2, self.table @ self.weights**3
-        return np.asarray(cube - 3.0 * square * mean + 2.0 * mean)
-
-    @cached_property
-    def reach(self) -> tuple[Floats, Floats]:
-        """How far over its mean, and under it, a single report can move the estimate of each x."""
-        off = self.weights[None, :, :] - np.eye(self.k)[:, None, :]
-        possible = (self.table > 0.0)[:, :, None]
-        above, below = (np.max(np.where(possible, side, 0.0), axis=(0, 1)) for side in (off, -off))
-        return above, below
-
     @property
     def sway(self) -> float:
         sent = self.weights[self.table.max(axis=0) > 0.0]

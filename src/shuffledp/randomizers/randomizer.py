@@ -74,12 +74,24 @@ class Listed(NamedTuple):
 
 class Opened(NamedTuple):
     """A tally, taken apart: how many people it is of, how many of their reports fall into each
-    block of a Hadamard matrix, and how many votes each value has.
+    block of a Hadamard matrix, and how many votes each value has; and in how many rounds the same
+    people reported, whose votes are added up.
     """
 
     people: int
     blocks: Ints
     votes: Ints
+    rounds: int = 1
+
+    @property
+    def reports(self) -> int:
+        """Of all rounds."""
+        return self.people * self.rounds
+
+    def again(self, later: Opened) -> Opened:
+        """With a later round of the same people."""
+        rounds = self.rounds + later.rounds
+        return Opened(self.people, self.blocks + later.blocks, self.votes + later.votes, rounds)
 
 
 class GroupLaw(NamedTuple):
@@ -102,6 +114,10 @@ class GroupLaw(NamedTuple):
     def estimate(self, votes: Any, people: int) -> Any:
         """How many of ``people`` hold a value of the group."""
         return (votes - people * self.miss - self.fakes) / self.contrast
+
+    def times(self, rounds: int) -> GroupLaw:
+        """Of the votes of so many rounds."""
+        return self._replace(fakes=self.fakes * rounds, spread=self.spread * rounds)
 
     def variance(self, held: Any, people: int) -> Any:
         """Of ``estimate``, if ``held`` of them do: exact."""

@@ -190,7 +190,7 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
 
 def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> TallyPart:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    reports, blocks, votes = design.poll.randomizer.opened(tally)
+    reports, blocks, votes, _ = design.poll.randomizer.opened(tally)
     if not design.resolved.counts:
         return TallyPart(reports=reports, votes=tuple(votes.tolist()))
     cut = LISTED <= len(kept) < len(votes)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.mechanisms.rows import TwoCoins, Weighted
+from shuffledp.mechanisms.rows import Parts, TwoCoins
 from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.schema import rules_of
 from shuffledp.search.search import MISS, Group, Search
@@ -47,11 +47,11 @@ class Found:
         """
         people, counted = self.search.people, self.counted
         if counted is None:
-            return Estimate((), people, Weighted.normal(np.zeros(0), 0.0), of=0)
+            return Estimate((), people, Parts((), 0, people), of=0)
         alphabet, group = self.search.alphabet, self._groups[-1]
         law, share = group.randomizer, group.share
         rows = TwoCoins(
-            self.tally[: len(_values(counted))][None],
+            self.tally[: len(_values(counted))],
             people,
             GroupLaw(share * law.hit, share * law.miss, share * law.contrast),
         )

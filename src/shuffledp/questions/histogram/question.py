@@ -96,8 +96,10 @@ class HistogramQuestion(Question):
             )
         found = super().estimate(mechanism, tally, secure=secure, notes=notes)
         if estimator != "inversion":
-            law, likely = mechanism.law, estimator == "likelihood"
-            estimated = likelihood(tally.votes, law.hit, law.miss) if likely else simplex(found.values, tally.people)
+            if estimator == "likelihood":
+                estimated = likelihood(tally.votes / tally.rounds, mechanism.law.hit, mechanism.law.miss)
+            else:
+                estimated = simplex(found.values, tally.people)
             said = f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"'
             found = replace(found, estimated=estimated, notes=(said, *notes))
         return found if values is None else found.at(self.domain(0).indices(values))
