@@ -76,6 +76,11 @@ def calibrate(question: Any, target: Target, name: str | None = None, **choices:
             f"usual one."
         )
     name = known[0] if name is None else name
+    if "view" in choices and name != "oue":
+        raise InvalidInput(
+            f'the view "sums" must be of the mechanism oue, got {name}. Its reports are bits, one for each category; '
+            f"others are not added up."
+        )
     kind = kind_of(name)
     if choices:
         check_taken(kind.calibrate, choices, f"a {question} by {name}", *question.field_names())
