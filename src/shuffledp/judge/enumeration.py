@@ -33,9 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import hadamard as sylvester
 
-from shuffledp.judge.lattice import Array, TooLarge
-
-__all__ = ["binary_dataset", "binary_datasets"]
+from shuffledp.judge.effort import TooLarge
+from shuffledp.judge.lattice import Array
 
 Law = Mapping[tuple[int, ...], float]
 
