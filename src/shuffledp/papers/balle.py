@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -131,29 +131,18 @@ def figure_2() -> Iterator[Line]:
     yield Line("omega", "law", y, below / gamma, "parts")
 
 
+def _generic_epsilon(average: Average, n: int) -> float:
+    return epsilon_of(lambda epsilon: average(balle.generic(epsilon, LOCAL), n))
+
+
 def panel_i() -> Iterator[Line]:
     ns = users(1e3, 1e6, 100)
     few = ns[::EVERY]
     yield curve("EFMRTT'19", "outside", ns, erlingsson_epsilon)
-    yield curve(
-        "Hoeffding",
-        "published",
-        ns,
-        lambda n: epsilon_of(lambda epsilon: balle.delta_hoeffding(balle.generic(epsilon, LOCAL), n)),
-    )
+    yield curve("Hoeffding", "published", ns, partial(_generic_epsilon, balle.delta_hoeffding))
     yield curve("Theorem 6", "published", ns, lambda n: epsilon_of(lambda epsilon: balle.theorem_6(epsilon, LOCAL, n)))
-    yield curve(
-        "Bennett, corrected",
-        "published",
-        ns,
-        lambda n: epsilon_of(lambda epsilon: balle.delta_bennett(balle.generic(epsilon, LOCAL), n)),
-    )
-    yield curve(
-        "Bennett, as printed",
-        "invalid",
-        few,
-        lambda n: epsilon_of(lambda epsilon: balle.delta_bennett_printed(balle.generic(epsilon, LOCAL), n)),
-    )
+    yield curve("Bennett, corrected", "published", ns, partial(_generic_epsilon, balle.delta_bennett))
+    yield curve("Bennett, as printed", "invalid", few, partial(_generic_epsilon, balle.delta_bennett_printed))
     certified = [shuffle(AnyLDP(epsilon0=LOCAL), n=n).epsilon(delta=DELTA) for n in few]
     labels = ("any randomizer, ours", "any randomizer, no less is possible")
     yield from ends(*labels, np.array(few, dtype=np.float64), certified)
@@ -321,9 +310,9 @@ def verdict_iv(lines: Sequence[Line]) -> str:
     )
 
 
-USERS = Axis("users n", log=True)
-LARGEST_LOCAL = Axis("largest epsilon0 allowed")
-THEIRS = "epsilon = 0.1, delta = 1e-6, n = 1e2..1e5 (100 points), the paper's (authors' notebook); ours at 10 of them"
+NOTEBOOK = "(100 points), the paper's (authors' notebook); ours at 10 of them"
+THEIRS = f"epsilon = 0.1, delta = 1e-6, n = 1e2..1e5 {NOTEBOOK}"
+_panel = partial(Experiment, paper=PAPER, x=Axis("users n", log=True), y=Axis("largest epsilon0 allowed"))
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
@@ -337,52 +326,38 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         compute=figure_2,
         verdict=verdict_2,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3i",
-        paper=PAPER,
         title="Figure 3 (i): Epsilon against n for any randomizer",
-        parameters=(
-            "epsilon0 = 0.5, delta = 1e-6, n = 1e3..1e6 (100 points), the paper's (authors' notebook); ours at "
-            "10 of them"
-        ),
-        x=USERS,
+        parameters=f"epsilon0 = 0.5, delta = 1e-6, n = 1e3..1e6 {NOTEBOOK}",
         y=Axis("epsilon", log=True),
         count=7,
         compute=panel_i,
         verdict=verdict_i,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3ii",
-        paper=PAPER,
         title="Figure 3 (ii): The local privacy that shuffling allows, by Hoeffding's inequality",
         parameters=THEIRS,
-        x=USERS,
-        y=LARGEST_LOCAL,
         count=13,
         compute=panel_ii,
         verdict=verdict_ii,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3iii",
-        paper=PAPER,
         title="Figure 3 (iii): The local privacy that shuffling allows, Hoeffding against Bennett",
         parameters=THEIRS,
-        x=USERS,
-        y=LARGEST_LOCAL,
         count=15,
         compute=panel_iii,
         verdict=verdict_iii,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3iv",
-        paper=PAPER,
         title="Figure 3 (iv): The local privacy that shuffling allows for randomized response on n^(1/3) values",
         parameters=(
             "epsilon = 0.1, delta = n^-2, k = int(n^(1/3)), n = 1e2..1e5 (50 points), the paper's (authors' "
             "notebook); ours at 8 of them"
         ),
-        x=USERS,
-        y=LARGEST_LOCAL,
         count=5,
         compute=panel_iv,
         verdict=verdict_iv,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -101,16 +102,9 @@ def _gap() -> Iterator[Line]:
         truth = mechanism.profile(e).lower
         yield Line(THEOREM, "invalid", e, _orders(truth, _values(delta_printed, n, k, epsilon0, e)), panel)
         yield Line(THEOREM, "printed", at, _orders(mechanism.profile(at).lower, np.array(printed)), panel)
-        yield Line(
-            "Theorem 1 corrected: one bin, n0 = 80",
-            "law",
-            e,
-            _orders(truth, _values(delta_corrected, n, k, epsilon0, e)),
-            panel,
-        )
-        worst = np.max(
-            [[delta_corrected(n, k, epsilon0, n0, epsilon) for epsilon in e.tolist()] for n0 in range(n)], axis=0
-        )
+        corrected = _values(delta_corrected, n, k, epsilon0, e)
+        yield Line("Theorem 1 corrected: one bin, n0 = 80", "law", e, _orders(truth, corrected), panel)
+        worst = np.max([[delta_corrected(n, k, epsilon0, n0, x) for x in e.tolist()] for n0 in range(n)], axis=0)
         yield Line(WORST, "law", e, _orders(truth, worst), panel)
 
 
@@ -193,43 +187,35 @@ def _verdict_gap(lines: Sequence[Line]) -> str:
     )
 
 
-DELTA = Axis("delta", log=True)
-TABLE_1 = Experiment(
+_table = partial(Experiment, paper=PAPER, x=Axis("epsilon"), y=Axis("delta", log=True))
+TABLE_1 = _table(
     name="biswas-table1",
-    paper=PAPER,
     title="Table 1: delta of shuffled k-RR, a misprint next to the certified delta",
     parameters=(
         "n = 100, epsilon0 = 0.5, epsilon = 0.1 to 0.4 (the paper's); k = 10, n0 = 80 (found by fitting, the "
         "paper does not say)"
     ),
-    x=Axis("epsilon"),
-    y=DELTA,
     count=12,
     compute=_table_1,
     verdict=_verdict_1,
 )
-TABLE_3 = Experiment(
+TABLE_3 = _table(
     name="biswas-table3",
-    paper=PAPER,
     title="Table 3: delta of shuffled k-RR while epsilon0, n and k vary",
     parameters=(
         "n = 100, k = 10, epsilon0 = 2 where not varied (the paper's); n0 = 0.8 n (the paper says 80, which "
         "does not give its numbers for other n)"
     ),
-    x=Axis("epsilon"),
-    y=DELTA,
     count=5 * len(ROWS),
     compute=_table_3,
     verdict=_verdict_3,
 )
-GAP = Experiment(
+GAP = _table(
     name="biswas-gap",
-    paper=PAPER,
     title="Theorem 1 against the truth: orders of magnitude that delta is too small",
     parameters=(
         "the settings of Tables 1 and 3, n0 = 80; the truth is the certified lower end for the released histogram"
     ),
-    x=Axis("epsilon"),
     y=Axis("orders of magnitude below the certified delta"),
     count=4 * len(GAPS),
     compute=_gap,

@@ -45,11 +45,7 @@ UPPER, LEAST_1 = "certified, at most", "certified, at least"
 USERS_1, LOCALS_1 = 1_000_000, np.array([0.25, 0.45, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 TABLE_1: tuple[tuple[str, Callable[..., Randomizer], tuple[tuple[str, Published], ...]], ...] = (
     ("binary randomized response", RR, ((CSUZZ, cheu.CHEU), ("Thm 3.1", feldman.THM_3_1))),
-    (
-        "non-adaptive shuffle",
-        partial(AnyLDP, adaptive=False),
-        ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1)),
-    ),
+    ("non-adaptive shuffle", partial(AnyLDP, adaptive=False), ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1))),
     (
         "adaptive shuffle",
         AnyLDP,
@@ -125,20 +121,11 @@ def divergences() -> Iterator[Line]:
     """Figure 3(a): Renyi divergence against its order."""
     mechanism = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
     yield curve(CLONES, "published", ORDERS_3, lambda order: clones_renyi.divergence(USERS_3, LOCAL_3, order))
-    yield curve(
-        GDDSK,
-        kind_of(girgis.GIRGIS),
-        ORDERS_3,
-        lambda order: _useful(girgis.divergence(USERS_3, LOCAL_3, order), LOCAL_3),
-    )
-    dataset = BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
+    theirs, dataset = partial(girgis.divergence, USERS_3, LOCAL_3), BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
+    yield curve(GDDSK, kind_of(girgis.GIRGIS), ORDERS_3, lambda order: _useful(theirs(order), LOCAL_3))
     pair = _band(dataset), _band(dataset.swapped())
-    yield curve(
-        LOWER,
-        "published",
-        ORDERS_3,
-        lambda order: max(renyi.divergence_at_least(*p, LOCAL_3, order) for p in (pair, pair[::-1])),
-    )
+    both = [partial(renyi.divergence_at_least, *each, LOCAL_3) for each in (pair, pair[::-1])]
+    yield curve(LOWER, "published", ORDERS_3, lambda order: max(each(order) for each in both))
     yield from ends(OURS, LEAST, ORDERS_3, [mechanism.rdp(order=order) for order in ORDERS_3.tolist()])
 
 
@@ -295,35 +282,31 @@ def judge_tails(lines: Sequence[Line]) -> str:
     )
 
 
+_figure = partial(
+    Experiment, paper=PAPER, x=Axis("epsilon0 of one report"), y=Axis("epsilon after shuffling", log=True)
+)
 EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(
+    _figure(
         name="feldman-table1",
-        paper=PAPER,
         title="Table 1: what was known before, and this work",
         parameters=f"parameters: ours (the table's entries are lost): n = {USERS_1:,}, delta = {DELTA:g}",
-        x=Axis("epsilon0 of one report"),
-        y=Axis("epsilon after shuffling", log=True),
         count=sum(len(bounds) + 2 for _, _, bounds in TABLE_1),
         compute=settings,
         verdict=judge_settings,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig2",
-        paper=PAPER,
         title="Figure 2: privacy amplification by shuffling",
         parameters=(
             f"parameters: ours (the paper's are lost): delta = {DELTA:g}; n = 1e4, 1e5 and 1e6; epsilon0 to 8. The "
             "paper's panels (a) and (b) may have another axis: its text speaks of epsilon0 only for (c)"
         ),
-        x=Axis("epsilon0 of one report"),
-        y=Axis("epsilon after shuffling", log=True),
         count=10 * len(USERS_2),
         compute=amplification,
         verdict=judge_amplification,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig3a",
-        paper=PAPER,
         title="Figure 3(a): Renyi divergence of shuffled reports",
         parameters=f"parameters: ours (the paper's are lost): n = {USERS_3:g}, epsilon0 = {LOCAL_3:g}",
         x=Axis("order", log=True),
@@ -332,9 +315,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         compute=divergences,
         verdict=judge_divergences,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig3b",
-        paper=PAPER,
         title="Figure 3(b): rounds over the same users",
         parameters=(
             f"parameters: ours (the paper's are lost): n = {USERS_3:g}, epsilon0 = {LOCAL_3:g}, delta = {DELTA:g}"
@@ -345,9 +327,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         compute=rounds,
         verdict=judge_rounds,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig4",
-        paper=PAPER,
         title="Figure 4: where amplification ends",
         parameters=f"parameters: ours (the paper's are lost): epsilon0 = {LOCAL_4:g}; n = 500, 1000 and 2000",
         x=Axis("epsilon"),

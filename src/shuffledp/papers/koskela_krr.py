@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Literal
 
@@ -34,6 +35,9 @@ PRINTED, SWAPPED = ORDERS = ("P/Q", "Q/P")
 BALLE = "Balle et al. 2019, Thm 3.1"
 BASIC = f"{BALLE} and basic composition"
 STRONG, WEAK = "strong view, exact", "weak view, exact"
+
+
+_figure = partial(Experiment, paper=PAPER, x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)), y=Axis(EPSILON))
 
 
 def _deltas(low: int, high: int) -> Floats:
@@ -141,13 +145,11 @@ def _verdict_1(lines: Sequence[Line]) -> str:
     )
 
 
-FIG1 = Experiment(
+FIG1 = _figure(
     name="koskela-fig1",
-    paper=PAPER,
     title="Figure 1: k-RR in one and several rounds, against the strong and the weak adversary",
     parameters=f"n = 1000, gamma = 0.25, k = 4 (the paper's). {GRID}.",
     x=Axis(DELTA, log=True, limits=(1e-7, 1e-3)),
-    y=Axis(EPSILON),
     count=34,
     compute=_compute_1,
     verdict=_verdict_1,
@@ -203,12 +205,10 @@ def _verdict_3(lines: Sequence[Line]) -> str:
     )
 
 
-FIG3 = Experiment(
+FIG3 = _figure(
     name="koskela-fig3",
-    paper=PAPER,
     title="Figure 3: one round of k-RR, the strong adversary and the analytic bound",
     parameters=f"gamma = 0.1, k = 5 (the paper's). {GRID}.",
-    x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
     y=Axis(EPSILON, own=True),
     count=13,
     compute=_compute_3,
@@ -255,13 +255,10 @@ def _verdict_4(lines: Sequence[Line]) -> str:
     )
 
 
-FIG4 = Experiment(
+FIG4 = _figure(
     name="koskela-fig4",
-    paper=PAPER,
     title="Figure 4: several rounds of k-RR, the strong adversary and basic composition",
     parameters=f"n = 1e4, gamma = 0.1, k = 5 (the paper's). {GRID}.",
-    x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
-    y=Axis(EPSILON),
     count=21,
     compute=_compute_4,
     verdict=_verdict_4,
@@ -340,12 +337,10 @@ def _verdict_10(lines: Sequence[Line]) -> str:
     )
 
 
-FIG10 = Experiment(
+FIG10 = _figure(
     name="koskela-fig10",
-    paper=PAPER,
     title="Figure 10: Blanket and clones for k-RR",
     parameters=f"gamma = k / (e^epsilon0 + k - 1) (the paper's). {GRID}.",
-    x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
     y=Axis(EPSILON, own=True),
     count=68,
     compute=_compute_10,
