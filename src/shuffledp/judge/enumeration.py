@@ -169,13 +169,6 @@ def rounds_delta(rows_per_round: Sequence[ArrayLike], n: int, epsilons: ArrayLik
     return worst
 
 
-def two_round_delta(rows: ArrayLike, n: int, epsilons: ArrayLike, other: ArrayLike | None = None) -> Array:
-    """Two rounds over the same data: rows twice, or rows and then another randomizer of the same
-    inputs.
-    """
-    return rounds_delta([rows, rows if other is None else other], n, epsilons)
-
-
 def blanket(rows: ArrayLike) -> tuple[float, Array, Array]:
     """gamma, omega and nu of mu_x = gamma omega + (1 - gamma) nu_x with the largest possible
     gamma.
