@@ -39,8 +39,7 @@ class Effort:
         if not 0.0 <= self.seconds < float("inf"):
             raise InvalidInput(
                 f"the seconds of a verification must be a number of at least 0, got {self.seconds!r}. Leave them out "
-                f"for "
-                f"{SECONDS:g}."
+                f"for {SECONDS:g}."
             )
 
     def check(self) -> None:

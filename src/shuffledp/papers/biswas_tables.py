@@ -139,12 +139,10 @@ def _compared(lines: Sequence[Line]) -> str:
     exceptions = f" (the others: {'; '.join(off)})" if off else ""
     return (
         f"{agreeing}{exceptions}, which is a misprint (erratum 1): it averages the square of a share where the share "
-        f"itself belongs.\n\n"
+        "itself belongs.\n\n"
         f"They lie {min(gaps):.0f} to {max(gaps):.0f} orders of magnitude below the certified delta of the released "
-        f"histogram. "
-        f"Corrected, the theorem is the exact delta of one bin on one dataset in one order, still {min(narrow):.1f} to "
-        f"{max(narrow):.1f} orders "
-        "of magnitude too small for a guarantee (erratum 2)."
+        "histogram. Corrected, the theorem is the exact delta of one bin on one dataset in one order, still "
+        f"{min(narrow):.1f} to {max(narrow):.1f} orders of magnitude too small for a guarantee (erratum 2)."
     )
 
 
@@ -160,11 +158,10 @@ def _verdict_1(lines: Sequence[Line]) -> str:
     )
     return (
         f"Theorem 1 gives {printed} as printed, and {corrected} corrected. {_compared(lines)}\n\n"
-        f"The other columns are not those papers' bounds either: [10] is a theorem that needs n "
-        f">= 1000, [3] and [11] recompute "
-        f"as asymptotic forms with the constant 1 (within {100 * off:.1f} % at epsilon = 0.1), and how the column of "
-        f"[14] was computed is not known. Here they happen to lie at least {least:.1f} orders of magnitude above the "
-        "certified upper end."
+        "The other columns are not those papers' bounds either: [10] is a theorem that needs n >= 1000, [3] and [11] "
+        f"recompute as asymptotic forms with the constant 1 (within {100 * off:.1f} % at epsilon = 0.1), and how the "
+        f"column of [14] was computed is not known. Here they happen to lie at least {least:.1f} orders of magnitude "
+        "above the certified upper end."
     )
 
 
@@ -181,9 +178,8 @@ def _verdict_gap(lines: Sequence[Line]) -> str:
     first, second = GAPS
     return (
         f"The theorem as printed understates delta by up to {worst[first]:.0f} orders of magnitude in the setting of "
-        f"Table 1 and {worst[second]:.0f} "
-        f"in that of Table 3. Corrected, and for the worst n0 among all, one bin alone still misses up to "
-        f"{kinder[first]:.1f} and {kinder[second]:.1f} orders."
+        f"Table 1 and {worst[second]:.0f} in that of Table 3. Corrected, and for the worst n0 among all, one bin "
+        f"alone still misses up to {kinder[first]:.1f} and {kinder[second]:.1f} orders."
     )
 
 

@@ -268,9 +268,7 @@ def _ratio(lines: Sequence[Line], panel: str, over: str, kind: Kind) -> Floats:
 
 
 def _at_both(lines: Sequence[Line], multiple: str) -> str:
-    """Why the paper's guarantee is none for a Gaussian, and how far shuffle+INV is from central
-    noise, there and at the certified guarantee.
-    """
+    """How far shuffle+INV is from central noise, at the paper's guarantee and the certified one."""
     panels = _panels(lines)
     pure = "; ".join(f"{_span(_ratio(lines, panel, PURE, 'law'))} at n = {n}" for panel, n in panels.items())
     equal = "; ".join(
@@ -278,13 +276,10 @@ def _at_both(lines: Sequence[Line], multiple: str) -> str:
         for panel in panels
     )
     return (
-        f"But at epsilon = epsilon0 = {EPSILON:g} delta is 0, by Theorem 1, misprinted or corrected, and in truth: "
-        f"every report alone is {EPSILON:g}-DP, "
-        f"and the shuffler adds nothing. No Gaussian mechanism is ({EPSILON:g}, 0)-DP. Geometric noise is, and the "
-        f"error of shuffle+INV over its error "
-        f"{multiple} {pure}. The two are comparable at the guarantee that shuffling certainly gives: there the error "
-        f"of "
-        f"shuffle+INV over that of the central Gaussian is {equal}."
+        f"But at epsilon = epsilon0 = {EPSILON:g} delta is 0, and no Gaussian mechanism has that guarantee "
+        f"(erratum 14). Geometric noise has, and the error of shuffle+INV over its error {multiple} {pure}. The "
+        "two are comparable at the guarantee that shuffling certainly gives: there the error of shuffle+INV over that "
+        f"of the central Gaussian is {equal}."
     )
 
 
@@ -298,13 +293,11 @@ def _verdict_4(lines: Sequence[Line]) -> str:
         'The paper: "When n = 1,000, shuffle+INV is comparable with the Gaussian mechanism"; "even for a large value '
         "of n, the utility of shuffle+INV, "
         f'although slightly worse than the Gaussian mechanism, is quite good". {_at_both(lines, "grows with n:")} The '
-        f"Gaussian errors that the paper "
-        f"prints are of the size of noise with sigma between {low:.2g} and {high:.2g} counts (95 % range from "
-        f"{counts.size} numbers of one or two digits, "
-        f"if each is one draw). At epsilon = {EPSILON:g} such noise has a delta of at least {_plain(delta, '.1g')}, "
-        f"and not 0 as the reports have. "
-        f"With the misprinted delta at the certified epsilons, the Gaussian would come out at least {_span(worse)} "
-        f"times worse than shuffle+INV."
+        f"Gaussian errors that the paper prints are of the size of noise with sigma between {low:.2g} and {high:.2g} "
+        f"counts (95 % range from {counts.size} numbers of one or two digits, if each is one draw). At epsilon = "
+        f"{EPSILON:g} such noise has a delta of at least {_plain(delta, '.1g')}, and not 0 as the reports have. With "
+        f"the misprinted delta at the certified epsilons, the Gaussian would come out at least {_span(worse)} times "
+        "worse than shuffle+INV."
     )
 
 
@@ -319,8 +312,7 @@ def _verdict_5(lines: Sequence[Line]) -> str:
         'The paper: "the Gaussian mechanism approximates the original distributions slightly better than the '
         'shuffle+INV, but they are comparable". '
         f"In its own table the errors of shuffle+INV are {_span(own)} times as large. "
-        f"{_at_both(lines, 'is large in both cities:')} "
-        "Each check-in counts as one user, as in the paper."
+        f"{_at_both(lines, 'is large in both cities:')} Each check-in counts as one user, as in the paper."
     )
 
 
@@ -342,16 +334,13 @@ def _verdict_3(lines: Sequence[Line]) -> str:
     return (
         'The paper: "the gap between their statistical utilities is very small and tends to vanish as the number of '
         'samples is small", most of all where '
-        '"the privacy level is low (epsilon = 6)". But at epsilon = epsilon0 delta is 0, and no Gaussian has that '
-        "guarantee. Distance of shuffle+INV over that "
-        f"of the central Gaussian with the same certified epsilon({DELTA_WORD}), and over that of geometric noise with "
-        f"the same (epsilon0, 0): "
-        f"{'; '.join(rows)}. The gap is small at the guarantee that shuffling gives, and for the most users it is "
-        f"wider at epsilon0 = 6 than at 4 in "
-        f"{wider} of {len(gaps)} cities. At the guarantee that the paper names it is large, and grows with n. Without "
-        f"INV the bias stays, and the distance "
-        f"for the most users is {_span(bias)} times as large. The ten runs of a point differ by at most "
-        f"{100.0 * max(spreads):.0f} %."
+        '"the privacy level is low (epsilon = 6)". But no Gaussian is (epsilon0, 0)-DP (erratum 14). '
+        f"Distance of shuffle+INV over that of the central Gaussian with the same certified epsilon({DELTA_WORD}), "
+        f"and over that of geometric noise with the same (epsilon0, 0): {'; '.join(rows)}. The gap is small at the "
+        f"guarantee that shuffling gives, and for the most users it is wider at epsilon0 = 6 than at 4 in {wider} of "
+        f"{len(gaps)} cities. At the guarantee that the paper names it is large, and grows with n. Without INV the "
+        f"bias stays, and the distance for the most users is {_span(bias)} times as large. The ten runs of a point "
+        f"differ by at most {100.0 * max(spreads):.0f} %."
     )
 
 
@@ -404,8 +393,7 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
             title="Table 4: error at one value, shuffled k-RR next to central noise",
             parameters=(
                 f"epsilon0 = 4, k = {BINS}, x0 = 1, 3, 5, 7 (the paper's); N(0, 2) with standard deviation 2 in bins "
-                f"of [-6, 6], mean of {RUNS} runs, "
-                f"delta = {DELTA_WORD} (ours); seeded, not for release"
+                f"of [-6, 6], mean of {RUNS} runs, delta = {DELTA_WORD} (ours); seeded, not for release"
             ),
             count=16,
             compute=_table_4,
