@@ -5,13 +5,12 @@ docs/figures``.
 from pathlib import Path
 
 from pages import choosing, notebooks, papers, prose, swap
-from shuffledp.papers import FOUR, errata
+from shuffledp.papers import FOUR
 
 DOCS = Path("docs")
 FIGURES = DOCS / "figures"
 
 for name, text in (
-    ("errata", errata.page()),
     ("choosing-a-bound", choosing.page()),
     ("papers/index", papers.index(FIGURES)),
     *((f"papers/{paper.name}", papers.page(paper, FIGURES)) for paper in FOUR),

@@ -34,7 +34,7 @@ release      question + values -> record: from a file, from Python
 series       one design, asked every week: paid for in advance, with its trend
 engines      the same where the data are: on Spark, on Beam
 survey       the same between parties that do not trust each other
-papers       the figures and tables of four papers, errata
+papers       the statements, figures and tables of four papers
 studio       the planner: a page on this machine that asks the accountant while you move
 cli          options, commands, one progress bar
 """

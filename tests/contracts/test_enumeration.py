@@ -276,7 +276,7 @@ def test_two_rounds_of_a_deletion_matrix_stay_below_any_deletion_randomizer() ->
         anything = sdp.AnyDeletionLDP(epsilon0=e0)
         rows = np.stack([anything.clones().needle0, anything.clones().needle1])
         _, upper = ends(sdp.shuffle(anything, n=n).compose(2), epsilons)
-        assert np.all(enumeration.two_round_delta(rows, n, epsilons) <= upper)
+        assert np.all(enumeration.rounds_delta([rows] * 2, n, epsilons) <= upper)
 
 
 def test_a_local_delta_is_never_below_what_one_report_has() -> None:

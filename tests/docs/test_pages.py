@@ -13,7 +13,7 @@ import pytest
 
 from pages import choosing, papers, prose, swap
 from shuffledp.literature.fourier import Grid
-from shuffledp.papers import FOUR, balle, errata, koskela_curves
+from shuffledp.papers import FOUR, balle, koskela_curves
 from shuffledp.papers.experiment import Experiment, arranged, facts, find, read_table
 from shuffledp.papers.experiments import EXPERIMENTS
 
@@ -51,7 +51,6 @@ AGAIN = {
 @pytest.mark.parametrize(
     "name, page",
     [
-        ("errata", errata.page),
         ("choosing-a-bound", choosing.page),
         ("papers/index", lambda: papers.index(FIGURES)),
         *((f"papers/{paper.name}", partial(papers.page, paper, FIGURES)) for paper in FOUR),

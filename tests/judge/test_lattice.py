@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from shuffledp.judge import haystack_delta, krr, rounds_delta, worst_delta
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most, rounds_of_losses
+from shuffledp.judge.effort import TooLarge
 from shuffledp.judge.enumeration import binary_dataset, binary_datasets
-from shuffledp.judge.lattice import TooLarge, haystack_interval
+from shuffledp.judge.lattice import haystack_interval
 from tests.oracle.arb import golden
 
 

@@ -11,8 +11,8 @@ import pytest
 from shuffledp import shuffle
 from shuffledp.accounting.messages.sums import mixing_distance
 from shuffledp.judge import hockey_stick
+from shuffledp.judge.effort import TooLarge
 from shuffledp.judge.fakes import CountedFakes
-from shuffledp.judge.lattice import TooLarge
 from shuffledp.judge.messages import LightSums, MessageSums, colorings_excess
 from shuffledp.judge.shares import SHARED
 from shuffledp.randomizers.law_file import law_of

@@ -3,7 +3,6 @@ numbers that were found by enumeration.
 """
 
 import code
-import doctest
 import math
 import re
 from pathlib import Path
@@ -17,61 +16,46 @@ from shuffledp.errors import DoesNotApply
 from shuffledp.judge import hockey_stick, krr, shuffled_law, strong_delta, weak_delta, worst_delta
 from shuffledp.literature import balle, biswas, feldman
 from shuffledp.literature.bounds import LITERATURE, Setting
-from shuffledp.papers.errata import ERRATA, SETUP, Erratum, page
 from tests.literature.cases import adaptive, binary, views
 from tests.literature.truth import binomial
 
 BOUND = {bound.name: bound for bound in LITERATURE}
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "errata.md"
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")
+SETUP, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+NUMBERS = list(range(1, len(BLOCKS) + 1))
 SMALL = Setting(sdp.KRR(k=3, epsilon0=2.0), n=8)  # of errata 3 and 4
 
 
-def test_the_page_is_generated_from_the_descriptions() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m shuffledp.papers.errata > docs/errata.md"
-
-
 def test_errata_are_numbered_and_short_enough_to_paste() -> None:
-    assert [erratum.number for erratum in ERRATA] == list(range(1, len(ERRATA) + 1))
-    for erratum in ERRATA:
-        commands = [line for line in erratum.snippet.splitlines() if line.startswith((">>>", "..."))]
-        assert 2 <= len(commands) <= 4, erratum.where
-        assert erratum.snippet.splitlines()[-1][0].isdigit(), "a session ends in a number"
+    assert [int(number) for number in re.findall(r"^## (\d+)\. ", PAGE, flags=re.MULTILINE)] == NUMBERS
+    for block in BLOCKS:
+        assert 2 <= sum(not line.startswith("# ") for line in block.splitlines()) <= 4, block
+        assert re.fullmatch(r"# \d.*", block.splitlines()[-1]), "a block ends in a number"
 
 
-@pytest.fixture(scope="module")
-def prepared() -> dict[str, object]:
-    namespace: dict[str, object] = {}
-    exec(SETUP, namespace)
-    return namespace
-
-
-@pytest.mark.parametrize("erratum", ERRATA, ids=lambda erratum: str(erratum.number))
-def test_a_session_prints_what_it_says(erratum: Erratum, prepared: dict[str, object]) -> None:
-    session = doctest.DocTestParser().get_doctest(erratum.snippet, prepared, erratum.where, None, None)
-    said: list[str] = []
-    assert not doctest.DocTestRunner(verbose=False).run(session, out=said.append).failed, "".join(said)
-
-
-def test_the_page_can_be_pasted_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def pasted(capsys: pytest.CaptureFixture[str], *blocks: str) -> None:
+    """What a terminal prints is what the comments say."""
     terminal = code.InteractiveConsole()
-    pasted = [
-        line
-        for block in re.findall(r"```python\n(.*?)```", page(), flags=re.DOTALL)
-        for line in [*block.splitlines(), ""]
-    ]
-    for line in pasted:
+    lines = [line for block in blocks for line in [*block.splitlines(), ""]]
+    for line in lines:
         terminal.push(line)
     printed, complaints = capsys.readouterr()
     assert complaints == ""
-    assert printed.splitlines() == [line.removeprefix("# ") for line in pasted if line.startswith("# ")]
+    assert printed.splitlines() == [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=map(str, NUMBERS))
+def test_a_block_prints_what_it_says_after_the_first(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pasted(capsys, SETUP, block)
+
+
+def test_the_page_can_be_pasted_into_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    pasted(capsys, SETUP, *BLOCKS)
 
 
 def test_every_bound_that_an_erratum_names_exists() -> None:
     quoted = {
-        name
-        for erratum in ERRATA
-        for name in erratum.snippet.split('"')
-        if "-" in name and " " not in name and name.islower()
+        name for block in BLOCKS for name in block.split('"') if "-" in name and " " not in name and name.islower()
     }
     assert quoted
     assert quoted <= BOUND.keys()

@@ -157,7 +157,7 @@ def test_rounds_of_three_symbols_bound_enumeration(name: str) -> None:
     randomizer, rows = matrix(name)
     bound, n = BOUND["feldman-2020-thm-4.1-exact"], 2
     for epsilon in (0.3, 1.0, 1.7):
-        true = judge.two_round_delta(rows, n, [epsilon])[0]
+        true = judge.rounds_delta([rows] * 2, n, [epsilon])[0]
         assert bound.delta(Setting(randomizer, n, 2), epsilon=epsilon) >= true
 
 

@@ -94,7 +94,7 @@ def test_worst_delta_visits_every_neighbour(seed: int) -> None:
     assert enumeration.worst_delta(rows, 3, [0.0, 0.7]) == pytest.approx(
         [literal_worst(rows, 3, eps) for eps in (0.0, 0.7)], rel=1e-12
     )
-    assert enumeration.two_round_delta(rows, 2, 0.4)[0] == pytest.approx(
+    assert enumeration.rounds_delta([rows] * 2, 2, 0.4)[0] == pytest.approx(
         literal_worst(rows, 2, 0.4, rounds=2), rel=1e-12
     )
     assert enumeration.rounds_delta([rows] * 3, 2, 0.4)[0] == pytest.approx(
@@ -104,7 +104,7 @@ def test_worst_delta_visits_every_neighbour(seed: int) -> None:
 
 def test_a_round_that_says_nothing_changes_nothing() -> None:
     rows, silent = krr(3, 1.0), np.full((3, 2), 0.5)
-    assert enumeration.two_round_delta(rows, 3, [0.2, 0.5], other=silent) == pytest.approx(
+    assert enumeration.rounds_delta([rows, silent], 3, [0.2, 0.5]) == pytest.approx(
         enumeration.worst_delta(rows, 3, [0.2, 0.5]), rel=1e-12
     )
 
@@ -174,7 +174,7 @@ def test_theory_erratum_6() -> None:
 
 def test_theory_erratum_8_and_two_rounds() -> None:
     assert enumeration.worst_delta(krr(3, 1.0), 6, 0.9)[0] == pytest.approx(3.480e-3, abs=5e-7)
-    assert enumeration.two_round_delta(krr(3, 1.0), 3, 1.5)[0] == pytest.approx(0.02053, abs=5e-6)
+    assert enumeration.rounds_delta([krr(3, 1.0)] * 2, 3, 1.5)[0] == pytest.approx(0.02053, abs=5e-6)
 
 
 def test_theory_weak_strong_and_clones_goldens() -> None:

@@ -20,7 +20,7 @@ from shuffledp.papers import biswas_utility as utility
 from shuffledp.papers.biswas_utility import box_plots
 from shuffledp.papers.charts import draw, heat_maps
 from shuffledp.papers.cities import CITIES, Box, City, Unreadable, read_gowalla, synthetic_city
-from shuffledp.papers.experiment import Experiment, Line, arranged, read_table, write_table
+from shuffledp.papers.experiment import Experiment, Kind, Line, arranged, find, read_table, write_table
 from shuffledp.papers.files import reproduce
 from shuffledp.randomizers import KRR
 
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.long
 
 EXPERIMENTS = {experiment.name: experiment for experiment in utility.experiments(None)}
 MAPS = ["biswas-fig1", "biswas-table5", "biswas-fig3", "biswas-map"]
+ENDS: tuple[Kind, Kind] = ("upper", "lower")
 BOX = Box(37.72, 37.81, -122.52, -122.38, rows=2, columns=2)
 GOOD = (
     "0\t2010-10-19T23:55:27Z\t37.73\t-122.50\t22847\n"
@@ -117,7 +118,7 @@ def test_comparable_at_the_certified_guarantee_and_far_apart_at_the_papers(
 ) -> None:
     lines = computed[name]
     for panel in dict.fromkeys(line.panel for line in lines):
-        upper, lower = (utility._found(lines, panel, utility.EQUAL, kind).y for kind in ("upper", "lower"))
+        upper, lower = (find(lines, utility.EQUAL, kind, panel).y for kind in ENDS)
         assert (lower <= upper).all()
         np.testing.assert_allclose(lower, upper, rtol=1e-3)
         equal, pure = (
@@ -140,7 +141,7 @@ def test_inversion_helps_and_ten_runs_are_kept(computed: dict[str, list[Line]]) 
     assert len(panels) == 4
     for panel in panels:
         raw, inverse = (
-            utility._found(lines, panel, label).y.reshape(-1, 10) for label in (utility.SHUFFLE, utility.INVERTED)
+            find(lines, label, "law", panel).y.reshape(-1, 10) for label in (utility.SHUFFLE, utility.INVERTED)
         )
         assert inverse[-1].max() < raw[-1].min()
         assert inverse[-1].max() < inverse[0].min()
@@ -156,7 +157,7 @@ def test_ten_runs_are_drawn_as_boxes_and_central_noise_as_a_line(computed: dict[
         "San Francisco (synthetic)"
     ] + 2 * ["Paris (synthetic)"]
     for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in lines), strict=True):
-        runs = utility._found(lines, panel, utility.INVERTED)
+        runs = find(lines, utility.INVERTED, "law", panel)
         boxes = [drawing.get_xydata() for drawing in axes.lines if len(drawing.get_xydata()) == 5]
         for x in np.unique(runs.x):
             quarters = np.quantile(runs.y[runs.x == x], [0.25, 0.75])

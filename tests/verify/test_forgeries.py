@@ -18,7 +18,8 @@ from shuffledp import KRR, Poll
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.lattice import DIGITS, TooLarge, haystack_interval
+from shuffledp.judge.effort import TooLarge
+from shuffledp.judge.lattice import DIGITS, haystack_interval
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
 from shuffledp.randomizers.law_file import law_of

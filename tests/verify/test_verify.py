@@ -206,7 +206,7 @@ def test_a_part_of_another_form_is_refused_or_fails(part: str, wrong: object) ->
 
 
 def test_a_certificate_that_is_too_large_to_sum_again_is_incomplete_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shuffledp.judge.lattice import TooLarge
+    from shuffledp.judge.effort import TooLarge
     from shuffledp.judge.oracle import Oracle
 
     def refuse(*_: object) -> None:

@@ -105,13 +105,12 @@ def show_(
 def _only(paper: Paper) -> str:
     """What is here of a paper without statements."""
     from shuffledp.literature.bounds import LITERATURE
-    from shuffledp.papers.errata import ERRATA
+    from shuffledp.papers.statements.others import INSTEAD
 
     if any(each.paper == paper.cited for each in LITERATURE):
         return f"Only its bounds are here: shuffledp papers bounds {paper.name}"
-    erratum = next(each for each in ERRATA if each.paper == paper.name)
-    said = f"No bound of {paper.name} is here; see erratum {erratum.number}. Use instead: {erratum.instead}."
-    return said.replace("`", "")
+    erratum, instead = INSTEAD[paper.name]
+    return f"No bound of {paper.name} is here; see erratum {erratum}. Use instead: {instead}."
 
 
 def _facts(paper: Paper) -> dict[str, object]:

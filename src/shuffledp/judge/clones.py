@@ -24,7 +24,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import erfcx
 
-from shuffledp.judge.lattice import Array, TooLarge
+from shuffledp.judge.effort import TooLarge
+from shuffledp.judge.lattice import Array
 
 DIGITS = Context(prec=60)
 Row = tuple[Fraction, Fraction, Fraction, Fraction]  # hay, needle0, needle1, and how fast hay shrinks with u

@@ -8,24 +8,6 @@ import time
 from dataclasses import dataclass, field
 
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.lattice import TooLarge
-
-__all__ = [
-    "FEW_ROUNDS",
-    "FEW_USERS",
-    "FEW_VALUES",
-    "LARGEST_EPSILON",
-    "LISTED",
-    "MOST_GRID_STEPS",
-    "MOST_KNOTS",
-    "MOST_LONE_ROUNDS",
-    "MOST_STRAY_VOTES",
-    "MOST_VALUES",
-    "SECONDS",
-    "Effort",
-    "TooLarge",
-    "TooMuch",
-]
 
 SECONDS = 120.0  # of computing
 LARGEST_EPSILON = 700.0  # what e^epsilon can be computed of
@@ -36,6 +18,10 @@ MOST_KNOTS = 1 << 14  # of the curve of one round
 MOST_LONE_ROUNDS = 20_000  # whose losses are added up
 MOST_GRID_STEPS = 64  # of a mean without a shuffler
 FEW_USERS, FEW_VALUES, FEW_ROUNDS = 7, 4, 3  # of which all datasets are enumerated
+
+
+class TooLarge(Exception):
+    """A sum that is needed has too many terms."""
 
 
 class TooMuch(Exception):
@@ -53,8 +39,7 @@ class Effort:
         if not 0.0 <= self.seconds < float("inf"):
             raise InvalidInput(
                 f"the seconds of a verification must be a number of at least 0, got {self.seconds!r}. Leave them out "
-                f"for "
-                f"{SECONDS:g}."
+                f"for {SECONDS:g}."
             )
 
     def check(self) -> None:

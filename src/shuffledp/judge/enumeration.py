@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import hadamard as sylvester
 
-from shuffledp.judge.lattice import Array, TooLarge
+from shuffledp.judge.effort import TooLarge
+from shuffledp.judge.lattice import Array
 
 Law = Mapping[tuple[int, ...], float]
 
@@ -166,13 +167,6 @@ def rounds_delta(rows_per_round: Sequence[ArrayLike], n: int, epsilons: ArrayLik
         for P, Q in permutations(products, 2):
             worst = np.maximum(worst, [hockey_stick(P, Q, eps) for eps in grid])
     return worst
-
-
-def two_round_delta(rows: ArrayLike, n: int, epsilons: ArrayLike, other: ArrayLike | None = None) -> Array:
-    """Two rounds over the same data: rows twice, or rows and then another randomizer of the same
-    inputs.
-    """
-    return rounds_delta([rows, rows if other is None else other], n, epsilons)
 
 
 def blanket(rows: ArrayLike) -> tuple[float, Array, Array]:

@@ -16,7 +16,7 @@ otherwise, has (docs/theory.md, section 2)
 y -> y_+ is convex, and so the G may be moved to a lattice in two ways. Splitting a value between
 its two neighbors, keeping the mean, can only raise the expectation. Pooling a value with some of
 the mass of the most frequent value, so that their common mean falls on the lattice, can only lower
-it. Nothing else of the package is used here.
+it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
+from shuffledp.judge.effort import TooLarge
+
 Array = NDArray[np.float64]
 
 OUTSIDE = 1e-13  # the tilted law's mass beyond the lattice
@@ -39,10 +41,6 @@ UNIT = 2.0**-52
 MOST_POINTS = 1 << 23  # about 600 MB
 FAINT = 1e-300
 SLOPES, STEEP = 8.0 / 2.0 ** np.arange(6.0), 600.0  # of exponentials: per deviation of the sum, and at most
-
-
-class TooLarge(Exception):
-    """The lattice that would be needed is too long."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

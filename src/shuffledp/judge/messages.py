@@ -40,7 +40,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom, nbinom, poisson
 
-from shuffledp.judge.lattice import Array, TooLarge
+from shuffledp.judge.effort import TooLarge
+from shuffledp.judge.lattice import Array
 
 ROUNDED, CANCELED, OUTSIDE = 1e-9, 1e-12, 1e-30
 WORD = 2**64

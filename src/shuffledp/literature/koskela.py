@@ -11,9 +11,9 @@ pair that is too large for a minute on one core is refused.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from shuffledp._types import Adversary, End
 from shuffledp.accounting.curves import Bound
@@ -179,6 +179,29 @@ def _bound(
     return Published(name=name, side=side, epsilon_at=epsilon_at, delta_at=delta_at, cost=seconds, **described)
 
 
+def _repaired(adversary: str, build: Build, view: View, what: str) -> Iterator[Published]:
+    """Both ends of the adversary's own divergence."""
+    name, exact = f"koskela-2021-krr-{adversary}-exact", partial(build, reading="exact")
+    yield _bound(name, exact, view, where=f"revision, {what} (our repair)", status="proven")
+    left = f"revision, {what}, losses rounded to the left (our repair)"
+    yield _bound(f"{name}-lower", exact, view, side="lower", where=left, status="proven")
+
+
+def _one_count(
+    adversary: Literal["weak", "strong"], view: View, what: str, remark: str, printed: str
+) -> Iterator[Published]:
+    """The first version's pair, in both orders and in the printed one."""
+    name, build = f"koskela-2021-krr-{adversary}-first", partial(one_count_pair, adversary=adversary)
+    invalid = partial(_bound, build=build, view=view, orders=2, status="invalid")
+    yield invalid(name, where=f"first version, {what}, the larger of both orders", remark=remark)
+    yield invalid(
+        f"{name}-printed-order",
+        printed=True,
+        where=f"first version, {what}, P_{adversary[0]} against Q_{adversary[0]} only",
+        remark=f"One order of {name} {printed}",
+    )
+
+
 BOUNDS: tuple[Published, ...] = (
     _bound(
         "koskela-2021-clones",
@@ -215,42 +238,16 @@ BOUNDS: tuple[Published, ...] = (
         status="proven",
         remark="Called tight in the revision; loose, as it integrates (2.4) instead of (2.3).",
     ),
-    _bound(
-        "koskela-2021-krr-weak-exact",
-        partial(krr_weak_pair, reading="exact"),
-        WEAK,
-        where="revision, Thm 10's view with (2.3) (our repair)",
-        status="proven",
-    ),
-    _bound(
-        "koskela-2021-krr-weak-exact-lower",
-        partial(krr_weak_pair, reading="exact"),
-        WEAK,
-        side="lower",
-        where="revision, Thm 10's view with (2.3), losses rounded to the left (our repair)",
-        status="proven",
-    ),
-    _bound(
-        "koskela-2021-krr-weak-first",
-        partial(one_count_pair, adversary="weak"),
+    *_repaired("weak", krr_weak_pair, WEAK, "Thm 10's view with (2.3)"),
+    *_one_count(
+        "weak",
         WEAK_COUNT,
-        orders=2,
-        where="first version, Thm 10 and (5.2), the larger of both orders",
-        status="invalid",
-        remark=(
+        "Thm 10 and (5.2)",
+        (
             "It compares one count's distributions where the view has two (erratum 13). n = 8, k = 3, epsilon0 = 2, "
             "epsilon = 0.6: 0.2298, exact 0.2552. Definition 1 counts both orders."
         ),
-    ),
-    _bound(
-        "koskela-2021-krr-weak-first-printed-order",
-        partial(one_count_pair, adversary="weak"),
-        WEAK_COUNT,
-        orders=2,
-        printed=True,
-        where="first version, Thm 10 and (5.2), P_w against Q_w only",
-        status="invalid",
-        remark="One order of koskela-2021-krr-weak-first (erratum 13): 0.1745 for the exact 0.2552 there.",
+        "(erratum 13): 0.1745 for the exact 0.2552 there.",
     ),
     _bound(
         "koskela-2021-krr-strong",
@@ -263,42 +260,16 @@ BOUNDS: tuple[Published, ...] = (
             "1.135, exact 1.187."
         ),
     ),
-    _bound(
-        "koskela-2021-krr-strong-exact",
-        partial(krr_strong_pair, reading="exact"),
-        STRONG,
-        where="revision, Thm 8's view with its counts multinomial and (2.3) (our repair)",
-        status="proven",
-    ),
-    _bound(
-        "koskela-2021-krr-strong-exact-lower",
-        partial(krr_strong_pair, reading="exact"),
-        STRONG,
-        side="lower",
-        where="revision, Thm 8's view with its counts multinomial and (2.3), losses rounded to the left (our repair)",
-        status="proven",
-    ),
-    _bound(
-        "koskela-2021-krr-strong-first",
-        partial(one_count_pair, adversary="strong"),
+    *_repaired("strong", krr_strong_pair, STRONG, "Thm 8's view with its counts multinomial and (2.3)"),
+    *_one_count(
+        "strong",
         STRONG_COUNT,
-        orders=2,
-        where="first version, (5.1), the larger of both orders",
-        status="invalid",
-        remark=(
+        "(5.1)",
+        (
             "It compares one count's distributions where the view has two (erratum 3). n = 20, k = 2, gamma = 0.2, "
             "epsilon = 0.8: 0.1351, exact 0.1661. Definition 1 counts both orders."
         ),
-    ),
-    _bound(
-        "koskela-2021-krr-strong-first-printed-order",
-        partial(one_count_pair, adversary="strong"),
-        STRONG_COUNT,
-        orders=2,
-        printed=True,
-        where="first version, (5.1), P_s against Q_s only",
-        status="invalid",
-        remark="One order of koskela-2021-krr-strong-first (erratum 3): 0.0386 for the exact 0.1661 there.",
+        "(erratum 3): 0.0386 for the exact 0.1661 there.",
     ),
     _bound(
         "koskela-2021-2rr",

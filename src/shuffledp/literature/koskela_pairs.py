@@ -86,9 +86,7 @@ def krr_strong_pair(n: int, k: int, gamma: float, *, reading: StrongReading = "i
 
     - "independent", Thm 8 of the revision: delta(eps) = P(N_1/N_2 >= e^eps), N_1 ~ Bin(n-1,
       gamma/k) + 1 and N_2 ~ Bin(n-1, gamma/k), independent as its section 4 has them. **Not an
-      upper bound**: the counts are negatively correlated, and their ratio spreads more than that
-      (n=100, k=2, gamma=0.9, delta=1e-9, one round: 1.135, exact 1.187). For most parameters it is
-      loose (erratum 4): it leaves out the factor 1-gamma and the weight of (2.3).
+      upper bound**, and for most parameters loose (erratum 4).
     - "exact": the adversary's own divergence. With probability gamma the target's report is noise
       and nothing is learned; otherwise (N_1 - 1, N_2) is multinomial, and the loss is log(N_1/N_2),
       by (2.3). Printed in neither version.
@@ -117,9 +115,7 @@ def krr_weak_pair(n: int, k: int, gamma: float, *, reading: WeakReading = "indep
     The theorem prints the laws of N_1|B ~ Bin(B, 1/k) + Bern(1-gamma+gamma/k) and N_2|B ~ Bin(B,
     1/k) + Bern(gamma/k), not how they depend on each other:
 
-    - "independent": independent given B, as erratum 10 reads it. **Not an upper bound**,
-      for one round (n=100, k=2, gamma=0.5, delta=1e-6: 0.511, exact 0.588) or for several (n=30,
-      k=3, gamma=0.4, delta=1e-6, 2 rounds: 2.775, exact 2.869).
+    - "independent": independent given B, as erratum 10 reads it. **Not an upper bound**.
     - "multinomial": the law of the view in the theorem's proof, the noise reports multinomial and
       the target's report on 1, on 2 or elsewhere. An upper bound.
     - "exact": the same law, integrated by (2.3) instead of the revision's (2.4). The weak

@@ -1,4 +1,4 @@
-"""The four papers, statement by statement; their figures and tables, computed again; errata.
+"""The four papers, statement by statement; their figures and tables, computed again.
 
 >>> koskela_2021.theorem_8.verdict
 'paper errs'
@@ -19,7 +19,6 @@ biswas_utility   the same for utility
 cities           the check-ins that it maps
 landscape        all published bounds at a glance, which is in none of the papers
 swap_figures     what the first-clone swap gains, for docs/first-clone-swap.md
-errata           formulas that are wrong as printed
 """
 
 from difflib import get_close_matches

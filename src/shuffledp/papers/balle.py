@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -131,29 +131,18 @@ def figure_2() -> Iterator[Line]:
     yield Line("omega", "law", y, below / gamma, "parts")
 
 
+def _generic_epsilon(average: Average, n: int) -> float:
+    return epsilon_of(lambda epsilon: average(balle.generic(epsilon, LOCAL), n))
+
+
 def panel_i() -> Iterator[Line]:
     ns = users(1e3, 1e6, 100)
     few = ns[::EVERY]
     yield curve("EFMRTT'19", "outside", ns, erlingsson_epsilon)
-    yield curve(
-        "Hoeffding",
-        "published",
-        ns,
-        lambda n: epsilon_of(lambda epsilon: balle.delta_hoeffding(balle.generic(epsilon, LOCAL), n)),
-    )
+    yield curve("Hoeffding", "published", ns, partial(_generic_epsilon, balle.delta_hoeffding))
     yield curve("Theorem 6", "published", ns, lambda n: epsilon_of(lambda epsilon: balle.theorem_6(epsilon, LOCAL, n)))
-    yield curve(
-        "Bennett, corrected",
-        "published",
-        ns,
-        lambda n: epsilon_of(lambda epsilon: balle.delta_bennett(balle.generic(epsilon, LOCAL), n)),
-    )
-    yield curve(
-        "Bennett, as printed",
-        "invalid",
-        few,
-        lambda n: epsilon_of(lambda epsilon: balle.delta_bennett_printed(balle.generic(epsilon, LOCAL), n)),
-    )
+    yield curve("Bennett, corrected", "published", ns, partial(_generic_epsilon, balle.delta_bennett))
+    yield curve("Bennett, as printed", "invalid", few, partial(_generic_epsilon, balle.delta_bennett_printed))
     certified = [shuffle(AnyLDP(epsilon0=LOCAL), n=n).epsilon(delta=DELTA) for n in few]
     labels = ("any randomizer, ours", "any randomizer, no less is possible")
     yield from ends(*labels, np.array(few, dtype=np.float64), certified)
@@ -217,12 +206,10 @@ def verdict_2(lines: Sequence[Line]) -> str:
     parts = np.array([values(lines, f"nu for x = {x}") for x in ("0", "0.5", "1")])
     return (
         f"The blanket lies below all three distributions and has mass {mass:.4f}; Lemma 6 says e^(-1/2) = "
-        f"{math.exp(-0.5):.4f}. "
-        f"What is left of each distribution, nu_x, is nowhere below {parts.min():.1g} and has mass "
-        f"{span(np.trapezoid(parts, y, axis=1))}. "
-        "As the paper says when it argues that gamma is maximal, at every y some nu_x vanishes: "
-        f"the smallest of the three is at most {parts.min(axis=0).max():.1g}. "
-        "Nothing in this figure disagrees with the paper."
+        f"{math.exp(-0.5):.4f}. What is left of each distribution, nu_x, is nowhere below {parts.min():.1g} and has "
+        f"mass {span(np.trapezoid(parts, y, axis=1))}. As the paper says when it argues that gamma is maximal, at "
+        f"every y some nu_x vanishes: the smallest of the three is at most {parts.min(axis=0).max():.1g}. Nothing in "
+        "this figure disagrees with the paper."
     )
 
 
@@ -232,19 +219,17 @@ def verdict_i(lines: Sequence[Line]) -> str:
     upper, lower = values(lines, "any randomizer, ours"), values(lines, "any randomizer, no less is possible")
     wins = few.x[few.y < values(lines, "Hoeffding", few)]
     return (
-        f"The paper says that its bounds are significantly smaller than EFMRTT'19: EFMRTT'19 is "
-        f"{span(older / hoeffding)} times Hoeffding "
-        f"and {span(older / bennett)} times corrected Bennett (it is drawn at epsilon0 = 1/2, which its theorem "
-        f"excludes by a hair).\n\n"
-        "The paper says that Hoeffding is better for small n and Bennett for large. "
-        f"That is true of the Bennett curve as printed ({f'from n = {wins[0]:.0f} on' if len(wins) else 'nowhere'}), "
-        "but it rests on the wrong Lemma 11 (erratum 7): "
-        f"corrected, Bennett is below Hoeffding at {int(np.sum(bennett < hoeffding))} of the {len(bennett)} points.\n\n"
+        "The paper says that its bounds are significantly smaller than EFMRTT'19: EFMRTT'19 is "
+        f"{span(older / hoeffding)} times Hoeffding and {span(older / bennett)} times corrected Bennett (it is drawn "
+        "at epsilon0 = 1/2, which its theorem excludes by a hair).\n\n"
+        "The paper says that Hoeffding is better for small n and Bennett for large. That is true of the Bennett curve "
+        f"as printed ({f'from n = {wins[0]:.0f} on' if len(wins) else 'nowhere'}), but it rests on the wrong Lemma 11 "
+        f"(erratum 7): corrected, Bennett is below Hoeffding at {int(np.sum(bennett < hoeffding))} of the "
+        f"{len(bennett)} points.\n\n"
         f"Theorem 6, which the paper names as its Hoeffding curve, is {span(values(lines, 'Theorem 6') / hoeffding)} "
-        f"times that; "
-        "the code plots the sum itself. "
-        f"Hoeffding is {span(values(lines, 'Hoeffding', few) / upper)} times our upper end, "
-        f"which no analysis could improve by more than {100.0 * float(np.max(upper / lower) - 1.0):.0f} %."
+        f"times that; the code plots the sum itself. Hoeffding is {span(values(lines, 'Hoeffding', few) / upper)} "
+        "times our upper end, which no analysis could improve by more than "
+        f"{100.0 * float(np.max(upper / lower) - 1.0):.0f} %."
     )
 
 
@@ -259,16 +244,15 @@ def verdict_ii(lines: Sequence[Line]) -> str:
     above = all(bool(np.all(theirs[name] >= theirs["Generic"])) for name in MECHANISMS)
     known = values(lines, "EFMRTT'19")
     return (
-        "The paper observes the advantage of knowing the mechanism: "
-        f"every specific curve {'does lie' if above else 'does not lie'} above the generic one.\n\n"
+        "The paper observes the advantage of knowing the mechanism: every specific curve "
+        f"{'does lie' if above else 'does not lie'} above the generic one.\n\n"
         "It also reads from these curves that at the same local privacy RR-2 amplifies better than Laplace, and "
-        "Laplace better than RR-100. "
-        f"Its curves {'do lie' if ordered else 'do not lie'} in that order, but this is a property of Hoeffding's "
-        f"inequality and not of the mechanisms: "
-        f"RR-100 provably allows a larger epsilon0 than RR-2 possibly can at {reverse} of {len(few.x)} values of n.\n\n"
-        f"At n = {few.x[-1]:.0f} the largest epsilon0, theirs against ours: {gains}. "
-        f"EFMRTT'19 applies at {int(np.sum(~np.isnan(known)))} of {len(known)} points and allows at most "
-        f"{float(np.nanmax(known)):.2f} there."
+        f"Laplace better than RR-100. Its curves {'do lie' if ordered else 'do not lie'} in that order, but this is a "
+        "property of Hoeffding's inequality and not of the mechanisms: RR-100 provably allows a larger epsilon0 than "
+        f"RR-2 possibly can at {reverse} of {len(few.x)} values of n.\n\n"
+        f"At n = {few.x[-1]:.0f} the largest epsilon0, theirs against ours: {gains}. EFMRTT'19 applies at "
+        f"{int(np.sum(~np.isnan(known)))} of {len(known)} points and allows at most {float(np.nanmax(known)):.2f} "
+        "there."
     )
 
 
@@ -296,14 +280,13 @@ def verdict_iii(lines: Sequence[Line]) -> str:
     )
     allowed = ", ".join(f"{values(lines, f'{name}, ours')[-1]:.2f} for {name}" for name in MECHANISMS)
     return (
-        "The paper says that Bennett is better than Hoeffding for every mechanism. "
-        "The authors' first code, whose notebook says that it made the plots, has the printed Lemma 11 (erratum 7). "
-        f"Corrected, Bennett allows less than Hoeffding at {losses}.\n\n"
-        f"The paper says that the gain is greatest for RR-100; corrected Bennett allows, times what Hoeffding does, "
+        "The paper says that Bennett is better than Hoeffding for every mechanism. The authors' first code, whose "
+        "notebook says that it made the plots, has the printed Lemma 11 (erratum 7). Corrected, Bennett allows less "
+        f"than Hoeffding at {losses}.\n\n"
+        "The paper says that the gain is greatest for RR-100; corrected Bennett allows, times what Hoeffding does, "
         f"{gains}.\n\n"
-        f"The printed curves are not merely unproven: explicit datasets refute the epsilon0 that they allow, "
-        f"{refuted}. "
-        f"At the largest n ours allow {allowed}."
+        "The printed curves are not merely unproven: explicit datasets refute the epsilon0 that they allow, "
+        f"{refuted}. At the largest n ours allow {allowed}."
     )
 
 
@@ -311,19 +294,17 @@ def verdict_iv(lines: Sequence[Line]) -> str:
     corrected, hoeffding = values(lines, "Bennett corrected"), values(lines, "Hoeffding")
     upper, lower = values(lines, "RR, ours"), values(lines, "RR, no more is possible")
     return (
-        "The paper says that Bennett has a significant advantage over Hoeffding for k = n^(1/3) too. "
-        f"With the corrected lemma it allows {span(corrected / hoeffding)} times the epsilon0. "
-        f"The curve as printed allows more than is possible "
-        f"{beyond(lines, 'Bennett as printed', 'RR, no more is possible')}. "
-        f"Our two ends differ by at most {100.0 * float(np.max(lower / upper) - 1.0):.1f} %, the accuracy of the "
-        f"search included, "
-        f"and allow {upper[-1]:.2f} at the largest n, where corrected Bennett allows {corrected[-1]:.2f}."
+        "The paper says that Bennett has a significant advantage over Hoeffding for k = n^(1/3) too. With the "
+        f"corrected lemma it allows {span(corrected / hoeffding)} times the epsilon0. The curve as printed allows "
+        f"more than is possible {beyond(lines, 'Bennett as printed', 'RR, no more is possible')}. Our two ends differ "
+        f"by at most {100.0 * float(np.max(lower / upper) - 1.0):.1f} %, the accuracy of the search included, and "
+        f"allow {upper[-1]:.2f} at the largest n, where corrected Bennett allows {corrected[-1]:.2f}."
     )
 
 
-USERS = Axis("users n", log=True)
-LARGEST_LOCAL = Axis("largest epsilon0 allowed")
-THEIRS = "epsilon = 0.1, delta = 1e-6, n = 1e2..1e5 (100 points), the paper's (authors' notebook); ours at 10 of them"
+NOTEBOOK = "(100 points), the paper's (authors' notebook); ours at 10 of them"
+THEIRS = f"epsilon = 0.1, delta = 1e-6, n = 1e2..1e5 {NOTEBOOK}"
+_panel = partial(Experiment, paper=PAPER, x=Axis("users n", log=True), y=Axis("largest epsilon0 allowed"))
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
@@ -337,52 +318,38 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         compute=figure_2,
         verdict=verdict_2,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3i",
-        paper=PAPER,
         title="Figure 3 (i): Epsilon against n for any randomizer",
-        parameters=(
-            "epsilon0 = 0.5, delta = 1e-6, n = 1e3..1e6 (100 points), the paper's (authors' notebook); ours at "
-            "10 of them"
-        ),
-        x=USERS,
+        parameters=f"epsilon0 = 0.5, delta = 1e-6, n = 1e3..1e6 {NOTEBOOK}",
         y=Axis("epsilon", log=True),
         count=7,
         compute=panel_i,
         verdict=verdict_i,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3ii",
-        paper=PAPER,
         title="Figure 3 (ii): The local privacy that shuffling allows, by Hoeffding's inequality",
         parameters=THEIRS,
-        x=USERS,
-        y=LARGEST_LOCAL,
         count=13,
         compute=panel_ii,
         verdict=verdict_ii,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3iii",
-        paper=PAPER,
         title="Figure 3 (iii): The local privacy that shuffling allows, Hoeffding against Bennett",
         parameters=THEIRS,
-        x=USERS,
-        y=LARGEST_LOCAL,
         count=15,
         compute=panel_iii,
         verdict=verdict_iii,
     ),
-    Experiment(
+    _panel(
         name="balle-fig3iv",
-        paper=PAPER,
         title="Figure 3 (iv): The local privacy that shuffling allows for randomized response on n^(1/3) values",
         parameters=(
             "epsilon = 0.1, delta = n^-2, k = int(n^(1/3)), n = 1e2..1e5 (50 points), the paper's (authors' "
             "notebook); ours at 8 of them"
         ),
-        x=USERS,
-        y=LARGEST_LOCAL,
         count=5,
         compute=panel_iv,
         verdict=verdict_iv,

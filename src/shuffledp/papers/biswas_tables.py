@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -101,16 +102,9 @@ def _gap() -> Iterator[Line]:
         truth = mechanism.profile(e).lower
         yield Line(THEOREM, "invalid", e, _orders(truth, _values(delta_printed, n, k, epsilon0, e)), panel)
         yield Line(THEOREM, "printed", at, _orders(mechanism.profile(at).lower, np.array(printed)), panel)
-        yield Line(
-            "Theorem 1 corrected: one bin, n0 = 80",
-            "law",
-            e,
-            _orders(truth, _values(delta_corrected, n, k, epsilon0, e)),
-            panel,
-        )
-        worst = np.max(
-            [[delta_corrected(n, k, epsilon0, n0, epsilon) for epsilon in e.tolist()] for n0 in range(n)], axis=0
-        )
+        corrected = _values(delta_corrected, n, k, epsilon0, e)
+        yield Line("Theorem 1 corrected: one bin, n0 = 80", "law", e, _orders(truth, corrected), panel)
+        worst = np.max([[delta_corrected(n, k, epsilon0, n0, x) for x in e.tolist()] for n0 in range(n)], axis=0)
         yield Line(WORST, "law", e, _orders(truth, worst), panel)
 
 
@@ -145,12 +139,10 @@ def _compared(lines: Sequence[Line]) -> str:
     exceptions = f" (the others: {'; '.join(off)})" if off else ""
     return (
         f"{agreeing}{exceptions}, which is a misprint (erratum 1): it averages the square of a share where the share "
-        f"itself belongs.\n\n"
+        "itself belongs.\n\n"
         f"They lie {min(gaps):.0f} to {max(gaps):.0f} orders of magnitude below the certified delta of the released "
-        f"histogram. "
-        f"Corrected, the theorem is the exact delta of one bin on one dataset in one order, still {min(narrow):.1f} to "
-        f"{max(narrow):.1f} orders "
-        "of magnitude too small for a guarantee (erratum 2)."
+        "histogram. Corrected, the theorem is the exact delta of one bin on one dataset in one order, still "
+        f"{min(narrow):.1f} to {max(narrow):.1f} orders of magnitude too small for a guarantee (erratum 2)."
     )
 
 
@@ -166,11 +158,10 @@ def _verdict_1(lines: Sequence[Line]) -> str:
     )
     return (
         f"Theorem 1 gives {printed} as printed, and {corrected} corrected. {_compared(lines)}\n\n"
-        f"The other columns are not those papers' bounds either: [10] is a theorem that needs n "
-        f">= 1000, [3] and [11] recompute "
-        f"as asymptotic forms with the constant 1 (within {100 * off:.1f} % at epsilon = 0.1), and how the column of "
-        f"[14] was computed is not known. Here they happen to lie at least {least:.1f} orders of magnitude above the "
-        "certified upper end."
+        "The other columns are not those papers' bounds either: [10] is a theorem that needs n >= 1000, [3] and [11] "
+        f"recompute as asymptotic forms with the constant 1 (within {100 * off:.1f} % at epsilon = 0.1), and how the "
+        f"column of [14] was computed is not known. Here they happen to lie at least {least:.1f} orders of magnitude "
+        "above the certified upper end."
     )
 
 
@@ -187,49 +178,40 @@ def _verdict_gap(lines: Sequence[Line]) -> str:
     first, second = GAPS
     return (
         f"The theorem as printed understates delta by up to {worst[first]:.0f} orders of magnitude in the setting of "
-        f"Table 1 and {worst[second]:.0f} "
-        f"in that of Table 3. Corrected, and for the worst n0 among all, one bin alone still misses up to "
-        f"{kinder[first]:.1f} and {kinder[second]:.1f} orders."
+        f"Table 1 and {worst[second]:.0f} in that of Table 3. Corrected, and for the worst n0 among all, one bin "
+        f"alone still misses up to {kinder[first]:.1f} and {kinder[second]:.1f} orders."
     )
 
 
-DELTA = Axis("delta", log=True)
-TABLE_1 = Experiment(
+_table = partial(Experiment, paper=PAPER, x=Axis("epsilon"), y=Axis("delta", log=True))
+TABLE_1 = _table(
     name="biswas-table1",
-    paper=PAPER,
     title="Table 1: delta of shuffled k-RR, a misprint next to the certified delta",
     parameters=(
         "n = 100, epsilon0 = 0.5, epsilon = 0.1 to 0.4 (the paper's); k = 10, n0 = 80 (found by fitting, the "
         "paper does not say)"
     ),
-    x=Axis("epsilon"),
-    y=DELTA,
     count=12,
     compute=_table_1,
     verdict=_verdict_1,
 )
-TABLE_3 = Experiment(
+TABLE_3 = _table(
     name="biswas-table3",
-    paper=PAPER,
     title="Table 3: delta of shuffled k-RR while epsilon0, n and k vary",
     parameters=(
         "n = 100, k = 10, epsilon0 = 2 where not varied (the paper's); n0 = 0.8 n (the paper says 80, which "
         "does not give its numbers for other n)"
     ),
-    x=Axis("epsilon"),
-    y=DELTA,
     count=5 * len(ROWS),
     compute=_table_3,
     verdict=_verdict_3,
 )
-GAP = Experiment(
+GAP = _table(
     name="biswas-gap",
-    paper=PAPER,
     title="Theorem 1 against the truth: orders of magnitude that delta is too small",
     parameters=(
         "the settings of Tables 1 and 3, n0 = 80; the truth is the certified lower end for the released histogram"
     ),
-    x=Axis("epsilon"),
     y=Axis("orders of magnitude below the certified delta"),
     count=4 * len(GAPS),
     compute=_gap,

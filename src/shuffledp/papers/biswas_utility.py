@@ -16,6 +16,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from shuffledp.errors import LEAST_DELTA, InvalidInput
 from shuffledp.literature import biswas
 from shuffledp.papers.charts import figure, heat_maps
 from shuffledp.papers.cities import CITIES, City, described
-from shuffledp.papers.experiment import Axis, Experiment, Line, arranged
+from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, arranged, find
 from shuffledp.poll import check_held
 from shuffledp.randomizers import KRR
 
@@ -61,7 +62,12 @@ TABLE_5 = {
 }
 USERS = {"San Francisco": 100_000, "Paris": 10_000}  # the most in Figure 3
 EPSILON, BINS = 4.0, 15
-CELL, SHARE = Axis("cell, from the south-west, row after row"), Axis("share of the check-ins in a cell")
+_figure = partial(
+    Experiment,
+    paper=PAPER,
+    x=Axis("cell, from the south-west, row after row"),
+    y=Axis("share of the check-ins in a cell"),
+)
 EDGES = np.linspace(-6.0, 6.0, BINS + 1)[1:-1]
 
 
@@ -239,10 +245,6 @@ def _named(city: City, gowalla: str | None, n: int | None = None) -> str:
 # What the lines say
 
 
-def _found(lines: Sequence[Line], panel: str, label: str, kind: str = "law") -> Line:
-    return next(line for line in lines if (line.panel, line.label, line.kind) == (panel, label, kind))
-
-
 def _panels(lines: Sequence[Line]) -> dict[str, int]:
     """The panels with their n, as their titles say it."""
     return {
@@ -260,15 +262,13 @@ def _span(values: Sequence[float] | Floats) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _ratio(lines: Sequence[Line], panel: str, over: str, kind: str) -> Floats:
+def _ratio(lines: Sequence[Line], panel: str, over: str, kind: Kind) -> Floats:
     """shuffle+INV against another curve, at every point of a panel."""
-    return _found(lines, panel, INVERTED).y / _found(lines, panel, over, kind).y
+    return find(lines, INVERTED, "law", panel).y / find(lines, over, kind, panel).y
 
 
 def _at_both(lines: Sequence[Line], multiple: str) -> str:
-    """Why the paper's guarantee is none for a Gaussian, and how far shuffle+INV is from central
-    noise, there and at the certified guarantee.
-    """
+    """How far shuffle+INV is from central noise, at the paper's guarantee and the certified one."""
     panels = _panels(lines)
     pure = "; ".join(f"{_span(_ratio(lines, panel, PURE, 'law'))} at n = {n}" for panel, n in panels.items())
     equal = "; ".join(
@@ -276,19 +276,16 @@ def _at_both(lines: Sequence[Line], multiple: str) -> str:
         for panel in panels
     )
     return (
-        f"But at epsilon = epsilon0 = {EPSILON:g} delta is 0, by Theorem 1, misprinted or corrected, and in truth: "
-        f"every report alone is {EPSILON:g}-DP, "
-        f"and the shuffler adds nothing. No Gaussian mechanism is ({EPSILON:g}, 0)-DP. Geometric noise is, and the "
-        f"error of shuffle+INV over its error "
-        f"{multiple} {pure}. The two are comparable at the guarantee that shuffling certainly gives: there the error "
-        f"of "
-        f"shuffle+INV over that of the central Gaussian is {equal}."
+        f"But at epsilon = epsilon0 = {EPSILON:g} delta is 0, and no Gaussian mechanism has that guarantee "
+        f"(erratum 14). Geometric noise has, and the error of shuffle+INV over its error {multiple} {pure}. The "
+        "two are comparable at the guarantee that shuffling certainly gives: there the error of shuffle+INV over that "
+        f"of the central Gaussian is {equal}."
     )
 
 
 def _verdict_4(lines: Sequence[Line]) -> str:
     panels = _panels(lines)
-    counts = np.concatenate([n * _found(lines, panel, PRINTED, "printed").y for panel, n in panels.items()])
+    counts = np.concatenate([n * find(lines, PRINTED, "printed", panel).y for panel, n in panels.items()])
     low, high = (math.sqrt(float(np.sum(counts**2) / chdtri(counts.size, tail))) for tail in (0.025, 0.975))
     delta = gaussian.delta(sigma=high, epsilon=EPSILON, sensitivity=SENSITIVITY)
     worse = np.concatenate([1.0 / _ratio(lines, panel, MISPRINT, "invalid") for panel in panels])
@@ -296,20 +293,18 @@ def _verdict_4(lines: Sequence[Line]) -> str:
         'The paper: "When n = 1,000, shuffle+INV is comparable with the Gaussian mechanism"; "even for a large value '
         "of n, the utility of shuffle+INV, "
         f'although slightly worse than the Gaussian mechanism, is quite good". {_at_both(lines, "grows with n:")} The '
-        f"Gaussian errors that the paper "
-        f"prints are of the size of noise with sigma between {low:.2g} and {high:.2g} counts (95 % range from "
-        f"{counts.size} numbers of one or two digits, "
-        f"if each is one draw). At epsilon = {EPSILON:g} such noise has a delta of at least {_plain(delta, '.1g')}, "
-        f"and not 0 as the reports have. "
-        f"With the misprinted delta at the certified epsilons, the Gaussian would come out at least {_span(worse)} "
-        f"times worse than shuffle+INV."
+        f"Gaussian errors that the paper prints are of the size of noise with sigma between {low:.2g} and {high:.2g} "
+        f"counts (95 % range from {counts.size} numbers of one or two digits, if each is one draw). At epsilon = "
+        f"{EPSILON:g} such noise has a delta of at least {_plain(delta, '.1g')}, and not 0 as the reports have. With "
+        f"the misprinted delta at the certified epsilons, the Gaussian would come out at least {_span(worse)} times "
+        "worse than shuffle+INV."
     )
 
 
 def _verdict_5(lines: Sequence[Line]) -> str:
     own = np.concatenate(
         [
-            _found(lines, panel, INVERTED, "printed").y / _found(lines, panel, PRINTED, "printed").y
+            find(lines, INVERTED, "printed", panel).y / find(lines, PRINTED, "printed", panel).y
             for panel in _panels(lines)
         ]
     )
@@ -317,8 +312,7 @@ def _verdict_5(lines: Sequence[Line]) -> str:
         'The paper: "the Gaussian mechanism approximates the original distributions slightly better than the '
         'shuffle+INV, but they are comparable". '
         f"In its own table the errors of shuffle+INV are {_span(own)} times as large. "
-        f"{_at_both(lines, 'is large in both cities:')} "
-        "Each check-in counts as one user, as in the paper."
+        f"{_at_both(lines, 'is large in both cities:')} Each check-in counts as one user, as in the paper."
     )
 
 
@@ -326,9 +320,8 @@ def _verdict_3(lines: Sequence[Line]) -> str:
     rows, spreads, bias = [], [], []
     gaps: dict[str, list[Floats]] = {}
     for panel in dict.fromkeys(line.panel for line in lines):
-        runs, central, pure = (
-            _found(lines, panel, label, kind) for label, kind in ((INVERTED, "law"), (EQUAL, "upper"), (PURE, "law"))
-        )
+        runs, pure = (find(lines, label, "law", panel) for label in (INVERTED, PURE))
+        central = find(lines, EQUAL, "upper", panel)
         users = central.x
         each = runs.y.reshape(users.size, -1)
         gap, multiple = each.mean(axis=1) / central.y, each.mean(axis=1) / pure.y
@@ -336,21 +329,18 @@ def _verdict_3(lines: Sequence[Line]) -> str:
         rows.append(f"{panel}: {few}, {many}")
         gaps.setdefault(panel.partition(",")[0], []).append(gap)
         spreads.append(float((np.ptp(each, axis=1) / each.mean(axis=1)).max()))
-        bias.append(float(_found(lines, panel, SHUFFLE).y.reshape(each.shape)[-1].mean() / each[-1].mean()))
+        bias.append(float(find(lines, SHUFFLE, "law", panel).y.reshape(each.shape)[-1].mean() / each[-1].mean()))
     wider = sum(low[-1] > high[-1] for high, low in gaps.values())
     return (
         'The paper: "the gap between their statistical utilities is very small and tends to vanish as the number of '
         'samples is small", most of all where '
-        '"the privacy level is low (epsilon = 6)". But at epsilon = epsilon0 delta is 0, and no Gaussian has that '
-        "guarantee. Distance of shuffle+INV over that "
-        f"of the central Gaussian with the same certified epsilon({DELTA_WORD}), and over that of geometric noise with "
-        f"the same (epsilon0, 0): "
-        f"{'; '.join(rows)}. The gap is small at the guarantee that shuffling gives, and for the most users it is "
-        f"wider at epsilon0 = 6 than at 4 in "
-        f"{wider} of {len(gaps)} cities. At the guarantee that the paper names it is large, and grows with n. Without "
-        f"INV the bias stays, and the distance "
-        f"for the most users is {_span(bias)} times as large. The ten runs of a point differ by at most "
-        f"{100.0 * max(spreads):.0f} %."
+        '"the privacy level is low (epsilon = 6)". But no Gaussian is (epsilon0, 0)-DP (erratum 14). '
+        f"Distance of shuffle+INV over that of the central Gaussian with the same certified epsilon({DELTA_WORD}), "
+        f"and over that of geometric noise with the same (epsilon0, 0): {'; '.join(rows)}. The gap is small at the "
+        f"guarantee that shuffling gives, and for the most users it is wider at epsilon0 = 6 than at 4 in {wider} of "
+        f"{len(gaps)} cities. At the guarantee that the paper names it is large, and grows with n. Without INV the "
+        f"bias stays, and the distance for the most users is {_span(bias)} times as large. The ten runs of a point "
+        f"differ by at most {100.0 * max(spreads):.0f} %."
     )
 
 
@@ -370,8 +360,8 @@ def _verdict_map(lines: Sequence[Line]) -> str:
     rows = []
     for panel, n in _panels(lines).items():
         truth, found = (
-            _found(lines, panel, TRUE).y,
-            {label: _found(lines, panel, label).y for label in (SHUFFLE, INVERTED, EQUAL)},
+            find(lines, TRUE, "law", panel).y,
+            {label: find(lines, label, "law", panel).y for label in (SHUFFLE, INVERTED, EQUAL)},
         )
         raw, inverse, central = (0.5 * float(np.abs(values - truth).sum()) for values in found.values())
         below = [f"{100.0 * np.mean(found[label] < 0.0):.0f} %" for label in (INVERTED, EQUAL)]
@@ -396,49 +386,38 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
     grids = " and ".join(f"{city.box.rows} x {city.box.columns}" for city in CITIES)
     ours = f"{source}; {grids} cells, ours, as the text of the paper gives none; seeded, not for release"
     n = f"n = {USERS['San Francisco']} and {USERS['Paris']}"
-    error = Axis("mean of |estimate - truth| / n", log=True)
+    table = partial(_figure, x=Axis("x0"), y=Axis("mean of |estimate - truth| / n", log=True))
     return (
-        Experiment(
+        table(
             name="biswas-table4",
-            paper=PAPER,
             title="Table 4: error at one value, shuffled k-RR next to central noise",
             parameters=(
                 f"epsilon0 = 4, k = {BINS}, x0 = 1, 3, 5, 7 (the paper's); N(0, 2) with standard deviation 2 in bins "
-                f"of [-6, 6], mean of {RUNS} runs, "
-                f"delta = {DELTA_WORD} (ours); seeded, not for release"
+                f"of [-6, 6], mean of {RUNS} runs, delta = {DELTA_WORD} (ours); seeded, not for release"
             ),
-            x=Axis("x0"),
-            y=error,
             count=16,
             compute=_table_4,
             verdict=_verdict_4,
         ),
-        Experiment(
+        _figure(
             name="biswas-fig1",
-            paper=PAPER,
             title=f"Figure 1: where the check-ins are, {whose}",
             parameters=ours,
-            x=CELL,
-            y=SHARE,
             count=2,
             compute=lambda: _check_ins(file),
             verdict=_verdict_1,
             figure=heat_maps,
         ),
-        Experiment(
+        table(
             name="biswas-table5",
-            paper=PAPER,
             title=f"Table 5: error at one cell of the map, {whose}",
             parameters=f"epsilon0 = 4 and x0 (the paper's); {n}, mean of {RUNS} runs, delta = {DELTA_WORD}; {ours}",
-            x=Axis("x0"),
-            y=error,
             count=14,
             compute=lambda: _table_5(file),
             verdict=_verdict_5,
         ),
-        Experiment(
+        _figure(
             name="biswas-fig3",
-            paper=PAPER,
             title=f"Figure 3: total variation distance against n, {whose}",
             parameters=(
                 f"epsilon0 = 4, 6, boxes of 10 runs, n (the paper's); central noise in the mean, delta = {DELTA_WORD}; "
@@ -451,13 +430,10 @@ def experiments(gowalla: str | os.PathLike[str] | None) -> tuple[Experiment, ...
             verdict=_verdict_3,
             figure=box_plots,
         ),
-        Experiment(
+        _figure(
             name="biswas-map",
-            paper=PAPER,
             title=f"Figure 2: the map and three estimates of it, {whose}",
             parameters=f"epsilon0 = 4 (the paper's); {n}, delta = {DELTA_WORD}; {ours}",
-            x=CELL,
-            y=SHARE,
             count=8,
             compute=lambda: _map(file),
             verdict=_verdict_map,

@@ -45,11 +45,7 @@ UPPER, LEAST_1 = "certified, at most", "certified, at least"
 USERS_1, LOCALS_1 = 1_000_000, np.array([0.25, 0.45, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 TABLE_1: tuple[tuple[str, Callable[..., Randomizer], tuple[tuple[str, Published], ...]], ...] = (
     ("binary randomized response", RR, ((CSUZZ, cheu.CHEU), ("Thm 3.1", feldman.THM_3_1))),
-    (
-        "non-adaptive shuffle",
-        partial(AnyLDP, adaptive=False),
-        ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1)),
-    ),
+    ("non-adaptive shuffle", partial(AnyLDP, adaptive=False), ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1))),
     (
         "adaptive shuffle",
         AnyLDP,
@@ -125,20 +121,11 @@ def divergences() -> Iterator[Line]:
     """Figure 3(a): Renyi divergence against its order."""
     mechanism = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
     yield curve(CLONES, "published", ORDERS_3, lambda order: clones_renyi.divergence(USERS_3, LOCAL_3, order))
-    yield curve(
-        GDDSK,
-        kind_of(girgis.GIRGIS),
-        ORDERS_3,
-        lambda order: _useful(girgis.divergence(USERS_3, LOCAL_3, order), LOCAL_3),
-    )
-    dataset = BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
+    theirs, dataset = partial(girgis.divergence, USERS_3, LOCAL_3), BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
+    yield curve(GDDSK, kind_of(girgis.GIRGIS), ORDERS_3, lambda order: _useful(theirs(order), LOCAL_3))
     pair = _band(dataset), _band(dataset.swapped())
-    yield curve(
-        LOWER,
-        "published",
-        ORDERS_3,
-        lambda order: max(renyi.divergence_at_least(*p, LOCAL_3, order) for p in (pair, pair[::-1])),
-    )
+    both = [partial(renyi.divergence_at_least, *each, LOCAL_3) for each in (pair, pair[::-1])]
+    yield curve(LOWER, "published", ORDERS_3, lambda order: max(each(order) for each in both))
     yield from ends(OURS, LEAST, ORDERS_3, [mechanism.rdp(order=order) for order in ORDERS_3.tolist()])
 
 
@@ -221,21 +208,18 @@ def judge_amplification(lines: Sequence[Line]) -> str:
     older = f"by factors of {_span(ratios(BBGN, CLONES))} and {_span(ratios(BKMTT, CLONES))}"
     above, off = ratios(CLONES, LOWER), ratios(ALGORITHM, CLONES).max() - 1.0
     return (
-        f"The paper says that Clones is tighter than BBGN'19 and BKMTT'20 in all regimes tested: "
-        f"{'true' if tighter else 'false'} at every point here, "
-        f"{older}; of {LOCALS_2.size} values of epsilon0, BBGN'19 says something at {kept[0]}, {kept[1]} and {kept[2]} "
-        f"for the three n. The closed form costs "
-        f"a factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {checkins.CHECKINS.rests}.\n\n"
+        "The paper says that Clones is tighter than BBGN'19 and BKMTT'20 in all regimes tested: "
+        f"{'true' if tighter else 'false'} at every point here, {older}; of {LOCALS_2.size} values of epsilon0, "
+        f"BBGN'19 says something at {kept[0]}, {kept[1]} and {kept[2]} for the three n. The closed form costs a "
+        f"factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {checkins.CHECKINS.rests}.\n\n"
         "It also says that Clones closely tracks the 2RR lower bound: here it is "
         f"{_both(panels[-1][CLONES], panels[-1][LOWER])[0]:.3g} times that at epsilon0 = {LOCALS_2[0]:g} and n = "
-        f"{USERS_2[-1]:,}, and up to "
-        f"{above.max():.3g} times elsewhere.\n\n"
+        f"{USERS_2[-1]:,}, and up to {above.max():.3g} times elsewhere.\n\n"
         f"The paper's curve is not monotone, which it owes to Algorithms 4-6 (here {bumps} falls, and up to {off:.0%} "
-        f"too "
-        f"high); the same pair evaluated exactly {'is' if smooth else 'is not'} monotone.\n\n"
-        f"Most of the gap above the lower bound belongs to the pair: our theorem divides Clones by "
+        f"too high); the same pair evaluated exactly {'is' if smooth else 'is not'} monotone.\n\n"
+        "Most of the gap above the lower bound belongs to the pair: our theorem divides Clones by "
         f"{_span(ratios(CLONES, OURS))}, and is {_span(ratios(OURS, LEAST))} times what 2RR or 3RR leak on explicit "
-        f"datasets."
+        "datasets."
     )
 
 
@@ -244,13 +228,11 @@ def judge_divergences(lines: Sequence[Line]) -> str:
     above, lost = _both(curves[GDDSK], curves[CLONES]), ORDERS_3[np.isnan(curves[GDDSK])]
     end = f"; from order {lost.min():.0f} on it exceeds epsilon0" if lost.size else ""
     return (
-        f"As in the paper, amplification is large at small orders ({curves[CLONES][0]:.2g} at order {ORDERS_3[0]:.0f}, "
-        f"epsilon0 = {LOCAL_3:g}) and is lost at "
-        f"large ones: at order {ORDERS_3[-1]:.0f} Clones is at {curves[CLONES][-1] / LOCAL_3:.0%} of epsilon0 and the "
-        f"2RR lower bound at "
-        f"{curves[LOWER][-1] / LOCAL_3:.0%}. {GDDSK}, is {_span(above)} times Clones{end}. "
-        f"Our theorem divides the divergence of "
-        f"Clones by {_span(_both(curves[CLONES], curves[OURS]))}; our upper end is "
+        f"As in the paper, amplification is large at small orders ({curves[CLONES][0]:.2g} at order "
+        f"{ORDERS_3[0]:.0f}, epsilon0 = {LOCAL_3:g}) and is lost at large ones: at order {ORDERS_3[-1]:.0f} Clones is "
+        f"at {curves[CLONES][-1] / LOCAL_3:.0%} of epsilon0 and the 2RR lower bound at "
+        f"{curves[LOWER][-1] / LOCAL_3:.0%}. {GDDSK}, is {_span(above)} times Clones{end}. Our theorem divides the "
+        f"divergence of Clones by {_span(_both(curves[CLONES], curves[OURS]))}; our upper end is "
         f"{_span(_both(curves[OURS], curves[LEAST]))} times our lower one."
     )
 
@@ -261,12 +243,11 @@ def judge_rounds(lines: Sequence[Line]) -> str:
     gain = curves[BY_DP][-1] / curves[BY_RDP][-1]
     return (
         f"As in the paper, composing through Renyi divergences beats advanced composition: from {ROUNDS_3[wins]} "
-        f"rounds on, by a factor of {gain:.3g} at "
-        f"{ROUNDS_3[-1]}; for one round it costs {curves[BY_RDP][0] / curves[BY_DP][0] - 1.0:.0%}. {GDDSK}, is "
-        f"{_span(_both(curves[GDDSK], curves[BY_RDP]))} times as large. Privacy loss distributions over our theorem's "
-        f"pair divide Clones via RDP by "
+        f"rounds on, by a factor of {gain:.3g} at {ROUNDS_3[-1]}; for one round it costs "
+        f"{curves[BY_RDP][0] / curves[BY_DP][0] - 1.0:.0%}. {GDDSK}, is {_span(_both(curves[GDDSK], curves[BY_RDP]))} "
+        "times as large. Privacy loss distributions over our theorem's pair divide Clones via RDP by "
         f"{_span(_both(curves[BY_RDP], curves[OURS]))}, and lie {_span(_both(curves[OURS], curves[LEAST]))} times "
-        f"above an explicit dataset."
+        "above an explicit dataset."
     )
 
 
@@ -282,48 +263,42 @@ def judge_tails(lines: Sequence[Line]) -> str:
         )
     binary, clones = (np.array(halves[0]) - np.array(halves[-1])) / ((USERS_4[-1] - USERS_4[0]) * math.exp(-LOCAL_4))
     return (
-        "The paper shows a sharp transition from amplification to none as delta falls, near dotted marks whose formula "
-        "our copy has lost. We mark the "
-        "probability that no other user makes a clone, (1 - e^-epsilon0)^(n-1). The delta at which epsilon reaches "
-        "half of epsilon0, for 2RR and for Clones: "
+        "The paper shows a sharp transition from amplification to none as delta falls, near dotted marks whose "
+        "formula our copy has lost. We mark the probability that no other user makes a clone, (1 - "
+        "e^-epsilon0)^(n-1). The delta at which epsilon reaches half of epsilon0, for 2RR and for Clones: "
         f"{'; '.join(said)}.\n\n"
         f"From {USERS_4[0]} to {USERS_4[-1]:,} users that delta falls like e^(-c n e^-epsilon0) with c = {binary:.2f} "
-        f"and {clones:.2f}. So "
-        "the transition is real, and it is exponential in n e^-epsilon0 as the paper says, while the 1/16 = 0.06 in "
-        "the condition of Thm 3.1 is slack of the "
-        "proof: amplification lasts to far smaller delta. The 2RR curve is the worst of the datasets tried."
+        f"and {clones:.2f}. So the transition is real, and it is exponential in n e^-epsilon0 as the paper says, "
+        "while the 1/16 = 0.06 in the condition of Thm 3.1 is slack of the proof: amplification lasts to far smaller "
+        "delta. The 2RR curve is the worst of the datasets tried."
     )
 
 
+_figure = partial(
+    Experiment, paper=PAPER, x=Axis("epsilon0 of one report"), y=Axis("epsilon after shuffling", log=True)
+)
 EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(
+    _figure(
         name="feldman-table1",
-        paper=PAPER,
         title="Table 1: what was known before, and this work",
         parameters=f"parameters: ours (the table's entries are lost): n = {USERS_1:,}, delta = {DELTA:g}",
-        x=Axis("epsilon0 of one report"),
-        y=Axis("epsilon after shuffling", log=True),
         count=sum(len(bounds) + 2 for _, _, bounds in TABLE_1),
         compute=settings,
         verdict=judge_settings,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig2",
-        paper=PAPER,
         title="Figure 2: privacy amplification by shuffling",
         parameters=(
             f"parameters: ours (the paper's are lost): delta = {DELTA:g}; n = 1e4, 1e5 and 1e6; epsilon0 to 8. The "
             "paper's panels (a) and (b) may have another axis: its text speaks of epsilon0 only for (c)"
         ),
-        x=Axis("epsilon0 of one report"),
-        y=Axis("epsilon after shuffling", log=True),
         count=10 * len(USERS_2),
         compute=amplification,
         verdict=judge_amplification,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig3a",
-        paper=PAPER,
         title="Figure 3(a): Renyi divergence of shuffled reports",
         parameters=f"parameters: ours (the paper's are lost): n = {USERS_3:g}, epsilon0 = {LOCAL_3:g}",
         x=Axis("order", log=True),
@@ -332,9 +307,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         compute=divergences,
         verdict=judge_divergences,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig3b",
-        paper=PAPER,
         title="Figure 3(b): rounds over the same users",
         parameters=(
             f"parameters: ours (the paper's are lost): n = {USERS_3:g}, epsilon0 = {LOCAL_3:g}, delta = {DELTA:g}"
@@ -345,9 +319,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         compute=rounds,
         verdict=judge_rounds,
     ),
-    Experiment(
+    _figure(
         name="feldman-fig4",
-        paper=PAPER,
         title="Figure 4: where amplification ends",
         parameters=f"parameters: ours (the paper's are lost): epsilon0 = {LOCAL_4:g}; n = 500, 1000 and 2000",
         x=Axis("epsilon"),

@@ -60,18 +60,15 @@ def _verdict_numerical(least: float, lines: Sequence[Line]) -> str:
             f"end)."
         )
     return (
-        f"**Agrees**: for one round the numerical method is not far from the accountant: its delta is "
-        f"{np.nanmin(apart):.2f} to {np.nanmax(apart):.2f} times "
-        "as large. Every curve of the figure is an upper bound. "
-        f"The paper's axis is labelled down to {least:g}; the lowest point of its curves here is "
+        "**Agrees**: for one round the numerical method is not far from the accountant: its delta is "
+        f"{np.nanmin(apart):.2f} to {np.nanmax(apart):.2f} times as large. Every curve of the figure is an upper "
+        f"bound. The paper's axis is labelled down to {least:g}; the lowest point of its curves here is "
         f"{min(np.nanmin(numerical.y), np.nanmin(accountant.y)):.2g}.\n\n"
-        f"**Does not**: neither is tight even for Feldman's pair. The numerical method with S = 1 gives "
-        f"{np.nanmin(ratio):.2f} to {np.nanmax(ratio):.2f} times "
-        f"its delta, as the rule that ends it adds all unused mass; the accountant was run on a pair of the paper's "
-        f"own, whose delta is "
-        f"{np.nanmin(erratum):.2f} to {np.nanmax(erratum):.2f} times Feldman's (erratum 5).\n\nAnd the clones are far "
-        f"from what any randomizer can leak. At "
-        "epsilon = 0.5, the paper's pair against that:\n\n"
+        "**Does not**: neither is tight even for Feldman's pair. The numerical method with S = 1 gives "
+        f"{np.nanmin(ratio):.2f} to {np.nanmax(ratio):.2f} times its delta, as the rule that ends it adds all unused "
+        f"mass; the accountant was run on a pair of the paper's own, whose delta is {np.nanmin(erratum):.2f} to "
+        f"{np.nanmax(erratum):.2f} times Feldman's (erratum 5).\n\nAnd the clones are far from what any randomizer "
+        "can leak. At epsilon = 0.5, the paper's pair against that:\n\n"
     ) + "\n".join(rows)
 
 
@@ -165,11 +162,9 @@ def _verdict_closed(epsilon0: float, least: float, counts: Sequence[int], theore
         f"any randomizer:\n\n"
         + "\n".join(rows)
         + "\n\n**Agrees**: composing losses is far tighter than composing the closed form.\n\n"
-        f"**Does not**: with these n and epsilon0 the theorem's condition asks for a delta per round of at least "
-        f"{least:.1e}, so {min(shares):.0%} to "
-        f"{max(shares):.0%} of each of its curves, down to delta = 1e-15 in equal steps of log delta, lies outside it; "
-        f"and the accountant's pair is looser "
-        "than Feldman's (erratum 5)."
+        "**Does not**: with these n and epsilon0 the theorem's condition asks for a delta per round of at least "
+        f"{least:.1e}, so {min(shares):.0%} to {max(shares):.0%} of each of its curves, down to delta = 1e-15 in "
+        "equal steps of log delta, lies outside it; and the accountant's pair is looser than Feldman's (erratum 5)."
     )
 
 

@@ -3,14 +3,14 @@ weak adversary.
 
 Figure 1 is in both versions of the paper, with different formulas; the others are in the first
 version only. Its "P_s and Q_s" are (5.1), the distribution of one count, where the revision has Thm
-8. All of them are drawn, (5.1) and (5.2) in both orders: P/Q, as printed, and Q/P. By Definition 1
-both count; the text does not say which of them the figures show.
+8. All of them are drawn, (5.1) and (5.2) in both orders: P/Q, as printed, and Q/P.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Literal
 
@@ -34,6 +34,9 @@ PRINTED, SWAPPED = ORDERS = ("P/Q", "Q/P")
 BALLE = "Balle et al. 2019, Thm 3.1"
 BASIC = f"{BALLE} and basic composition"
 STRONG, WEAK = "strong view, exact", "weak view, exact"
+
+
+_figure = partial(Experiment, paper=PAPER, x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)), y=Axis(EPSILON))
 
 
 def _deltas(low: int, high: int) -> Floats:
@@ -117,37 +120,32 @@ def _verdict_1(lines: Sequence[Line]) -> str:
 
     firsts = "; ".join(first(*each) for each in product((FIRST_STRONG, FIRST_WEAK), ORDERS))
     return (
-        f"**Agrees**: one round of the exact strong and weak views, at delta = 1e-6, gives "
-        f"{at(STRONG, 'upper', 1):.3f} and {at(WEAK, 'upper', 1):.3f}: a "
-        "clear difference, and both are far below the analytic bound, as the paper says. "
-        f"The analytic curve runs from {np.nanmin(balle):.2f} to {np.nanmax(balle):.2f}, all of it outside the "
-        f"theorem's condition epsilon <= 1.\n\n"
+        "**Agrees**: one round of the exact strong and weak views, at delta = 1e-6, gives "
+        f"{at(STRONG, 'upper', 1):.3f} and {at(WEAK, 'upper', 1):.3f}: a clear difference, and both are far below the "
+        f"analytic bound, as the paper says. The analytic curve runs from {np.nanmin(balle):.2f} to "
+        f"{np.nanmax(balle):.2f}, all of it outside the theorem's condition epsilon <= 1.\n\n"
         "**Does not**: the curves are called tight, and are not.\n\n"
         f"- For the strong adversary Thm 8 of the revision gives, at 1e-6 and 1, 4, 16 rounds, {'; '.join(loose)}: "
-        "loose here, and not a bound in general (erratum 4: its counts are taken as independent).\n"
-        f"- For the weak adversary Thm 10 of the revision with independent counts lies *below* the certified lower end "
-        f"{' and '.join(where) or 'nowhere'}: "
-        f"at delta = 1e-6 and 16 rounds {at(THM_10, 'invalid', 16):.3f}, where the truth is at least "
-        f"{at(WEAK, 'lower', 16):.3f}. With the counts of its own "
-        f"proof it is a bound, {at(PROOF, 'published', 16):.3f}, and loose "
+        "loose here, and not a bound in general (erratum 4).\n"
+        "- For the weak adversary Thm 10 of the revision with independent counts lies *below* the certified lower end "
+        f"{' and '.join(where) or 'nowhere'}: at delta = 1e-6 and 16 rounds {at(THM_10, 'invalid', 16):.3f}, where "
+        f"the truth is at least {at(WEAK, 'lower', 16):.3f}. With the counts of its own proof it is a bound, "
+        f"{at(PROOF, 'published', 16):.3f}, and loose "
         f"({_percent(at(PROOF, 'published', 16), at(WEAK, 'upper', 16))}).\n"
-        "- The first version draws (5.1) and (5.2), the distributions of one count (errata 3 and 13). By its "
-        "Definition 1 both orders count; which it drew is not said. At delta = 1e-6 and 1, 4, 16 rounds, with the "
+        "- (5.1) and (5.2) of the first version (errata 3 and 13), at delta = 1e-6 and 1, 4, 16 rounds, with the "
         f"distance from the certified lower end: {firsts}.\n"
-        f"- The axis of the first version is labelled up to 2.5. With 16 rounds and delta = 1e-7, (5.1) is at "
+        "- The axis of the first version is labelled up to 2.5. With 16 rounds and delta = 1e-7, (5.1) is at "
         f"{at(f'{FIRST_STRONG}, {PRINTED}', 'invalid', 16, 1e-7):.2f} (P/Q) and "
         f"{at(f'{FIRST_STRONG}, {SWAPPED}', 'invalid', 16, 1e-7):.2f} (Q/P), and Thm 8 of the revision at "
         f"{at(THM_8, 'invalid', 16, 1e-7):.2f}."
     )
 
 
-FIG1 = Experiment(
+FIG1 = _figure(
     name="koskela-fig1",
-    paper=PAPER,
     title="Figure 1: k-RR in one and several rounds, against the strong and the weak adversary",
     parameters=f"n = 1000, gamma = 0.25, k = 4 (the paper's). {GRID}.",
     x=Axis(DELTA, log=True, limits=(1e-7, 1e-3)),
-    y=Axis(EPSILON),
     count=34,
     compute=_compute_1,
     verdict=_verdict_1,
@@ -192,23 +190,19 @@ def _verdict_3(lines: Sequence[Line]) -> str:
     ]
     return (
         f"**Agrees**: the analytic bound is far from tight: at delta = 1e-5 it is {ratio[0]:.1f} (a) and "
-        f"{ratio[1]:.1f} (b) times the exact strong view. "
-        f"Its highest points are {highest[0]:.2f} and {highest[1]:.2f}, and the last labels of the paper's axes "
-        f"{LABELLED3[a]:.1f} and {LABELLED3[b]:.1f}.\n\n"
-        f"**Does not**: its condition epsilon <= 1 fails everywhere in (a) and up to delta = {limit:.1e} in (b), where "
-        f"the paper draws it all the same. "
-        f"The curve of (5.1) of the first version is not the strong view: at delta = 1e-5, with the distance from the "
-        f"certified lower end, {'; '.join(first)} (erratum 3; by Definition 1 both orders count, and the text does not "
-        f"say which is drawn); the revision's Thm 8 would be {eight[0]} and {eight[1]} from the upper one (erratum 4)."
+        f"{ratio[1]:.1f} (b) times the exact strong view. Its highest points are {highest[0]:.2f} and "
+        f"{highest[1]:.2f}, and the last labels of the paper's axes {LABELLED3[a]:.1f} and {LABELLED3[b]:.1f}.\n\n"
+        f"**Does not**: its condition epsilon <= 1 fails everywhere in (a) and up to delta = {limit:.1e} in (b), "
+        "where the paper draws it all the same. The curve of (5.1) of the first version is not the strong view: at "
+        f"delta = 1e-5, with the distance from the certified lower end, {'; '.join(first)} (erratum 3); the "
+        f"revision's Thm 8 would be {eight[0]} and {eight[1]} from the upper one (erratum 4)."
     )
 
 
-FIG3 = Experiment(
+FIG3 = _figure(
     name="koskela-fig3",
-    paper=PAPER,
     title="Figure 3: one round of k-RR, the strong adversary and the analytic bound",
     parameters=f"gamma = 0.1, k = 5 (the paper's). {GRID}.",
-    x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
     y=Axis(EPSILON, own=True),
     count=13,
     compute=_compute_3,
@@ -251,17 +245,14 @@ def _verdict_4(lines: Sequence[Line]) -> str:
         + "\n".join(rows)
         + "\n\n**Agrees**: composing losses beats basic composition, more so for more rounds.\n\n"
         "**Does not**: (5.1) of the first version is below the strong view that it claims to bound, in either order "
-        "(erratum 3). By Definition 1 both count; the text does not say which is drawn."
+        "(erratum 3)."
     )
 
 
-FIG4 = Experiment(
+FIG4 = _figure(
     name="koskela-fig4",
-    paper=PAPER,
     title="Figure 4: several rounds of k-RR, the strong adversary and basic composition",
     parameters=f"n = 1e4, gamma = 0.1, k = 5 (the paper's). {GRID}.",
-    x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
-    y=Axis(EPSILON),
     count=21,
     compute=_compute_4,
     verdict=_verdict_4,
@@ -330,22 +321,19 @@ def _verdict_10(lines: Sequence[Line]) -> str:
             f"axis is labelled up to {LABELLED10:g}.\n"
         )
     return (
-        "\n".join(parts) + "\nBy Definition 1 both orders count; the text does not say which is drawn.\n\n"
-        "**Agrees**: the blanket's guarantee weakens as k grows, and compared with the clones' it is "
+        "\n".join(parts)
+        + "\n**Agrees**: the blanket's guarantee weakens as k grows, and compared with the clones' it is "
         "better for larger epsilon0 and n.\n\n"
         "**Does not**: it is the strong adversary, who removes the target's own noise, that makes it weaken. Without "
-        "it, amplification *improves* with k from "
-        "k = 3 on, so the paper's observation that amplification is weaker for larger k is about its adversary, not "
-        "about the shuffler."
+        "it, amplification *improves* with k from k = 3 on, so the paper's observation that amplification is weaker "
+        "for larger k is about its adversary, not about the shuffler."
     )
 
 
-FIG10 = Experiment(
+FIG10 = _figure(
     name="koskela-fig10",
-    paper=PAPER,
     title="Figure 10: Blanket and clones for k-RR",
     parameters=f"gamma = k / (e^epsilon0 + k - 1) (the paper's). {GRID}.",
-    x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)),
     y=Axis(EPSILON, own=True),
     count=68,
     compute=_compute_10,

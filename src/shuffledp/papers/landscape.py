@@ -67,8 +67,7 @@ def _verdict(lines: Sequence[Line]) -> str:
         worst = max(at, key=lambda label: at[label])
         words.append(
             f"- {panel}: the best published one ({best}) is {at[best]:.2f} times the certified lower end, the loosest "
-            f"({worst}) {at[worst]:.1f} times, "
-            f"and the certified upper end {width:.3f} times."
+            f"({worst}) {at[worst]:.1f} times, and the certified upper end {width:.3f} times."
         )
     return "\n".join(
         [

@@ -5,6 +5,7 @@ number of users and against epsilon0. For docs/first-clone-swap.md; not a figure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -86,27 +87,26 @@ def _verdict(lines: Sequence[Line]) -> str:
     return "\n".join(["By how much the upper end exceeds the lower end:", "", *words])
 
 
+_figure = partial(
+    Experiment,
+    paper="this package",
+    y=Axis("upper end / lower end of epsilon"),
+    count=3 * len(FAMILIES),
+    verdict=_verdict,
+)
 EXPERIMENTS: tuple[Experiment, ...] = (
-    Experiment(
+    _figure(
         name="swap-by-users",
-        paper="this package",
         title="What the first-clone swap gains, against the number of users",
         parameters=f"delta = {DELTA:g}; parameters: ours",
         x=Axis("number of users n", log=True),
-        y=Axis("upper end / lower end of epsilon"),
-        count=3 * len(FAMILIES),
         compute=_by_users,
-        verdict=_verdict,
     ),
-    Experiment(
+    _figure(
         name="swap-by-epsilon0",
-        paper="this package",
         title="What the first-clone swap gains, against epsilon0",
         parameters=f"n = {CROWD:,}, delta = {DELTA:g}; parameters: ours",
         x=Axis("epsilon0"),
-        y=Axis("upper end / lower end of epsilon"),
-        count=3 * len(FAMILIES),
         compute=_by_epsilon0,
-        verdict=_verdict,
     ),
 )

@@ -25,7 +25,7 @@ bounds all nodes nearby: the work does not grow with n.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -71,7 +71,7 @@ def positive_part(number: arb) -> arb:
     return arb(0).union(number.upper())
 
 
-def largest(numbers: list[arb]) -> arb:
+def largest(numbers: Sequence[arb]) -> arb:
     """The largest of several numbers, as a ball."""
     most = numbers[0]
     for each in numbers[1:]:
@@ -121,10 +121,7 @@ class Positions:
     @cached_property
     def top(self) -> arb:
         """The largest score."""
-        most = self.scores[0]
-        for each in self.scores[1:]:
-            most = most.max(each)
-        return most
+        return largest(self.scores)
 
     def filled(self, s: arb) -> list[arb]:
         """p_i e^(s g_i)."""

@@ -46,6 +46,7 @@ from shuffledp.judge.balls.arithmetic import (
     ball,
     between,
     complex_power,
+    largest,
     midpoint,
     positive_part,
     precision,
@@ -342,10 +343,7 @@ class TwoValues:
             deviation = math.sqrt(max(midpoint(p * q * (zeros + ones)), 0.25))
             c = arb(max(midpoint(natural), 2.5 / deviation))
         found = [self._coefficient(zeros, ones, t, c, p, q, gain, loss) for t in candidates]
-        most = found[0]
-        for each in found[1:]:
-            most = most.max(each)
-        return positive_part(p * most)
+        return positive_part(p * largest(found))
 
     @staticmethod
     def _coefficient(zeros: int, ones: int, t: int, c: arb, p: arb, q: arb, gain: arb, loss: arb) -> arb:

@@ -19,6 +19,10 @@ def _arxiv(
     )
 
 
+INSTEAD = {  # of papers without a bound here: their erratum, and what to use
+    "feldman-2022": (9, "shuffledp-any; what 2-RR and 3-RR really leak is below it"),
+    "chen-2024": (15, "sdp.shuffle_groups for k-RR; for others there is no theorem about different epsilon0"),
+}
 OTHERS = (
     _arxiv(
         "cheu-2019",
