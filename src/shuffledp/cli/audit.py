@@ -12,7 +12,7 @@ import typer
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
-from shuffledp.cli.app import DEFEND, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import QUESTION, Json, number, sharing, whole
 from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.show import counted
@@ -28,12 +28,9 @@ ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one ro
 
 @app.command(
     "audit",
-    rich_help_panel=DEFEND,
-    epilog=examples(
-        "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
-        "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
-        "audit --design city.json",
-    ),
+    "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
+    "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
+    "audit --design city.json",
 )
 @sharing([each for each in SETUP if each[0] not in ELSEWHERE], dict)
 def audit(
@@ -193,9 +190,7 @@ SHARE = 100  # one person in so many
 LISTED = 20
 
 
-@app.command(
-    "poison", epilog=examples("poison city.json", "poison city.json --malicious 50 --json"), rich_help_panel=DEFEND
-)
+@app.command("poison", "poison city.json", "poison city.json --malicious 50 --json")
 def poison(
     design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
     malicious: Annotated[

@@ -13,7 +13,7 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import fitting, heard, show_release
-from shuffledp.cli.app import NETWORK, app, examples, group
+from shuffledp.cli.app import app, group
 from shuffledp.cli.options import (
     ANSWER,
     AS_JSON,
@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
 WHEN = "When"
-collection = group(
-    "collection", NETWORK, "A collection over the network: announce it, invite people, follow it, end it."
-)
+collection = group("collection")
 
 Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
 Asked = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
@@ -80,11 +78,9 @@ def _shown(seconds: int) -> str:
 
 @collection.command(
     "new",
-    epilog=examples(
-        "collection new --design design.json --shuffler https://shuffle.example.org --out study",
-        "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
-        "--out study",
-    ),
+    "collection new --design design.json --shuffler https://shuffle.example.org --out study",
+    "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
+    "--out study",
 )
 def new(
     design: options.Designed,
@@ -148,8 +144,7 @@ def new(
 
 
 @collection.command(
-    "invite",
-    epilog=examples("collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"),
+    "invite", "collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"
 )
 def invite_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
@@ -184,8 +179,7 @@ def invite_(
 
 
 @collection.command(
-    "search",
-    epilog=examples("collection search --design words.json --shuffler https://shuffle.example.org --out search"),
+    "search", "collection search --design words.json --shuffler https://shuffle.example.org --out search"
 )
 @sharing([*declared(Budgeted), options.AS_JSON], dict)
 def search_(
@@ -213,9 +207,7 @@ def search_(
     _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
 
 
-@collection.command(
-    "next", epilog=examples("collection next search sealed.bin", "collection next search sealed.bin --out result")
-)
+@collection.command("next", "collection next search sealed.bin", "collection next search sealed.bin --out result")
 @sharing(
     [
         argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
@@ -289,7 +281,7 @@ def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None)
     return Analyst.of(url, collection=pinned, token=token, ca=ca)
 
 
-@collection.command("status", epilog=examples(f"collection status {PLACE} --collection study/collection.json"))
+@collection.command("status", f"collection status {PLACE} --collection study/collection.json")
 def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Json = False) -> None:
     """How far a collection is: whether it is open, and in coarse steps how many reports it has."""
     analyst = _analyst(url, pinned, None, ca)
@@ -308,9 +300,7 @@ def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Jso
     )
 
 
-@collection.command(
-    "close", epilog=examples(f"collection close {PLACE} --collection study/collection.json --token token.txt")
-)
+@collection.command("close", f"collection close {PLACE} --collection study/collection.json --token token.txt")
 def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities = None, as_json: Json = False) -> None:
     """End a collection, for good: it takes no more reports, and what it has can be fetched.
 
@@ -329,8 +319,7 @@ def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities 
 
 
 @collection.command(
-    "fetch",
-    epilog=examples(f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"),
+    "fetch", f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"
 )
 def fetch(
     url: URL,
@@ -376,13 +365,10 @@ ON = option(
 
 @app.command(
     "open",
-    rich_help_panel=NETWORK,
-    epilog=examples(
-        "open study sealed.bin --out result",
-        "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-        "--limit-delta 1e-5",
-        "open study /shared/sealed.bin --out result --engine spark://host:7077",
-    ),
+    "open study sealed.bin --out result",
+    "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+    "--limit-delta 1e-5",
+    "open study /shared/sealed.bin --out result --engine spark://host:7077",
 )
 @sharing(
     [

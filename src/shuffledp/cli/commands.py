@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from shuffledp.cli import show
-from shuffledp.cli.app import KRR, PLAN, app, examples
+from shuffledp.cli.app import KRR, app
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
@@ -53,14 +53,12 @@ Proven = Annotated[
 ]
 
 
-def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command with the shared options and its examples."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         name = function.__name__
-        return app.command(name, rich_help_panel=panel, epilog=examples(*(f"{name} {line}" for line in lines)))(
-            with_setup(function)
-        )
+        return app.command(name, *(f"{name} {line}" for line in lines))(with_setup(function))
 
     return register
 

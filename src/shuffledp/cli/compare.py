@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.accounting.accuracy import PATIENCE
 from shuffledp.cli import show
-from shuffledp.cli.app import COMPARE, KRR
+from shuffledp.cli.app import KRR
 from shuffledp.cli.commands import command
 from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
 from shuffledp.cli.published import side_in_words
@@ -37,7 +37,6 @@ CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "r
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
     "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv",
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6 --also my_bound.py --latex",
-    panel=COMPARE,
 )
 def compare(
     setup: Setup,

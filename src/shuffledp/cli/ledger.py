@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import DEFEND, examples, group
+from shuffledp.cli.app import group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
@@ -21,11 +21,11 @@ UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "
     "place, and nobody can tell what was seen of it."
 )
-ledger = group("ledger", DEFEND, "What was released about a population, and what it adds up to.")
+ledger = group("ledger")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
 
 
-@ledger.command("show", epilog=examples("ledger show budget.sqlite --population app-users"))
+@ledger.command("show", "ledger show budget.sqlite --population app-users")
 def show_(
     file: File,
     population: Annotated[
@@ -95,9 +95,7 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@ledger.command(
-    "check", epilog=examples("ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
-)
+@ledger.command("check", "ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
 def check(
     file: File,
     last: Annotated[
@@ -135,9 +133,7 @@ def check(
         raise typer.Exit(code=1)
 
 
-@ledger.command(
-    "export", epilog=examples("ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
-)
+@ledger.command("export", "ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
 def export(
     file: File,
     out: Annotated[

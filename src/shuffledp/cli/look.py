@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import RUN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
 from shuffledp.cli.show import progress
 from shuffledp.errors import InvalidInput, printable
@@ -28,7 +28,7 @@ FROM_DATA = (
 LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 
 
-@app.command("look", rich_help_panel=RUN, epilog=examples("look people.csv", "look people.csv --column city"))
+@app.command("look", "look people.csv", "look people.csv --column city")
 def look(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)],
     column: Annotated[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import COMPARE, examples, group
+from shuffledp.cli.app import group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput
@@ -24,14 +24,11 @@ FOLDER = "reproduced"
 CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")
 
 papers = group(
-    "papers",
-    COMPARE,
-    "Look up a paper: its theorems, bounds, figures and tables.",
-    epilog=examples("papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"),
+    "papers", "papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"
 )
 
 
-@papers.command("list", epilog=examples("papers list", "papers list --json"))
+@papers.command("list", "papers list", "papers list --json")
 def list_(as_json: Json = False) -> None:
     """The papers this package knows: title, year, and what each one contributed."""
     if as_json:
@@ -58,10 +55,7 @@ PAPER = typer.Argument(
 
 
 @papers.command(
-    "show",
-    epilog=examples(
-        "papers show koskela-2021", "papers show feldman-2020 theorem-3.1", "papers show biswas-2023 --json"
-    ),
+    "show", "papers show koskela-2021", "papers show feldman-2020 theorem-3.1", "papers show biswas-2023 --json"
 )
 def show_(
     paper: Annotated[str | None, PAPER] = None,
@@ -129,7 +123,7 @@ def _print(statement: Statement) -> None:
         show.command(line if line.startswith((">>>", "...")) else f"$ {line}", "  ")
 
 
-@papers.command("bounds", epilog=examples("papers bounds", "papers bounds feldman-2020", "papers bounds --json"))
+@papers.command("bounds", "papers bounds", "papers bounds feldman-2020", "papers bounds --json")
 def bounds(
     paper: Annotated[str | None, PAPER] = None,
     as_json: Json = False,
@@ -166,12 +160,10 @@ def _describe(bound: "Published") -> None:
 
 @papers.command(
     "reproduce",
-    epilog=examples(
-        "papers reproduce --list",
-        "papers reproduce koskela-fig1 biswas-table1",
-        "papers reproduce balle-2019 --out figures",
-        "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
-    ),
+    "papers reproduce --list",
+    "papers reproduce koskela-fig1 biswas-table1",
+    "papers reproduce balle-2019 --out figures",
+    "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
 )
 def reproduce(
     names: Annotated[

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import PLAN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import (
     ANSWER,
     LATEX,
@@ -40,14 +40,11 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 @app.command(
     "plan",
-    rich_help_panel=PLAN,
-    epilog=examples(
-        "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
-        "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
-        "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
-        "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
-        "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
-    ),
+    "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
+    "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
 )
 @sharing(
     [*declared(Epsilon, Promised, Rounds), *declared(Searched, only=("k", "longest", "least_holders", "tokens"))], dict
@@ -175,11 +172,7 @@ def _refuse(task: str, **options: object) -> None:
 HIGHEST = 65_535
 
 
-@app.command(
-    "studio",
-    rich_help_panel=PLAN,
-    epilog=examples("studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'"),
-)
+@app.command("studio", "studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'")
 def studio(
     port: Annotated[
         int | None, whole("port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.cli import options
-from shuffledp.cli.app import LISTED, RUN, app, examples, load
+from shuffledp.cli.app import KNOWN, app, load
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
 from shuffledp.errors import InvalidInput
 from shuffledp.questions import options_module
@@ -229,9 +229,8 @@ def question_command(name: str, *lines: str, own: Own | None = None) -> None:
 
         answer(Asking.of(name, typed))
 
-    summary = next(each.summary for each in LISTED if each.name == name)
-    shown = examples(*(f"{name} {line}" for line in lines))
-    app.command(name, help=summary, rich_help_panel=RUN, epilog=shown)(sharing(asking_options(name), dict)(run))
+    register = app.command(name, *(f"{name} {line}" for line in lines), help=KNOWN[name].summary)
+    register(sharing(asking_options(name), dict)(run))
 
 
 question_command(

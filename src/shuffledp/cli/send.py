@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import NETWORK, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
 from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.show import bars, patiently
@@ -43,13 +43,10 @@ MANY = [
 
 @app.command(
     "send",
-    rich_help_panel=NETWORK,
-    epilog=examples(
-        "send study/collection.json --value yes",
-        "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
-        "send study/collection.json --value north --value yes",
-        "send study/collection.json --table people.csv --column answer",
-    ),
+    "send study/collection.json --value yes",
+    "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
+    "send study/collection.json --value north --value yes",
+    "send study/collection.json --table people.csv --column answer",
 )
 @sharing(
     [

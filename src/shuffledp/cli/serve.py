@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shuffledp.cli.app import NETWORK, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, flag
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
@@ -20,12 +20,9 @@ LISTENING, LIMITS = "Where it listens", "What it allows"
 
 @app.command(
     "serve",
-    epilog=examples(
-        "serve study/collection.json --store reports.sqlite",
-        "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
-        "--tls-key key.pem",
-    ),
-    rich_help_panel=NETWORK,
+    "serve study/collection.json --store reports.sqlite",
+    "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
+    "--tls-key key.pem",
 )
 def serve(
     collection: Annotated[

@@ -11,7 +11,7 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import show_release
-from shuffledp.cli.app import RUN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
 from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as
 from shuffledp.cli.show import patiently, progress
@@ -33,11 +33,7 @@ Settled = Annotated[
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
 
 
-@app.command(
-    "encode",
-    rich_help_panel=RUN,
-    epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"),
-)
+@app.command("encode", "encode values.csv --design city.json --column city --out reports.parquet")
 @sharing(
     [
         argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
@@ -111,11 +107,8 @@ def encode(
 
 @app.command(
     "shuffle",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "shuffle reports.parquet --design city.json --out shuffled.parquet",
-        "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
-    ),
+    "shuffle reports.parquet --design city.json --out shuffled.parquet",
+    "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
 )
 @sharing(declared(Budgeted), dict)
 def shuffle(
@@ -184,11 +177,8 @@ def shuffle(
 
 @app.command(
     "analyse",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "analyse shuffled.parquet --design city.json --out result",
-        "analyse counted.json --design city.json --out result",
-    ),
+    "analyse shuffled.parquet --design city.json --out result",
+    "analyse counted.json --design city.json --out result",
 )
 @sharing(
     [
@@ -217,7 +207,7 @@ def analyse(given: dict[str, Any], design: Settled = None) -> None:
     show_release(made, as_json=keeping.as_json)
 
 
-@app.command("example", rich_help_panel=RUN, epilog=examples("example data", "example data --people 10000"))
+@app.command("example", "example data", "example data --people 10000")
 def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
     people: Annotated[int | None, whole("people", ANSWER, "Rows of the made-up population: 1000000.")] = None,
@@ -246,15 +236,12 @@ LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"mis
 
 @app.command(
     "design",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
-        "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
-        "--epsilon 1 --delta 1e-8 --out table.json",
-        "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
-        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
-        "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
-    ),
+    "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+    "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+    "--epsilon 1 --delta 1e-8 --out table.json",
+    "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+    "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
+    "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
 )
 @sharing([options.COLUMNS, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
 def design(

@@ -7,7 +7,7 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.answering import found, heard, show_release
-from shuffledp.cli.app import RUN, examples, group
+from shuffledp.cli.app import group
 from shuffledp.cli.options import (
     ANSWER,
     QUESTION,
@@ -40,9 +40,7 @@ UNPAID = (
     "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
     "people elsewhere."
 )
-track = group(
-    "track", RUN, "The same question every week: paid for in advance, with the trend, and what a pause would buy."
-)
+track = group("track")
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
 LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
@@ -52,11 +50,9 @@ FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exi
 
 @track.command(
     "new",
-    epilog=examples(
-        "track new cities --design city.json",
-        "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-        "--limit-delta 1e-5",
-    ),
+    "track new cities --design city.json",
+    "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+    "--limit-delta 1e-5",
 )
 @sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
@@ -128,11 +124,9 @@ def new(
 
 @track.command(
     "add",
-    epilog=examples(
-        "track add cities people.parquet --column city",
-        "track add cities people.parquet --column city --period 2026-W47",
-        "track add cities 'visits/*.parquet' --column city --engine spark",
-    ),
+    "track add cities people.parquet --column city",
+    "track add cities people.parquet --column city --period 2026-W47",
+    "track add cities 'visits/*.parquet' --column city --engine spark",
 )
 @sharing(
     [
@@ -190,7 +184,7 @@ def refresh(folder: Path, ledger: Path | None) -> None:
         write_pages(tracked(folder, ledger=ledger))
 
 
-@track.command("status", epilog=examples("track status cities", "track status cities --json"))
+@track.command("status", "track status cities", "track status cities --json")
 def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False) -> None:
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
@@ -265,7 +259,7 @@ def _row(pace: "Pace") -> tuple[str, ...]:
     return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
 
 
-@track.command("plot", epilog=examples("track plot cities", "track plot cities --out trend.svg"))
+@track.command("plot", "track plot cities", "track plot cities --out trend.svg")
 def plot(
     folder: Folder,
     out: Annotated[

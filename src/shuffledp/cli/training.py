@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.cli import show
-from shuffledp.cli.app import PLAN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import QUESTION, Json, Plot, number, whole
 from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
@@ -27,12 +27,9 @@ EXAMPLES = {"sigma": "1", "steps": "1000", "epochs": "10"}
 
 @app.command(
     "training",
-    rich_help_panel=PLAN,
-    epilog=examples(
-        "training --sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
-        "training --sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
-        "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
-    ),
+    "training --sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
+    "training --sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
+    "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
 )
 def training(
     delta: Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import DEFEND, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
 from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput
@@ -29,13 +29,10 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
 @app.command(
     "verify",
-    epilog=examples(
-        "verify result/page.html",
-        "verify result/page.html --ledger budget.sqlite",
-        "verify result/estimates.json --json",
-        "verify cities",
-    ),
-    rich_help_panel=DEFEND,
+    "verify result/page.html",
+    "verify result/page.html --ledger budget.sqlite",
+    "verify result/estimates.json --json",
+    "verify cities",
 )
 def verify(
     file: Annotated[
