@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.answering import fitting, heard, show_release
 from shuffledp.cli.app import app, group
 from shuffledp.cli.options import (
     ANSWER,
@@ -31,8 +30,9 @@ from shuffledp.cli.options import (
     sharing,
     whole,
 )
-from shuffledp.cli.questions import Keeping, spark_master
+from shuffledp.cli.questions import Keeping, fitting, heard, show_release
 from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.spark import spark_master
 from shuffledp.cli.track import SERIES, refresh
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled

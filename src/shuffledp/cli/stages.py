@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.answering import show_release
 from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
-from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as
+from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as, show_release
 from shuffledp.cli.show import patiently, progress
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.questions import OURS, options_of_all
+from shuffledp.questions import OURS, options_module, options_of_all
 from shuffledp.release.options import Budgeted, Titled, WeekOptions, options_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
@@ -298,6 +297,7 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
 
 def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
     """The question that the options describe, without a table, and what is promised."""
+    of_table = getattr(options_module(task), "OF_TABLE", ())
     known = options_of(QUESTIONS[task])
     columns, listed = given["column"], given["categories"]
     if known.get("categories", known[next(iter(known))]).kind != "texts":
@@ -307,15 +307,10 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
                 f"them out, or design a crosstab."
             )
         given["categories"] = listed[0] if listed else None
-    if task == "count" and any(given[name] for name in ("categories", "other")):
-        raise InvalidInput(
-            "--categories and --other must be left out in a design of a count, got some: it holds the value alone, "
-            "and whatever else people hold is else. Design a histogram to tell the others apart."
-        )
-    for name in sorted(given.keys() - known.keys() - {"column", "as_json"}):
+    for name in sorted(given.keys() - (known.keys() - {*of_table}) - {"column", "as_json"}):
         if is_typed(given[name]):
-            takers = ", ".join(each for each, options in QUESTIONS.items() if name in options_of(options))
+            takers = [each for each, options in QUESTIONS.items() if name in options_of(options) and each != task]
             flag = Argument.of(name).typed
-            raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
+            raise InvalidInput(f"a design of {task} takes no {flag}. It is for {', '.join(takers)}. Leave out {flag}.")
     question, promise, _ = asked(task, given, "-")
     return question, promise

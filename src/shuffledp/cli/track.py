@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.answering import found, heard, show_release
 from shuffledp.cli.app import group
 from shuffledp.cli.options import (
     ANSWER,
@@ -20,7 +19,7 @@ from shuffledp.cli.options import (
     shared,
     sharing,
 )
-from shuffledp.cli.questions import Asking, Engine, Keeping, read_as, source_of
+from shuffledp.cli.questions import Keeping, TypedCommand, engine_of, found, heard, read_as, show_release, source_of
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled, WeekOptions
@@ -161,18 +160,18 @@ def add(given: dict[str, Any]) -> None:
     show_release(made, as_json=asking.keeping.as_json)
 
 
-def _asking(week: "Week", given: dict[str, Any]) -> Asking:
+def _asking(week: "Week", given: dict[str, Any]) -> TypedCommand:
     """A week as a question in one go, with the promise that was settled."""
     from shuffledp.client import column_for
     from shuffledp.release.arguments import Promise
     from shuffledp.series.weeks import question_of
 
-    design, engine = week.series.design, Engine.of(given)
+    design, engine = week.series.design, engine_of(given)
     promise = Promise(epsilon=design.epsilon, delta=design.delta, rounds=design.rounds, honest=design.honest)
     reading = read_as(source_of(given["source"]), given) | {"column": column_for(design, given["column"] or [])}
     rules = {name: given[name] for name in ("missing", "clip", "title")}
     question = question_of(week, **reading | rules)
-    return Asking(question, promise, week.budget, Keeping(week.folder, False, given["as_json"]), False, engine)
+    return TypedCommand(question, promise, week.budget, Keeping(week.folder, False, given["as_json"]), False, engine)
 
 
 def refresh(folder: Path, ledger: Path | None) -> None:
