@@ -324,8 +324,7 @@ FIRST = examples(
 
 @app.callback(invoke_without_command=True, epilog=f"{FIRST}\n\n{_randomizers()}")
 def start(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
     """Plan, run and defend a collection in the shuffle model: from a table to a page. Every
     privacy number is an interval that contains the true one.

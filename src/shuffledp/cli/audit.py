@@ -35,19 +35,19 @@ ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one ro
 @sharing([each for each in SETUP if each[0] not in ELSEWHERE], dict)
 def audit(
     options: dict[str, Any],
-    delta: Annotated[
-        float | None, number("delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.")
-    ] = None,
-    runs: Annotated[int | None, whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.")] = None,
-    confidence: Annotated[
-        float, number("confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.")
-    ] = CONFIDENCE,
-    budget: Annotated[
-        float, number("budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS")
-    ] = SECONDS,
-    seed: Annotated[
-        int | None, whole("seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.")
-    ] = None,
+    delta: float | None = number(
+        "delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.", default=None
+    ),
+    runs: int | None = whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.", default=None),
+    confidence: float = number(
+        "confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.", default=CONFIDENCE
+    ),
+    budget: float = number(
+        "budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS", default=SECONDS
+    ),
+    seed: int | None = whole(
+        "seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.", default=None
+    ),
 ) -> None:
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.
 
@@ -193,12 +193,10 @@ LISTED = 20
 @app.command("poison", "poison city.json", "poison city.json --malicious 50 --json")
 def poison(
     design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
-    malicious: Annotated[
-        int | None, whole("malicious", QUESTION, "How many people cheat; if left out, one in a hundred.")
-    ] = None,
-    seed: Annotated[
-        int | None, whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.")
-    ] = None,
+    malicious: int | None = whole(
+        "malicious", QUESTION, "How many people cheat; if left out, one in a hundred.", default=None
+    ),
+    seed: int | None = whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.", default=None),
     as_json: Json = False,
 ) -> None:
     """Let people cheat: how far can they move each estimate, and what does the protocol say?

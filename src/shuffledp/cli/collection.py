@@ -87,17 +87,17 @@ def new(
     shuffler: Shuffler,
     out: options.NewFolder,
     question: Asked = None,
-    round_: Annotated[
-        int | None,
-        whole("round", QUESTION, "Which of the design's rounds this is: 1. Each has a folder and a key of its own."),
-    ] = None,
-    codes: Annotated[bool, flag("codes", QUESTION, "Take a report only with an invitation code.")] = False,
-    opens: Annotated[
-        int | None, flag("opens", WHEN, "Take no report before that.", metavar="TIME", parser=moment)
-    ] = None,
-    closes: Annotated[
-        int | None, flag("closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment)
-    ] = None,
+    round_: int | None = whole(
+        "round",
+        QUESTION,
+        "Which of the design's rounds this is: 1. Each has a folder and a key of its own.",
+        default=None,
+    ),
+    codes: bool = flag("codes", QUESTION, "Take a report only with an invitation code.", default=False),
+    opens: int | None = flag("opens", WHEN, "Take no report before that.", metavar="TIME", parser=moment, default=None),
+    closes: int | None = flag(
+        "closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment, default=None
+    ),
     as_json: options.Json = False,
 ) -> None:
     """Announce a collection: the file that everybody pins, and the key that opens the reports.
@@ -148,9 +148,9 @@ def new(
 )
 def invite_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
-    count: Annotated[int, whole("count", QUESTION, "How many codes.")],
-    out: Annotated[Path, flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE")],
-    hashes: Annotated[Path, flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE")],
+    count: int = whole("count", QUESTION, "How many codes."),
+    out: Path = flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE"),
+    hashes: Path = flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE"),
     as_json: options.Json = False,
 ) -> None:
     """Invitation codes: whoever has one may send one report.
@@ -184,7 +184,8 @@ def invite_(
 @sharing([*declared(Budgeted), options.AS_JSON], dict)
 def search_(
     given: dict[str, Any],
-    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE")],
+    *,
+    design: Path = flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE"),
     shuffler: Shuffler,
     out: options.NewFolder,
     question: Asked = None,
@@ -356,10 +357,7 @@ def fetch(
 
 
 ON = option(
-    "engine",
-    ENGINE,
-    f"{SPARK} The analyst's key travels to its workers, and they must find FILE.",
-    metavar="ADDRESS",
+    "engine", ENGINE, f"{SPARK} The analyst's key travels to its workers, and they must find FILE.", metavar="ADDRESS"
 )
 
 
@@ -383,27 +381,23 @@ ON = option(
 )
 def open_(
     given: dict[str, Any],
-    title: Annotated[
-        str | None,
-        flag(
-            "title",
-            ANSWER,
-            "A headline for the page; if left out, the question that people were asked.",
-            metavar="TEXT",
-        ),
-    ] = None,
-    series: Annotated[
-        Path | None,
-        flag(
-            "series",
-            SERIES,
-            "Publish it as a week of this series, that of its round, instead of --out.",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    period: Annotated[
-        str | None, flag("period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD")
-    ] = None,
+    title: str | None = flag(
+        "title",
+        ANSWER,
+        "A headline for the page; if left out, the question that people were asked.",
+        metavar="TEXT",
+        default=None,
+    ),
+    series: Path | None = flag(
+        "series",
+        SERIES,
+        "Publish it as a week of this series, that of its round, instead of --out.",
+        metavar="FOLDER",
+        default=None,
+    ),
+    period: str | None = flag(
+        "period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD", default=None
+    ),
 ) -> None:
     """For the analyst: open what the shuffler released, and publish estimates, a figure and a page.
 

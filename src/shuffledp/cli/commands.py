@@ -75,8 +75,7 @@ def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven 
 
 
 @command(
-    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
-    "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json",
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
 )
 def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
@@ -217,22 +216,20 @@ def explain(setup: Setup, delta: Delta) -> None:
 )
 def curve(
     setup: Setup,
-    first: Annotated[float | None, number("from", QUESTION, "The first epsilon; if left out, 0.")] = None,
-    last: Annotated[
-        float | None, number("to", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")
-    ] = None,
-    points: Annotated[int | None, whole("points", QUESTION, f"How many epsilons; if left out, {ROWS}.")] = None,
+    first: float | None = number("from", QUESTION, "The first epsilon; if left out, 0.", default=None),
+    last: float | None = number(
+        "to", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.", default=None
+    ),
+    points: int | None = whole("points", QUESTION, f"How many epsilons; if left out, {ROWS}.", default=None),
     plot: Plot = None,
     table: Csv = None,
-    bounds: Annotated[
-        list[str] | None,
-        flag(
-            "bound",
-            QUESTION,
-            f"Also what this published bound says; {LISTED} May be given several times.",
-            metavar="NAME",
-        ),
-    ] = None,
+    bounds: list[str] | None = flag(
+        "bound",
+        QUESTION,
+        f"Also what this published bound says; {LISTED} May be given several times.",
+        metavar="NAME",
+        default=None,
+    ),
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,

@@ -40,22 +40,20 @@ CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "r
 )
 def compare(
     setup: Setup,
-    delta: Annotated[float | None, number("delta", QUESTION, "Compare epsilons at this delta.")] = None,
-    epsilon: Annotated[float | None, number("epsilon", QUESTION, "Or compare deltas at this epsilon.")] = None,
-    patience: Annotated[
-        float, number("patience", QUESTION, f"How long a bound may take: {PATIENCE:g}, or inf.", metavar="SECONDS")
-    ] = PATIENCE,
+    delta: float | None = number("delta", QUESTION, "Compare epsilons at this delta.", default=None),
+    epsilon: float | None = number("epsilon", QUESTION, "Or compare deltas at this epsilon.", default=None),
+    patience: float = number(
+        "patience", QUESTION, f"How long a bound may take: {PATIENCE:g}, or inf.", metavar="SECONDS", default=PATIENCE
+    ),
     plot: Plot = None,
     table: Csv = None,
-    also: Annotated[
-        list[Path] | None,
-        flag(
-            "also",
-            QUESTION,
-            "A Python file with bounds of your own, which is run; may be given several times.",
-            metavar="FILE",
-        ),
-    ] = None,
+    also: list[Path] | None = flag(
+        "also",
+        QUESTION,
+        "A Python file with bounds of your own, which is run; may be given several times.",
+        metavar="FILE",
+        default=None,
+    ),
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """Every known bound on the shuffled reports, sorted: how loose each one is, and which are

@@ -28,9 +28,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given
 @ledger.command("show", "ledger show budget.sqlite --population app-users")
 def show_(
     file: File,
-    population: Annotated[
-        str | None, flag("population", QUESTION, "Only this one; if left out, all.", metavar="NAME")
-    ] = None,
+    population: str | None = flag(
+        "population", QUESTION, "Only this one; if left out, all.", metavar="NAME", default=None
+    ),
     as_json: Json = False,
 ) -> None:
     """Every release, and the certified epsilon of all of them together against the limit."""
@@ -98,15 +98,13 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
 @ledger.command("check", "ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
 def check(
     file: File,
-    last: Annotated[
-        str | None,
-        flag(
-            "last",
-            QUESTION,
-            "A record that must be there: its seal, as a page or a copy of the ledger states it.",
-            metavar="SEAL",
-        ),
-    ] = None,
+    last: str | None = flag(
+        "last",
+        QUESTION,
+        "A record that must be there: its seal, as a page or a copy of the ledger states it.",
+        metavar="SEAL",
+        default=None,
+    ),
     as_json: Json = False,
 ) -> None:
     """Check the file, the chain of records, every entry and every total again.
@@ -136,10 +134,10 @@ def check(
 @ledger.command("export", "ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
 def export(
     file: File,
-    out: Annotated[
-        Path | None, flag("out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", metavar="FILE")
-    ] = None,
-    as_json: Annotated[bool, flag("json", ANSWER, "Print JSON, as it does anyway.")] = False,
+    out: Path | None = flag(
+        "out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", metavar="FILE", default=None
+    ),
+    as_json: bool = flag("json", ANSWER, "Print JSON, as it does anyway.", default=False),
 ) -> None:
     """Everything in the ledger, with certified totals, as JSON or as CSV."""
     from shuffledp.ledger import write_csv, write_json

@@ -31,14 +31,12 @@ LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 @app.command("look", "look people.csv", "look people.csv --column city")
 def look(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)],
-    column: Annotated[
-        str | None, flag("column", TABLE, "The column that the command asks about.", metavar="NAME")
-    ] = None,
-    format: Annotated[str | None, flag("format", TABLE, "csv, parquet or arrow.", metavar="NAME")] = None,
-    encoding: Annotated[
-        str | None, flag("encoding", MESSY, "For CSV; if left out, the usual ones are tried.", metavar="NAME")
-    ] = None,
-    rows: Annotated[int | None, whole("rows", TABLE, "How many rows to read; if left out, a million.")] = None,
+    column: str | None = flag("column", TABLE, "The column that the command asks about.", metavar="NAME", default=None),
+    format: str | None = flag("format", TABLE, "csv, parquet or arrow.", metavar="NAME", default=None),
+    encoding: str | None = flag(
+        "encoding", MESSY, "For CSV; if left out, the usual ones are tried.", metavar="NAME", default=None
+    ),
+    rows: int | None = whole("rows", TABLE, "How many rows to read; if left out, a million.", default=None),
     as_json: Json = False,
 ) -> None:
     """What a table holds, what would go wrong with it, and a command to copy. It shows true values,

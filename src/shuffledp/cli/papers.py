@@ -59,10 +59,9 @@ PAPER = typer.Argument(
 )
 def show_(
     paper: Annotated[str | None, PAPER] = None,
-    statements: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[STATEMENT]...", help="Only these, such as theorem-3.1.", show_default=False),
-    ] = None,
+    statements: list[str] | None = typer.Argument(
+        None, metavar="[STATEMENT]...", help="Only these, such as theorem-3.1."
+    ),
     as_json: Json = False,
 ) -> None:
     """What a paper states: verdict, command to copy, the paper's number next to ours."""
@@ -124,10 +123,7 @@ def _print(statement: Statement) -> None:
 
 
 @papers.command("bounds", "papers bounds", "papers bounds feldman-2020", "papers bounds --json")
-def bounds(
-    paper: Annotated[str | None, PAPER] = None,
-    as_json: Json = False,
-) -> None:
+def bounds(paper: Annotated[str | None, PAPER] = None, as_json: Json = False) -> None:
     """The bounds: whose, of which randomizers, when each holds, and if it survived our checks."""
     from shuffledp.literature.bounds import LITERATURE
 
@@ -166,27 +162,21 @@ def _describe(bound: "Published") -> None:
     "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
 )
 def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names.", show_default=False
-        ),
-    ] = None,
-    everything: Annotated[bool, flag("all", QUESTION, "All of them, which takes minutes.")] = False,
-    listing: Annotated[bool, flag("list", QUESTION, "List what there is, and compute nothing.")] = False,
-    force: Annotated[bool, flag("force", QUESTION, "Recompute what is already there, too.")] = False,
-    gowalla: Annotated[
-        str | None,
-        flag(
-            "gowalla",
-            QUESTION,
-            "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
-            "Without it the cities are made up.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[str, flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER")] = FOLDER,
+    names: list[str] | None = typer.Argument(
+        None, metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names."
+    ),
+    everything: bool = flag("all", QUESTION, "All of them, which takes minutes.", default=False),
+    listing: bool = flag("list", QUESTION, "List what there is, and compute nothing.", default=False),
+    force: bool = flag("force", QUESTION, "Recompute what is already there, too.", default=False),
+    gowalla: str | None = flag(
+        "gowalla",
+        QUESTION,
+        "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
+        "Without it the cities are made up.",
+        metavar="FILE",
+        default=None,
+    ),
+    out: str = flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER", default=FOLDER),
     as_json: Json = False,
 ) -> None:
     """Figures and tables, computed again next to certified bounds, each with a verdict.

@@ -52,20 +52,18 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 def plan(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    n: Annotated[int, whole("n", QUESTION, "How many users report.")],
-    domain: Annotated[
-        Any,
-        flag(
-            "domain",
-            QUESTION,
-            "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
-            metavar="COUNT",
-            parser=read_sizes,
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None, flag("plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE")
-    ] = None,
+    n: int = whole("n", QUESTION, "How many users report."),
+    domain: Any = flag(
+        "domain",
+        QUESTION,
+        "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
+        metavar="COUNT",
+        parser=read_sizes,
+        default=None,
+    ),
+    plot: Path | None = flag(
+        "plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE", default=None
+    ),
     as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
@@ -174,15 +172,13 @@ HIGHEST = 65_535
 
 @app.command("studio", "studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'")
 def studio(
-    port: Annotated[
-        int | None, whole("port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.")
-    ] = None,
-    plan: Annotated[
-        str | None, flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT")
-    ] = None,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER)
-    ] = True,
+    port: int | None = whole(
+        "port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.", default=None
+    ),
+    plan: str | None = flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT", default=None),
+    open_page: bool = typer.Option(
+        True, "--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER
+    ),
 ) -> None:
     """Plan on a page: move users, categories, rounds and promise, and see noise, error and every
     published bound while you move.

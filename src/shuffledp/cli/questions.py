@@ -297,19 +297,11 @@ def _plan(
     show.answer(
         f"{question.what}: {design.n:,} people, {absent}",
         [
-            (
-                "epsilon",
-                rounded(certified.epsilon.upper, up=True),
-                f"at most, at delta = {show.exactly(design.delta)}",
-            ),
+            ("epsilon", rounded(certified.epsilon.upper, up=True), f"at most, at delta = {show.exactly(design.delta)}"),
             show.alone(design.mechanism, design.shown_alone),
             *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
             ("bits", f"{design.poll.bits}", "in a report"),
-            (
-                "error",
-                f"{by['shuffler'].stderr:.4g}",
-                f"standard error of {design.resolved.estimated}, to expect",
-            ),
+            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {design.resolved.estimated}, to expect"),
             *(
                 ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
                 for trust, words in TRUST.items()

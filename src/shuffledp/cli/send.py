@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -60,25 +60,20 @@ MANY = [
 )
 def send(
     given: dict[str, Any],
-    digest: Annotated[
-        str | None,
-        flag("digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST"),
-    ] = None,
+    digest: str | None = flag(
+        "digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST", default=None
+    ),
     most: options.MostEpsilon0 = None,
-    certify: Annotated[
-        bool, flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.")
-    ] = False,
-    outbox: Annotated[
-        Path | None,
-        flag(
-            "outbox",
-            DEVICE,
-            "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    ca: Annotated[Path | None, flag("ca", DEVICE, "Trust the certificates in this file alone.", metavar="FILE")] = None,
-    dry_run: Annotated[bool, flag("dry-run", ANSWER, "Check everything, and draw and send nothing.")] = False,
+    certify: bool = flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.", default=False),
+    outbox: Path | None = flag(
+        "outbox",
+        DEVICE,
+        "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
+        metavar="FOLDER",
+        default=None,
+    ),
+    ca: Path | None = flag("ca", DEVICE, "Trust the certificates in this file alone.", metavar="FILE", default=None),
+    dry_run: bool = flag("dry-run", ANSWER, "Check everything, and draw and send nothing.", default=False),
 ) -> None:
     """On a person's device: randomize an answer, seal it for the analyst, and send it to the
     shuffler.

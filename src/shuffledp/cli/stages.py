@@ -47,14 +47,12 @@ def encode(
     design: options.Designed,
     out: options.OutFile,
     most: options.MostEpsilon0 = None,
-    certify: Annotated[
-        bool,
-        flag(
-            "certify",
-            QUESTION,
-            "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
-        ),
-    ] = False,
+    certify: bool = flag(
+        "certify",
+        QUESTION,
+        "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
+        default=False,
+    ),
     force: options.ReplaceFile = False,
 ) -> None:
     """On the clients' side: from values to randomized reports. What leaves here is already noisy;
@@ -115,9 +113,9 @@ def shuffle(
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
     out: options.OutFile,
     design: Settled = None,
-    drop: Annotated[
-        bool, flag("drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.")
-    ] = False,
+    drop: bool = flag(
+        "drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.", default=False
+    ),
     force: options.ReplaceFile = False,
     as_json: options.Json = False,
 ) -> None:
@@ -209,8 +207,8 @@ def analyse(given: dict[str, Any], design: Settled = None) -> None:
 @app.command("example", "example data", "example data --people 10000")
 def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
-    people: Annotated[int | None, whole("people", ANSWER, "Rows of the made-up population: 1000000.")] = None,
-    force: Annotated[bool, flag("force", ANSWER, "Replace the folder if it exists.")] = False,
+    people: int | None = whole("people", ANSWER, "Rows of the made-up population: 1000000.", default=None),
+    force: bool = flag("force", ANSWER, "Replace the folder if it exists.", default=False),
     as_json: options.Json = False,
 ) -> None:
     """Data to try things out on: a real survey with a sensitive question, and a made-up
@@ -246,7 +244,8 @@ LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"mis
 def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    n: Annotated[int, whole("n", QUESTION, "How many people will report.")],
+    *,
+    n: int = whole("n", QUESTION, "How many people will report."),
     out: options.OutFile,
     force: options.ReplaceFile = False,
 ) -> None:

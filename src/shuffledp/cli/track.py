@@ -7,18 +7,7 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.app import group
-from shuffledp.cli.options import (
-    ANSWER,
-    QUESTION,
-    TABLE,
-    argument,
-    declared,
-    flag,
-    option,
-    read_count,
-    shared,
-    sharing,
-)
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, flag, option, read_count, shared, sharing
 from shuffledp.cli.questions import Keeping, TypedCommand, engine_of, found, heard, read_as, show_release, source_of
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
@@ -56,18 +45,15 @@ FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exi
 @sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
     given: dict[str, Any],
-    design: Annotated[
-        Path,
-        flag(
-            "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
-        ),
-    ],
-    name: Annotated[
-        str | None, flag("series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME")
-    ] = None,
-    by: Annotated[
-        str | None, flag("by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME")
-    ] = None,
+    design: Path = flag(
+        "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
+    ),
+    name: str | None = flag(
+        "series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME", default=None
+    ),
+    by: str | None = flag(
+        "by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME", default=None
+    ),
 ) -> None:
     """Start a series: one design whose promise is for all weeks together.
 
@@ -261,10 +247,9 @@ def _row(pace: "Pace") -> tuple[str, ...]:
 @track.command("plot", "track plot cities", "track plot cities --out trend.svg")
 def plot(
     folder: Folder,
-    out: Annotated[
-        Path | None,
-        flag("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE"),
-    ] = None,
+    out: Path | None = flag(
+        "out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE", default=None
+    ),
     ledger: PaidIn = None,
     as_json: options.Json = False,
 ) -> None:

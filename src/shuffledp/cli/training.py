@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
 from shuffledp.cli.app import app
@@ -32,18 +32,20 @@ EXAMPLES = {"sigma": "1", "steps": "1000", "epochs": "10"}
     "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
 )
 def training(
-    delta: Annotated[
-        float, number("delta", QUESTION, "The delta to allow: a small probability, well below one over the records.")
-    ],
-    sigma: Annotated[
-        float | None, number("sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.")
-    ] = None,
-    steps: Annotated[int | None, whole("steps", RUN, "The steps of one epoch: records over batch size.")] = None,
-    epochs: Annotated[int | None, whole("epochs", RUN, "The passes over the data; if left out, one.")] = None,
-    epsilon: Annotated[
-        float | None,
-        number("epsilon", QUESTION, "A target: then what is left out of --sigma, --steps and --epochs is solved for."),
-    ] = None,
+    delta: float = number(
+        "delta", QUESTION, "The delta to allow: a small probability, well below one over the records."
+    ),
+    sigma: float | None = number(
+        "sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.", default=None
+    ),
+    steps: int | None = whole("steps", RUN, "The steps of one epoch: records over batch size.", default=None),
+    epochs: int | None = whole("epochs", RUN, "The passes over the data; if left out, one.", default=None),
+    epsilon: float | None = number(
+        "epsilon",
+        QUESTION,
+        "A target: then what is left out of --sigma, --steps and --epochs is solved for.",
+        default=None,
+    ),
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -90,12 +92,7 @@ def training(
     show.table(
         ["at least", "at most", "sampler", "batches"],
         [
-            (
-                rounded(each.epsilon.lower, up=False),
-                rounded(each.epsilon.upper, up=True),
-                each.name,
-                each.batches,
-            )
+            (rounded(each.epsilon.lower, up=False), rounded(each.epsilon.upper, up=True), each.name, each.batches)
             for each in rows
         ],
         numbers=2,
@@ -131,9 +128,6 @@ def _solved(found: Calibration, epsilon: float, delta: float, *, as_json: bool) 
         return show.as_json(facts)
     value = f"{found.value:,}" if isinstance(found.value, int) else show.short(found.value)
     reached = f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}"
-    rows = [
-        (found.unknown, value, LIMITS[found.unknown]),
-        ("epsilon", rounded(found.epsilon, up=True), reached),
-    ]
+    rows = [(found.unknown, value, LIMITS[found.unknown]), ("epsilon", rounded(found.epsilon, up=True), reached)]
     words = [f"Proof: {found.guarantee.method}.", f"It holds for {SETTING}."]
     return show.answer(found.guarantee.describe(), rows, words)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -35,23 +35,19 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
     "verify cities",
 )
 def verify(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="The page.html of a release, the estimates.json beside it, or the folder of a series."
-        ),
-    ],
-    ledger: Annotated[
-        Path | None, flag("ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE")
-    ] = None,
-    seconds: Annotated[
-        float | None, number("seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.")
-    ] = None,
-    rewrite: Annotated[
-        Path | None,
-        flag("rewrite", ANSWER, "Write a new page of the same record, if the record holds.", metavar="NEW.html"),
-    ] = None,
-    details: Annotated[bool, flag("details", ANSWER, "Show what every check claimed and found.")] = False,
+    file: Path = typer.Argument(
+        ..., metavar="FILE", help="The page.html of a release, the estimates.json beside it, or the folder of a series."
+    ),
+    ledger: Path | None = flag(
+        "ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE", default=None
+    ),
+    seconds: float | None = number(
+        "seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.", default=None
+    ),
+    rewrite: Path | None = flag(
+        "rewrite", ANSWER, "Write a new page of the same record, if the record holds.", metavar="NEW.html", default=None
+    ),
+    details: bool = flag("details", ANSWER, "Show what every check claimed and found.", default=False),
     as_json: Json = False,
 ) -> None:
     """Compute every number of a page again, by a slow oracle that shares no code with the
