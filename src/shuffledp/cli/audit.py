@@ -20,6 +20,8 @@ from shuffledp.errors import InvalidInput, check_count, check_delta
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # no help needs what computes
+    from numpy.random import Generator
+
     from shuffledp.audits import Audit, Check
 
 CONFIDENCE = 0.95
@@ -56,12 +58,9 @@ def audit(
     tried alone, on all values. Exit code 1 means that something is wrong. Correct code is accused
     with a probability of at most 2e-4, whatever --confidence asks of the printed bound.
     """
-    from numpy.random import default_rng
-
     from shuffledp.audits import audit as attacked
 
-    if seed is not None:
-        check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
+    rng = _seeded(seed)
     aim = (_aim if options["design"] is None else _designed)(options, delta)
     asked = RUNS if runs is None else runs
     with counted("runs") as progress:
@@ -72,31 +71,28 @@ def audit(
             runs=asked,
             confidence=confidence,
             budget_seconds=budget,
-            rng=None if seed is None else default_rng(seed),
+            rng=rng,
             progress=progress,
         )
     if options["as_json"]:
-        facts = {
-            "verdict": found.verdict,
-            "failed": list(found.failed),
-            "epsilon_lower": found.epsilon_lower,
-            "epsilon_sure": found.epsilon_sure,
-            "certified": found.certified,
-            "attainable": found.attainable,
-            "attack": found.attack,
-            "confidence": found.confidence,
-            "runs": found.runs,
-            "seconds": found.seconds,
-            "checks": [
-                {"name": check.name, "p_value": check.p_value, "failed": check.failed, "where": check.where}
-                for check in found.checks
-            ],
-        }
+        cells = ("verdict", "failed", "epsilon_lower", "epsilon_sure", "certified", "attainable", "attack")
+        facts = {cell: getattr(found, cell) for cell in (*cells, "confidence", "runs", "seconds")}
+        cells = ("name", "p_value", "failed", "where")
+        facts["checks"] = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
         show.as_json(facts | aim.facts, found.reasons())
     else:
         _print(found, aim.title, asked=asked)
     if found.verdict == "violated":
         raise typer.Exit(code=1)
+
+
+def _seeded(seed: int | None) -> Generator | None:
+    """Randomness that can be repeated, if there is a seed."""
+    from numpy.random import default_rng
+
+    if seed is None:
+        return None
+    return default_rng(check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness."))
 
 
 class Aim(NamedTuple):
@@ -151,33 +147,23 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
     rows += [
         (check.name, _evidence(check), f"FAILED: {check.where}" if check.failed else "passed") for check in found.checks
     ]
-    short = (
-        f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
-        if found.runs < asked
-        else ""
+    short = ""
+    if found.runs < asked:
+        short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
+    verdict = (
+        "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on its proof."
     )
-    if found.verdict == "consistent":
-        verdict = (
-            "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on "
-            "its proof."
-        )
-        if found.epsilon_lower > found.certified:
-            verdict = (
-                f"Consistent, but barely: the bound printed above exceeds the guarantee, but with confidence {SURE:g}, "
-                f"which a verdict requires, it does not. "
-                "Repeat with more --runs."
-            )
-    else:
+    if found.verdict != "consistent":
         verdict = f"VIOLATED: {'; '.join(found.reasons())}."
-    show.answer(
-        title,
-        rows,
-        [
-            f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} "
-            f"s.{short}",
-            verdict,
-        ],
+    elif found.epsilon_lower > found.certified:
+        verdict = (
+            f"Consistent, but barely: the bound printed above exceeds the guarantee, but with confidence {SURE:g}, "
+            f"which a verdict requires, it does not. Repeat with more --runs."
+        )
+    what = (
+        f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}"
     )
+    show.answer(title, rows, [what, verdict])
 
 
 def _evidence(check: Check) -> str:
@@ -205,21 +191,18 @@ def poison(
     most is held against the limit that every page of a release states. Exit code 1 means that the
     limit was exceeded.
     """
-    from numpy.random import default_rng
-
     from shuffledp.audits.poisoning import poison as poisoned
     from shuffledp.client import read_design
 
     poll = read_design(design).poll
-    if seed is not None:
-        check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
+    rng = _seeded(seed)
     some = max(1, -(-poll.n // SHARE)) if malicious is None else malicious
     if not 1 <= some < poll.n:
         raise InvalidInput(
             f"--malicious must be from 1 to {poll.n - 1:,}, got {some:,}. Somebody must be honest among the "
             f"{poll.n:,} who report."
         )
-    found = poisoned(poll, people=some, rng=None if seed is None else default_rng(seed))
+    found = poisoned(poll, people=some, rng=rng)
     exceeded = [each for each in found if not each.holds]
     if as_json:
         rows = [{"label": str(each.label), "moved": each.moved, "most": each.most} for each in found]

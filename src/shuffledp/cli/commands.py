@@ -280,10 +280,7 @@ def curve(
     show.table([BEHIND_YEAR.sub(r"\1\n", title) for title in titles], rows, numbers=3)
     show.warnings(warning for each in said for warning in each.warnings)
     show.sentences(f"\n{note}" for each in said for note in each.facts["notes"])
-    for what, path in (("figure", plot), ("table", table)):
-        if path is not None:
-            print(f"\n{what} written to {path}")
-    return None
+    return show.written(figure=plot, table=table)
 
 
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], /, **asked: object) -> None:

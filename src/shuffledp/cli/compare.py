@@ -112,10 +112,7 @@ def compare(
         return None
     _print(found)
     show.sentences(f"\nNote: {note}." for note in notes)
-    for what, path in (("figure", plot), ("table", table)):
-        if path is not None:
-            print(f"\n{what} written to {path}")
-    return None
+    return show.written(figure=plot, table=table)
 
 
 def _print(found: Comparison) -> None:

@@ -149,9 +149,7 @@ def plan(
     if counts:
         show.sentences([f"The worst is the {worst_of(kind)}: for instance with {planned(kind).crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
-    if plot is not None:
-        print(f"\nfigure written to {plot}")
-    return None
+    return show.written(figure=plot)
 
 
 def _plain(cell: Any) -> Any:

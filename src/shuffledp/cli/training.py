@@ -104,9 +104,7 @@ def training(
             "do with more noise.",
         ]
     )
-    if plot is not None:
-        print(f"\nfigure written to {plot}")
-    return None
+    return show.written(figure=plot)
 
 
 def _facts(each: Sampler) -> dict[str, object]:

@@ -27,20 +27,6 @@ from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
 from shuffledp.tables.cleaning import arrow_mask, arrow_texts, numpy_values
 from shuffledp.tables.spool import Closing, Spool
 
-__all__ = [
-    "KEEPING",
-    "Chosen",
-    "Keep",
-    "Persons",
-    "SeveralRows",
-    "check_keep",
-    "fingerprints",
-    "id_texts",
-    "like_ids",
-    "named_ids",
-    "names_people",
-]
-
 KEEPING = get_args(Keep)
 ALONE = (Argument("one-row-per-person", True), " if every row is another person.")
 MEMORY = 1 << 28

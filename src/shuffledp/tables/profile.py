@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shuffledp.choices import Format
 from shuffledp.errors import InvalidInput
 from shuffledp.tables.cleaning import NO_NUMBER, Cleaning
-from shuffledp.tables.formats import Format, Table, first_bytes, open_table, readable
+from shuffledp.tables.formats import Table, first_bytes, open_table, readable
 from shuffledp.tables.people import FLAGS, names_people
 
 FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
