@@ -22,7 +22,7 @@ from shuffledp.wording import rounded
 if TYPE_CHECKING:  # no help needs what computes
     from numpy.random import Generator
 
-    from shuffledp.audits import Audit, Check
+    from shuffledp.audits import Audit
 
 CONFIDENCE = 0.95
 ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one round in which all users are honest
@@ -132,6 +132,7 @@ def _aim(options: dict[str, Any], delta: float | None) -> Aim:
 
 
 def _print(found: Audit, title: str, *, asked: int) -> None:
+    from shuffledp.audits.attack import EXACT
     from shuffledp.audits.verdict import SURE
 
     rows = [
@@ -144,9 +145,9 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
     ]
     if found.attainable is not None:
         rows.insert(1, ("", rounded(found.attainable, up=False), "what unlimited runs of this attack would prove"))
-    rows += [
-        (check.name, _evidence(check), f"FAILED: {check.where}" if check.failed else "passed") for check in found.checks
-    ]
+    for check in found.checks:
+        evidence = "exact" if check.name in EXACT else check.evidence
+        rows.append((check.name, evidence, f"FAILED: {check.where}" if check.failed else "passed"))
     short = ""
     if found.runs < asked:
         short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
@@ -164,12 +165,6 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
         f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}"
     )
     show.answer(title, rows, [what, verdict])
-
-
-def _evidence(check: Check) -> str:
-    from shuffledp.audits.attack import EXACT
-
-    return "exact" if check.name in EXACT else check.evidence
 
 
 SHARE = 100  # one person in so many

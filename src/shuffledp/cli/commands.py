@@ -108,12 +108,17 @@ def _answer(
     epsilon, delta = (found.upper, at) if asked == "epsilon" else (at, found.upper)
     notes = show.cautions(guarantee, delta)
     if setup.as_json:
-        facts = _proof_as_json(proof) | ({} if between is None else {"between": list(between)}) | {goal.given: at}
+        facts = (
+            ({} if proof is None else _proof_as_json(proof))
+            | ({} if between is None else {"between": list(between)})
+            | {goal.given: at}
+        )
         return _bound_as_json(setup, guarantee, found, notes, **facts)
     pair = "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
     given = f"{show.crowd(guarantee)}{pair}, the true {asked} at {goal.given} = {show.exactly(at)}"
+    proved = [] if proof is None else [f"Proven in balls, with {proof.bits} bits: {proof}."]
     meaning = [show.meaning(epsilon, delta)] if between is None else []  # of one pair it does not say that
-    words = [f"{given} is {_between(found)}.", *meaning, *_proof_in_words(proof), f"Proof: {found.method}."]
+    words = [f"{given} is {_between(found)}.", *meaning, *proved, f"Proof: {found.method}."]
     rows = [
         (asked, rounded(found.upper, up=True), f"at most: {reserved(found.assumptions) or 'this is guaranteed'}"),
         ("", rounded(found.lower, up=False), "at least: no proof can go below this"),
@@ -288,16 +293,10 @@ def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list
     show.as_json(ends | setup.facts(guarantee) | asked, [*notes, *show.reservations(bound.assumptions)])
 
 
-def _proof_as_json(proof: Proof | None) -> dict[str, object]:
-    if proof is None:
-        return {}
+def _proof_as_json(proof: Proof) -> dict[str, object]:
     ends = {"lower": proof.lower.value, "upper": proof.upper.value, "holds": proof.holds, "what": proof.what}
     deltas = {"delta_at_lower": list(proof.lower.delta), "delta_at_upper": list(proof.upper.delta)}
     return {"proven": ends | deltas | {"bits": proof.bits, "seconds": proof.seconds}}
-
-
-def _proof_in_words(proof: Proof | None) -> list[str]:
-    return [] if proof is None else [f"Proven in balls, with {proof.bits} bits: {proof}."]
 
 
 def _between(bound: Bound) -> str:

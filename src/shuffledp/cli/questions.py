@@ -81,6 +81,14 @@ def read_as(source: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     return reading(source, complete(known, as_declared(known, typed)))
 
 
+def certify(design: "Design") -> "Design":
+    """The design, unless its noise does not keep its promise."""
+    from shuffledp.poll import certify as certified
+
+    with patiently("certifying"):
+        return certified(design)
+
+
 def opened(reading: Mapping[str, Any], columns: Sequence[str] | None, design: "Design") -> "Column":
     """The column, or the columns, that a design asks about."""
     from shuffledp.client import column_for

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shuffledp.cli import options, show
+from shuffledp.cli import options, questions, show
 from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
 from shuffledp.cli.questions import opened, read_as
@@ -96,10 +96,7 @@ def send(
     client = Client(file, digest=digest, outbox=outbox, most_epsilon0=most, ca=ca)
     design = client.collection.design
     if certify:
-        from shuffledp.poll import certify as certified
-
-        with patiently("certifying"):
-            certified(design)
+        questions.certify(design)
     exposed = exposure(design, certified=certify)
     if not as_json:
         show.sentences(exposed)  # before anything is asked or sent: nothing can be taken back

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import options, show
+from shuffledp.cli import options, questions, show
 from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
 from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as, show_release
@@ -65,10 +65,7 @@ def encode(
     settled = client.read_design(design)
     client.check_client(settled, most)
     if certify:
-        from shuffledp.poll import certify as certified
-
-        with patiently("certifying"):
-            certified(settled)
+        questions.certify(settled)
     with progress("encoding") as watched:
         column = opened(reading, table["column"], settled)
         tick = watched(column.rows, column.progress)

@@ -8,7 +8,17 @@ import typer
 from shuffledp.cli import options, show
 from shuffledp.cli.app import group
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, flag, option, read_count, shared, sharing
-from shuffledp.cli.questions import Keeping, TypedCommand, engine_of, found, heard, read_as, show_release, source_of
+from shuffledp.cli.questions import (
+    Keeping,
+    TypedCommand,
+    certify,
+    engine_of,
+    found,
+    heard,
+    read_as,
+    show_release,
+    source_of,
+)
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled, WeekOptions
@@ -61,14 +71,12 @@ def new(
     the folder is copied. Without one, nothing keeps a copy of the folder from being used again.
     """
     from shuffledp.client import read_design
-    from shuffledp.poll import certify
     from shuffledp.release.arguments import budget_of
     from shuffledp.series.weeks import new_series
 
     folder: Path = given["folder"]
     budget = budget_of(given)
-    with patiently("certifying"):
-        settled = certify(read_design(design))
+    settled = certify(read_design(design))
     if settled.rounds < 2:
         raise InvalidInput(
             f"--design must have two rounds or more, one for each week, got {settled.rounds}. Settle it again with "
