@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from shuffledp.sampling import Rng
     from shuffledp.tables import OneValue
 
-__all__ = ["OF_TABLE", "Options", "count", "request"]
-
 OF_TABLE = ("categories", "other")  # a design holds the value alone: what else people hold, a table shows
 
 
