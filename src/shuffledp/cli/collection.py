@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
 WHEN = "When"
+PINNED = "\nIts digest, which people pin; publish it where they trust it:\n"
 collection = group("collection")
 
 Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
@@ -116,12 +117,7 @@ def new(
         )
     file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
     if as_json:
-        facts: dict[str, object] = {
-            "collection": str(file),
-            "key": str(out / KEY),
-            "digest": made.digest,
-            "shuffler": made.shuffler,
-        }
+        facts = {"collection": str(file), "key": str(out / KEY), "digest": made.digest, "shuffler": made.shuffler}
         times = {"round": made.round, "opens": made.opens, "closes": made.closes, "codes": made.codes}
         return show.as_json(facts | times, warnings)
     rounds = "" if made.design.rounds == 1 else f", round {made.round} of {made.design.rounds:,}"
@@ -131,7 +127,7 @@ def new(
     )
     print()
     show.files(out, {COLLECTION: "public: for everybody", KEY: "the analyst's alone: never on the shuffler's machine"})
-    show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
+    show.command(made.digest, PINNED)
     if made.codes:
         show.command(
             f"shuffledp collection invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes "
@@ -244,7 +240,7 @@ def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) ->
             {"level": str(folder), "digest": made.digest, "shuffler": made.shuffler, "people": made.design.n}
         )
     show.sentences([f"Announced: {folder}, {what}. Send each person of invitations.csv their code, and no other."])
-    show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
+    show.command(made.digest, PINNED)
     file, hashes = quote(str(folder / "collection.json")), quote(str(folder / "hashes.txt"))
     return show.command(f"shuffledp serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
 

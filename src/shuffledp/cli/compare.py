@@ -87,17 +87,10 @@ def compare(
     if setup.as_json:
         notes += show.reservations(found.certified.assumptions)
         rows = [dict(zip(_heads(found), map(_plain, _values(row)), strict=True)) for row in found.rows]
-        left = {
-            name: [dataclasses.asdict(each) for each in lefts]
-            for name, lefts in (("refused", found.refused), ("skipped", found.skipped))
-        }
-        ends = {
-            "lower": found.certified.lower,
-            "upper": found.certified.upper,
-            "method": found.certified.method,
-            "best": found.best.name,
-            "contradictions": [row.name for row in found.contradictions],
-        }
+        lefts = (("refused", found.refused), ("skipped", found.skipped))
+        left = {name: [dataclasses.asdict(each) for each in some] for name, some in lefts}
+        ends = {cell: getattr(found.certified, cell) for cell in ("lower", "upper", "method")}
+        ends |= {"best": found.best.name, "contradictions": [row.name for row in found.contradictions]}
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         asked = {goal.given: goal.at, "bounds": rows}
         return show.as_json(ends | asked | left | setup.facts(guarantee) | files, notes)

@@ -59,17 +59,10 @@ def look(
     asked = None if chosen is None else _command(source, found, chosen, format)
     if as_json:
         columns = [each.as_json() | {"problems": _problems(each)} for each in found.columns]
-        facts: dict[str, Any] = {
-            "source": source,
-            "rows": found.rows,
-            "more": found.more,
-            "encoding": found.encoding,
-            "columns": columns,
-        }
-        return show.as_json(
-            facts | {"repeated_names": found.twice, "command": None if asked is None else asked.line, "private": False},
-            [NOT_PRIVATE],
-        )
+        facts: dict[str, Any] = {cell: getattr(found, cell) for cell in ("rows", "more", "encoding")}
+        asks = {"command": None if asked is None else asked.line, "private": False}
+        facts = {"source": source} | facts | {"columns": columns, "repeated_names": found.twice}
+        return show.as_json(facts | asks, [NOT_PRIVATE])
     return _shown(found, asked)
 
 

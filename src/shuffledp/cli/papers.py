@@ -221,16 +221,11 @@ def _list(chosen: "Sequence[Experiment]", as_json: bool) -> None:
 
 def _show(outcomes: "Sequence[Outcome]", out: str, as_json: bool) -> None:
     if as_json:
-        rows = [
-            {
-                "name": each.name,
-                "state": each.state,
-                "seconds": each.seconds,
-                "files": [str(path) for path in each.files],
-            }
-            | {key: value for key, value in (("verdict", each.verdict), ("error", each.error)) if value}
-            for each in outcomes
-        ]
+        rows = []
+        for each in outcomes:
+            row = {"name": each.name, "state": each.state, "seconds": each.seconds, "files": list(map(str, each.files))}
+            more = (("verdict", each.verdict), ("error", each.error))
+            rows.append(row | {key: value for key, value in more if value})
         return show.as_json({"out": out, "experiments": rows})
     for each in outcomes:
         if each.verdict:

@@ -76,20 +76,10 @@ def encode(
         }
         done = client.encode(settled, column, out, **rules, force=force, tick=tick)
     if table["as_json"]:
-        facts = {
-            "out": str(out),
-            "reports": done.file.count,
-            "missing": done.missing,
-            "repeated": done.repeated,
-            "design": settled.digest,
-        }
-        promise = {
-            "epsilon": settled.epsilon,
-            "delta": settled.delta,
-            "epsilon0": settled.mechanism.alone,
-            "certified": certify,
-        }
-        return show.as_json(facts | {"batch": done.file.header.batch} | promise, client.exposure(settled)[2:])
+        facts = {"out": str(out), "reports": done.file.count, "missing": done.missing, "repeated": done.repeated}
+        promise = {"epsilon": settled.epsilon, "delta": settled.delta, "epsilon0": settled.mechanism.alone}
+        facts |= {"design": settled.digest, "batch": done.file.header.batch}
+        return show.as_json(facts | promise | {"certified": certify}, client.exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
     again = f", {done.repeated:,} rows left out because their person has another one" if done.repeated else ""
     exposed = client.exposure(settled, certified=certify)
@@ -134,16 +124,9 @@ def shuffle(
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
         facts = {"out": str(out), "reports": done.people, "batches": done.file.header.batches, "ledger": ledger}
-        files = {str(path): count for path, count in done.dropped.items() if count}
-        return show.as_json(
-            facts
-            | {
-                "dropped": dropped,
-                "dropped_by_file": files,
-                "design": digest_of(dict(done.file.header.design)),
-                "design_given": settled is not None,
-            }
-        )
+        left_out = {str(path): count for path, count in done.dropped.items() if count}
+        which = {"design": digest_of(dict(done.file.header.design)), "design_given": settled is not None}
+        return show.as_json(facts | {"dropped": dropped, "dropped_by_file": left_out} | which)
     mixed = f"{done.people:,} reports"
     if done.people < done.file.count:
         mixed = f"{done.file.count:,} messages of {done.people:,} people"
@@ -152,19 +135,11 @@ def shuffle(
         show.sentences([f"{dropped:,} invalid reports were dropped:"])
         show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)
     if settled is None:
-        show.sentences(
-            [
-                f"The design is the one that the "
-                f"{'files name themselves' if len(reports) > 1 else 'file names itself'}; {UNSETTLED}"
-            ]
-        )
+        themselves = "files name themselves" if len(reports) > 1 else "file names itself"
+        show.sentences([f"The design is the one that the {themselves}; {UNSETTLED}"])
     if ledger is not None:
-        show.sentences(
-            [
-                f"Budget of {ledger['population']!r}: {rounded(ledger['total']['upper'], up=True)} of "
-                f"{ledger['limit']['epsilon']:g} spent."
-            ]
-        )
+        spent = f"{rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g}"
+        show.sentences([f"Budget of {ledger['population']!r}: {spent} spent."])
     given = "" if design is None else f" --design {quote(str(design))}"
     return show.command(f"shuffledp analyse {quote(str(out))}{given} --out result", "Next: ")
 
@@ -265,16 +240,8 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
     poll = made.poll
     bound = poll.guarantee.epsilon(delta=made.delta)
     if as_json:
-        return show.as_json(
-            {
-                "design": made.as_json(),
-                "digest": made.digest,
-                "lower": bound.lower,
-                "upper": bound.upper,
-                "bits": poll.bits,
-                "out": str(out),
-            }
-        )
+        facts = {"design": made.as_json(), "digest": made.digest, "lower": bound.lower, "upper": bound.upper}
+        return show.as_json(facts | {"bits": poll.bits, "out": str(out)})
     show.answer(
         f"{made.question.type}: {made.n:,} people, at least {made.honest:,} of them honest",
         [

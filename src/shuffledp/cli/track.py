@@ -88,16 +88,9 @@ def new(
         )
     bound = settled.poll.guarantee.epsilon(delta=settled.delta)
     if given["as_json"]:
-        return show.as_json(
-            {
-                "out": str(folder),
-                "series": made.as_json(),
-                "digest": made.digest,
-                "lower": bound.lower,
-                "upper": bound.upper,
-                "error": settled.poll.predicted_stderr(),
-            }
-        )
+        facts = {"out": str(folder), "series": made.as_json(), "digest": made.digest}
+        ends = {"lower": bound.lower, "upper": bound.upper}
+        return show.as_json(facts | ends | {"error": settled.poll.predicted_stderr()})
     show.answer(
         f"series {made.name}: {settled.question.type}, {made.weeks:,} weeks of {settled.honest:,} "
         f"to {settled.n:,} people",

@@ -114,16 +114,9 @@ def _facts(each: Sampler) -> dict[str, object]:
 
 def _solved(found: Calibration, epsilon: float, delta: float, *, as_json: bool) -> None:
     if as_json:
-        facts = {
-            found.unknown: found.value,
-            "solved_for": found.unknown,
-            "reached_epsilon": found.epsilon,
-            "epsilon": epsilon,
-            "delta": delta,
-            "method": found.guarantee.method,
-            "assumptions": list(found.guarantee.assumptions),
-        }
-        return show.as_json(facts)
+        facts = {found.unknown: found.value, "solved_for": found.unknown, "reached_epsilon": found.epsilon}
+        why = {"method": found.guarantee.method, "assumptions": list(found.guarantee.assumptions)}
+        return show.as_json(facts | {"epsilon": epsilon, "delta": delta} | why)
     value = f"{found.value:,}" if isinstance(found.value, int) else show.short(found.value)
     reached = f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}"
     rows = [(found.unknown, value, LIMITS[found.unknown]), ("epsilon", rounded(found.epsilon, up=True), reached)]

@@ -73,14 +73,8 @@ def verify(
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
         checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
-        show.as_json(
-            {
-                "file": str(file),
-                "verdict": found.verdict,
-                "failed": [check.what for check in found.failed],
-                "checks": checks,
-            }
-        )
+        failed = [check.what for check in found.failed]
+        show.as_json({"file": str(file), "verdict": found.verdict, "failed": failed, "checks": checks})
     else:
         if (unread := found.unread) is not None:
             remedy = f"shuffledp track plot {quote(str(file))}" if series else "--rewrite NEW.html"
