@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from shuffledp.choices import Format
 from shuffledp.errors import InvalidInput
-from shuffledp.tables.cleaning import NO_NUMBER, Cleaning
+from shuffledp.tables.cleaning import NO_NUMBER, Cleaning, as_texts
 from shuffledp.tables.formats import Table, first_bytes, open_table, readable
 from shuffledp.tables.people import FLAGS, names_people
 
@@ -241,8 +241,7 @@ class _Column:
         values, counts = pc.value_counts(values.drop_null()).flatten()
         values = values.dictionary_decode() if coded else values
         try:
-            texts = values.cast(pa.string())
-            texts.validate(full=True)
+            texts = as_texts(values)
         except pa.ArrowException:
             if "string" in self._type or "binary" in self._type:
                 raise InvalidInput(
