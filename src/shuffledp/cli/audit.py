@@ -77,8 +77,8 @@ def audit(
     if options["as_json"]:
         cells = ("verdict", "failed", "epsilon_lower", "epsilon_sure", "certified", "attainable", "attack")
         facts = {cell: getattr(found, cell) for cell in (*cells, "confidence", "runs", "seconds")}
-        cells = ("name", "p_value", "failed", "where")
-        facts["checks"] = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
+        each_of = ("name", "p_value", "failed", "where")
+        facts["checks"] = [{cell: getattr(check, cell) for cell in each_of} for check in found.checks]
         show.as_json(facts | aim.facts, found.reasons())
     else:
         _print(found, aim.title, asked=asked)
