@@ -117,7 +117,12 @@ def new(
         )
     file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
     if as_json:
-        facts = {"collection": str(file), "key": str(out / KEY), "digest": made.digest, "shuffler": made.shuffler}
+        facts: dict[str, object] = {
+            "collection": str(file),
+            "key": str(out / KEY),
+            "digest": made.digest,
+            "shuffler": made.shuffler,
+        }
         times = {"round": made.round, "opens": made.opens, "closes": made.closes, "codes": made.codes}
         return show.as_json(facts | times, warnings)
     rounds = "" if made.design.rounds == 1 else f", round {made.round} of {made.design.rounds:,}"
