@@ -13,7 +13,6 @@ track            one design, asked every week
 training         which sampler for a training, and how much noise
 audit            attacks on the code that runs; poison, people who cheat against a design
 look             what a table holds, and a command to copy
-answering        a question is carried out, and its release shown
 questions        histogram, mean, crosstab and the others: from a table to a defended answer
 top              the most frequent words of a column, from no list at all
 spark            the same on tables that Spark reads

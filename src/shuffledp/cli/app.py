@@ -109,8 +109,12 @@ class App(typer.Typer):
     def __init__(self, **options: Any) -> None:
         super().__init__(cls=_Group, rich_markup_mode="rich", **options)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """Register a command."""
+    def command(self, name: str | None = None, *lines: str, **options: Any) -> Callable[[Function], Function]:
+        """Register a command with its examples; the panel of a listed one is known."""
+        if lines:
+            options["epilog"] = examples(*lines)
+        if self is app:
+            options["rich_help_panel"] = KNOWN[str(name)].panel
         return super().command(name, cls=_Command, **options)
 
 
@@ -186,152 +190,105 @@ class Listed(NamedTuple):
     summary: str
 
 
+def _listed(panel: str, module: str, **summaries: str) -> list[Listed]:
+    """The commands of one module."""
+    return [Listed(name, module, panel, summary) for name, summary in summaries.items()]
+
+
 LISTED = (
-    Listed("epsilon", "commands", PLAN, "The smallest epsilon of the shuffled reports, at a given delta."),
-    Listed("delta", "commands", PLAN, "The smallest delta of the shuffled reports, at a given epsilon."),
-    Listed("calibrate", "commands", PLAN, "The one unknown of a plan, so that a target (epsilon, delta) is met."),
-    Listed(
-        "explain",
+    *_listed(
+        PLAN,
         "commands",
-        PLAN,
-        "Which theorem certifies the answer, what it assumes, and every other bound beside it.",
+        epsilon="The smallest epsilon of the shuffled reports, at a given delta.",
+        delta="The smallest delta of the shuffled reports, at a given epsilon.",
+        calibrate="The one unknown of a plan, so that a target (epsilon, delta) is met.",
+        explain="Which theorem certifies the answer, what it assumes, and every other bound beside it.",
+        curve="delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV.",
     ),
-    Listed(
-        "curve",
-        "commands",
+    *_listed(
         PLAN,
-        "delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV.",
-    ),
-    Listed(
         "plan",
-        "plan",
-        PLAN,
-        "Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
+        plan="Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
+        studio="Plan on a page: move users, categories, rounds and promise, and see noise, error and every "
+        "published bound while you move.",
     ),
-    Listed(
-        "studio",
-        "plan",
+    *_listed(
         PLAN,
-        "Plan on a page: move users, categories, rounds and promise, and see noise, error and every published bound "
-        "while you move.",
-    ),
-    Listed(
         "training",
-        "training",
-        PLAN,
-        "Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches and full batches, "
-        "with the same noise and the same steps, for adding or removing one record.",
+        training="Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches and "
+        "full batches, with the same noise and the same steps, for adding or removing one record.",
     ),
-    Listed(
+    *_listed(
+        RUN,
         "look",
-        "look",
-        RUN,
-        "What a table holds, what would go wrong with it, and a command to copy. It shows true values, to you alone.",
+        look="What a table holds, what would go wrong with it, and a command to copy. It shows true values, to "
+        "you alone.",
     ),
-    Listed(
-        "histogram",
+    *_listed(
+        RUN,
         "questions",
-        RUN,
-        "How many people hold each category: from a table to estimates, a figure and a page.",
+        histogram="How many people hold each category: from a table to estimates, a figure and a page.",
+        mean="The mean of a number that people hold.",
+        sum="The sum of a number that people hold.",
+        count="How many people hold one value, as accurately as a trusted curator would tell.",
+        quantile="The median and other quantiles of a number that people hold, and how many lie in a range.",
+        crosstab="How many people hold each combination of several columns' categories, with all sums; with --by, "
+        "shares within groups.",
     ),
-    Listed("mean", "questions", RUN, "The mean of a number that people hold."),
-    Listed("sum", "questions", RUN, "The sum of a number that people hold."),
-    Listed("count", "questions", RUN, "How many people hold one value, as accurately as a trusted curator would tell."),
-    Listed(
-        "quantile",
-        "questions",
+    *_listed(RUN, "top", top="Find the most frequent words without a list."),
+    *_listed(
         RUN,
-        "The median and other quantiles of a number that people hold, and how many lie in a range.",
-    ),
-    Listed(
-        "crosstab",
-        "questions",
-        RUN,
-        "How many people hold each combination of several columns' categories, with all sums; with --by, shares within "
-        "groups.",
-    ),
-    Listed("top", "top", RUN, "Find the most frequent words without a list."),
-    Listed(
         "track",
-        "track",
-        RUN,
-        "The same question every week: paid for in advance, with the trend, and what a pause would buy.",
+        track="The same question every week: paid for in advance, with the trend, and what a pause would buy.",
     ),
-    Listed("design", "stages", RUN, "Write the design file that clients, shuffler and analyst share."),
-    Listed(
-        "encode",
+    *_listed(
+        RUN,
         "stages",
-        RUN,
-        "On the clients' side: from values to randomized reports. What leaves here is already noisy; ids go to the "
-        "shuffler, who drops them.",
+        design="Write the design file that clients, shuffler and analyst share.",
+        encode="On the clients' side: from values to randomized reports. What leaves here is already noisy; ids go "
+        "to the shuffler, who drops them.",
+        shuffle="Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were "
+        "promised are refused.",
+        analyse="For the analyst: from shuffled or counted reports to estimates, a figure and a page.",
+        example="Data to try things out on: a real survey with a sensitive question, and a made-up population.",
     ),
-    Listed(
-        "shuffle",
-        "stages",
-        RUN,
-        "Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were promised "
-        "are refused.",
-    ),
-    Listed(
-        "analyse", "stages", RUN, "For the analyst: from shuffled or counted reports to estimates, a figure and a page."
-    ),
-    Listed(
-        "example",
-        "stages",
-        RUN,
-        "Data to try things out on: a real survey with a sensitive question, and a made-up population.",
-    ),
-    Listed(
-        "collection",
-        "collection",
+    *_listed(
         NETWORK,
-        "A collection over the network: announce it, invite people, follow it, end it.",
+        "collection",
+        collection="A collection over the network: announce it, invite people, follow it, end it.",
     ),
-    Listed(
+    *_listed(
+        NETWORK,
         "send",
-        "send",
-        NETWORK,
-        "On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
+        send="On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
     ),
-    Listed(
-        "serve",
-        "serve",
+    *_listed(NETWORK, "serve", serve="Run a shuffler server."),
+    *_listed(
         NETWORK,
-        "Run a shuffler server.",
-    ),
-    Listed(
-        "open",
         "collection",
-        NETWORK,
-        "For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
+        open="For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
     ),
-    Listed(
-        "audit",
-        "audit",
+    *_listed(
         DEFEND,
-        "Attack the running code: an empirical lower bound on epsilon beside the certified one.",
-    ),
-    Listed(
-        "poison",
         "audit",
-        DEFEND,
-        "Let people cheat: how far can they move each estimate, and what does the protocol say?",
+        audit="Attack the running code: an empirical lower bound on epsilon beside the certified one.",
+        poison="Let people cheat: how far can they move each estimate, and what does the protocol say?",
     ),
-    Listed(
+    *_listed(
+        DEFEND,
         "verify",
-        "verify",
-        DEFEND,
-        "Compute every number of a page again, by a slow oracle that shares no code with the accounting.",
+        verify="Compute every number of a page again, by a slow oracle that shares no code with the accounting.",
     ),
-    Listed("ledger", "ledger", DEFEND, "What was released about a population, and what it adds up to."),
-    Listed(
-        "compare",
-        "compare",
+    *_listed(DEFEND, "ledger", ledger="What was released about a population, and what it adds up to."),
+    *_listed(
         COMPARE,
-        "Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong.",
+        "compare",
+        compare="Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong.",
     ),
-    Listed("papers", "papers", COMPARE, "Look up a paper: its theorems, bounds, figures and tables."),
+    *_listed(COMPARE, "papers", papers="Look up a paper: its theorems, bounds, figures and tables."),
 )
+
+KNOWN = {each.name: each for each in LISTED}
 
 # Those who look for a randomizer by name find the plainest first. A test sees that none is missing.
 RANDOMIZERS = (
@@ -342,10 +299,10 @@ DESIGNED = "Any other law, such as true values among fakes: --design FILE, from 
 app = App(name="shuffledp", pretty_exceptions_enable=False)
 
 
-def group(name: str, panel: str, meaning: str, **options: Any) -> App:
-    """A command of several commands, registered."""
-    made = App(name=name, no_args_is_help=True, help=meaning, **options)
-    app.add_typer(made, rich_help_panel=panel)
+def group(name: str, *lines: str) -> App:
+    """A listed command of several commands, registered."""
+    made = App(name=name, no_args_is_help=True, help=KNOWN[name].summary, epilog=examples(*lines) if lines else None)
+    app.add_typer(made, rich_help_panel=KNOWN[name].panel)
     return made
 
 
@@ -367,8 +324,7 @@ FIRST = examples(
 
 @app.callback(invoke_without_command=True, epilog=f"{FIRST}\n\n{_randomizers()}")
 def start(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
     """Plan, run and defend a collection in the shuffle model: from a table to a page. Every
     privacy number is an interval that contains the true one.
@@ -385,13 +341,12 @@ def _not_loaded() -> None:
 
 
 for _each in LISTED:  # each holds the place of the command that its module registers under the same name
-    app.command(_each.name, rich_help_panel=_each.panel, help=_each.summary)(_not_loaded)
+    app.command(_each.name, help=_each.summary)(_not_loaded)
 
 
 def load(name: str | None) -> None:
     """Load the module of one command; of a name that is not listed, all of them."""
-    known = {each.name: each.module for each in LISTED}
-    for module in [known[name]] if name in known else dict.fromkeys(known.values()):
+    for module in dict.fromkeys(each.module for each in LISTED if each.name == name or name not in KNOWN):
         import_module(f"shuffledp.cli.{module}")
 
 

@@ -12,7 +12,7 @@ import typer
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
-from shuffledp.cli.app import DEFEND, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import QUESTION, Json, number, sharing, whole
 from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.show import counted
@@ -20,7 +20,9 @@ from shuffledp.errors import InvalidInput, check_count, check_delta
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # no help needs what computes
-    from shuffledp.audits import Audit, Check
+    from numpy.random import Generator
+
+    from shuffledp.audits import Audit
 
 CONFIDENCE = 0.95
 ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one round in which all users are honest
@@ -28,29 +30,26 @@ ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one ro
 
 @app.command(
     "audit",
-    rich_help_panel=DEFEND,
-    epilog=examples(
-        "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
-        "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
-        "audit --design city.json",
-    ),
+    "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
+    "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
+    "audit --design city.json",
 )
 @sharing([each for each in SETUP if each[0] not in ELSEWHERE], dict)
 def audit(
     options: dict[str, Any],
-    delta: Annotated[
-        float | None, number("delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.")
-    ] = None,
-    runs: Annotated[int | None, whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.")] = None,
-    confidence: Annotated[
-        float, number("confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.")
-    ] = CONFIDENCE,
-    budget: Annotated[
-        float, number("budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS")
-    ] = SECONDS,
-    seed: Annotated[
-        int | None, whole("seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.")
-    ] = None,
+    delta: float | None = number(
+        "delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.", default=None
+    ),
+    runs: int | None = whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.", default=None),
+    confidence: float = number(
+        "confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.", default=CONFIDENCE
+    ),
+    budget: float = number(
+        "budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS", default=SECONDS
+    ),
+    seed: int | None = whole(
+        "seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.", default=None
+    ),
 ) -> None:
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.
 
@@ -59,12 +58,9 @@ def audit(
     tried alone, on all values. Exit code 1 means that something is wrong. Correct code is accused
     with a probability of at most 2e-4, whatever --confidence asks of the printed bound.
     """
-    from numpy.random import default_rng
-
     from shuffledp.audits import audit as attacked
 
-    if seed is not None:
-        check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
+    rng = _seeded(seed)
     aim = (_aim if options["design"] is None else _designed)(options, delta)
     asked = RUNS if runs is None else runs
     with counted("runs") as progress:
@@ -75,31 +71,28 @@ def audit(
             runs=asked,
             confidence=confidence,
             budget_seconds=budget,
-            rng=None if seed is None else default_rng(seed),
+            rng=rng,
             progress=progress,
         )
     if options["as_json"]:
-        facts = {
-            "verdict": found.verdict,
-            "failed": list(found.failed),
-            "epsilon_lower": found.epsilon_lower,
-            "epsilon_sure": found.epsilon_sure,
-            "certified": found.certified,
-            "attainable": found.attainable,
-            "attack": found.attack,
-            "confidence": found.confidence,
-            "runs": found.runs,
-            "seconds": found.seconds,
-            "checks": [
-                {"name": check.name, "p_value": check.p_value, "failed": check.failed, "where": check.where}
-                for check in found.checks
-            ],
-        }
+        cells = ("verdict", "failed", "epsilon_lower", "epsilon_sure", "certified", "attainable", "attack")
+        facts = {cell: getattr(found, cell) for cell in (*cells, "confidence", "runs", "seconds")}
+        each_of = ("name", "p_value", "failed", "where")
+        facts["checks"] = [{cell: getattr(check, cell) for cell in each_of} for check in found.checks]
         show.as_json(facts | aim.facts, found.reasons())
     else:
         _print(found, aim.title, asked=asked)
     if found.verdict == "violated":
         raise typer.Exit(code=1)
+
+
+def _seeded(seed: int | None) -> Generator | None:
+    """Randomness that can be repeated, if there is a seed."""
+    from numpy.random import default_rng
+
+    if seed is None:
+        return None
+    return default_rng(check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness."))
 
 
 class Aim(NamedTuple):
@@ -139,6 +132,7 @@ def _aim(options: dict[str, Any], delta: float | None) -> Aim:
 
 
 def _print(found: Audit, title: str, *, asked: int) -> None:
+    from shuffledp.audits.attack import EXACT
     from shuffledp.audits.verdict import SURE
 
     rows = [
@@ -151,59 +145,39 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
     ]
     if found.attainable is not None:
         rows.insert(1, ("", rounded(found.attainable, up=False), "what unlimited runs of this attack would prove"))
-    rows += [
-        (check.name, _evidence(check), f"FAILED: {check.where}" if check.failed else "passed") for check in found.checks
-    ]
-    short = (
-        f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
-        if found.runs < asked
-        else ""
+    for check in found.checks:
+        evidence = "exact" if check.name in EXACT else check.evidence
+        rows.append((check.name, evidence, f"FAILED: {check.where}" if check.failed else "passed"))
+    short = ""
+    if found.runs < asked:
+        short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
+    verdict = (
+        "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on its proof."
     )
-    if found.verdict == "consistent":
-        verdict = (
-            "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on "
-            "its proof."
-        )
-        if found.epsilon_lower > found.certified:
-            verdict = (
-                f"Consistent, but barely: the bound printed above exceeds the guarantee, but with confidence {SURE:g}, "
-                f"which a verdict requires, it does not. "
-                "Repeat with more --runs."
-            )
-    else:
+    if found.verdict != "consistent":
         verdict = f"VIOLATED: {'; '.join(found.reasons())}."
-    show.answer(
-        title,
-        rows,
-        [
-            f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} "
-            f"s.{short}",
-            verdict,
-        ],
+    elif found.epsilon_lower > found.certified:
+        verdict = (
+            f"Consistent, but barely: the bound printed above exceeds the guarantee, but with confidence {SURE:g}, "
+            f"which a verdict requires, it does not. Repeat with more --runs."
+        )
+    what = (
+        f"{found.runs:,} runs on each of two datasets, attacked by the {found.attack}, in {found.seconds:.1f} s.{short}"
     )
-
-
-def _evidence(check: Check) -> str:
-    from shuffledp.audits.attack import EXACT
-
-    return "exact" if check.name in EXACT else check.evidence
+    show.answer(title, rows, [what, verdict])
 
 
 SHARE = 100  # one person in so many
 LISTED = 20
 
 
-@app.command(
-    "poison", epilog=examples("poison city.json", "poison city.json --malicious 50 --json"), rich_help_panel=DEFEND
-)
+@app.command("poison", "poison city.json", "poison city.json --malicious 50 --json")
 def poison(
     design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
-    malicious: Annotated[
-        int | None, whole("malicious", QUESTION, "How many people cheat; if left out, one in a hundred.")
-    ] = None,
-    seed: Annotated[
-        int | None, whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.")
-    ] = None,
+    malicious: int | None = whole(
+        "malicious", QUESTION, "How many people cheat; if left out, one in a hundred.", default=None
+    ),
+    seed: int | None = whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.", default=None),
     as_json: Json = False,
 ) -> None:
     """Let people cheat: how far can they move each estimate, and what does the protocol say?
@@ -212,21 +186,18 @@ def poison(
     most is held against the limit that every page of a release states. Exit code 1 means that the
     limit was exceeded.
     """
-    from numpy.random import default_rng
-
     from shuffledp.audits.poisoning import poison as poisoned
     from shuffledp.client import read_design
 
     poll = read_design(design).poll
-    if seed is not None:
-        check_count("seed", seed, least=0, remedy="Leave --seed out for secure randomness.")
+    rng = _seeded(seed)
     some = max(1, -(-poll.n // SHARE)) if malicious is None else malicious
     if not 1 <= some < poll.n:
         raise InvalidInput(
             f"--malicious must be from 1 to {poll.n - 1:,}, got {some:,}. Somebody must be honest among the "
             f"{poll.n:,} who report."
         )
-    found = poisoned(poll, people=some, rng=None if seed is None else default_rng(seed))
+    found = poisoned(poll, people=some, rng=rng)
     exceeded = [each for each in found if not each.holds]
     if as_json:
         rows = [{"label": str(each.label), "moved": each.moved, "most": each.most} for each in found]

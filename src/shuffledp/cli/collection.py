@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.answering import fitting, heard, show_release
-from shuffledp.cli.app import NETWORK, app, examples, group
+from shuffledp.cli.app import app, group
 from shuffledp.cli.options import (
     ANSWER,
     AS_JSON,
@@ -31,8 +30,9 @@ from shuffledp.cli.options import (
     sharing,
     whole,
 )
-from shuffledp.cli.questions import Keeping, spark_master
+from shuffledp.cli.questions import Keeping, fitting, heard, show_release
 from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.spark import spark_master
 from shuffledp.cli.track import SERIES, refresh
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled
@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     Where = tuple[Opening, tuple[str, ...]]  # where reports are opened, and what is to be said of that
 
 WHEN = "When"
-collection = group(
-    "collection", NETWORK, "A collection over the network: announce it, invite people, follow it, end it."
-)
+PINNED = "\nIts digest, which people pin; publish it where they trust it:\n"
+collection = group("collection")
 
 Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
 Asked = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
@@ -80,28 +79,26 @@ def _shown(seconds: int) -> str:
 
 @collection.command(
     "new",
-    epilog=examples(
-        "collection new --design design.json --shuffler https://shuffle.example.org --out study",
-        "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
-        "--out study",
-    ),
+    "collection new --design design.json --shuffler https://shuffle.example.org --out study",
+    "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
+    "--out study",
 )
 def new(
     design: options.Designed,
     shuffler: Shuffler,
     out: options.NewFolder,
     question: Asked = None,
-    round_: Annotated[
-        int | None,
-        whole("round", QUESTION, "Which of the design's rounds this is: 1. Each has a folder and a key of its own."),
-    ] = None,
-    codes: Annotated[bool, flag("codes", QUESTION, "Take a report only with an invitation code.")] = False,
-    opens: Annotated[
-        int | None, flag("opens", WHEN, "Take no report before that.", metavar="TIME", parser=moment)
-    ] = None,
-    closes: Annotated[
-        int | None, flag("closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment)
-    ] = None,
+    round_: int | None = whole(
+        "round",
+        QUESTION,
+        "Which of the design's rounds this is: 1. Each has a folder and a key of its own.",
+        default=None,
+    ),
+    codes: bool = flag("codes", QUESTION, "Take a report only with an invitation code.", default=False),
+    opens: int | None = flag("opens", WHEN, "Take no report before that.", metavar="TIME", parser=moment, default=None),
+    closes: int | None = flag(
+        "closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment, default=None
+    ),
     as_json: options.Json = False,
 ) -> None:
     """Announce a collection: the file that everybody pins, and the key that opens the reports.
@@ -135,7 +132,7 @@ def new(
     )
     print()
     show.files(out, {COLLECTION: "public: for everybody", KEY: "the analyst's alone: never on the shuffler's machine"})
-    show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
+    show.command(made.digest, PINNED)
     if made.codes:
         show.command(
             f"shuffledp collection invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes "
@@ -148,14 +145,13 @@ def new(
 
 
 @collection.command(
-    "invite",
-    epilog=examples("collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"),
+    "invite", "collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"
 )
 def invite_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
-    count: Annotated[int, whole("count", QUESTION, "How many codes.")],
-    out: Annotated[Path, flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE")],
-    hashes: Annotated[Path, flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE")],
+    count: int = whole("count", QUESTION, "How many codes."),
+    out: Path = flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE"),
+    hashes: Path = flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE"),
     as_json: options.Json = False,
 ) -> None:
     """Invitation codes: whoever has one may send one report.
@@ -184,13 +180,13 @@ def invite_(
 
 
 @collection.command(
-    "search",
-    epilog=examples("collection search --design words.json --shuffler https://shuffle.example.org --out search"),
+    "search", "collection search --design words.json --shuffler https://shuffle.example.org --out search"
 )
 @sharing([*declared(Budgeted), options.AS_JSON], dict)
 def search_(
     given: dict[str, Any],
-    design: Annotated[Path, flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE")],
+    *,
+    design: Path = flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE"),
     shuffler: Shuffler,
     out: options.NewFolder,
     question: Asked = None,
@@ -213,9 +209,7 @@ def search_(
     _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
 
 
-@collection.command(
-    "next", epilog=examples("collection next search sealed.bin", "collection next search sealed.bin --out result")
-)
+@collection.command("next", "collection next search sealed.bin", "collection next search sealed.bin --out result")
 @sharing(
     [
         argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
@@ -251,7 +245,7 @@ def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) ->
             {"level": str(folder), "digest": made.digest, "shuffler": made.shuffler, "people": made.design.n}
         )
     show.sentences([f"Announced: {folder}, {what}. Send each person of invitations.csv their code, and no other."])
-    show.command(made.digest, "\nIts digest, which people pin; publish it where they trust it:\n")
+    show.command(made.digest, PINNED)
     file, hashes = quote(str(folder / "collection.json")), quote(str(folder / "hashes.txt"))
     return show.command(f"shuffledp serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
 
@@ -289,7 +283,7 @@ def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None)
     return Analyst.of(url, collection=pinned, token=token, ca=ca)
 
 
-@collection.command("status", epilog=examples(f"collection status {PLACE} --collection study/collection.json"))
+@collection.command("status", f"collection status {PLACE} --collection study/collection.json")
 def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Json = False) -> None:
     """How far a collection is: whether it is open, and in coarse steps how many reports it has."""
     analyst = _analyst(url, pinned, None, ca)
@@ -308,9 +302,7 @@ def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Jso
     )
 
 
-@collection.command(
-    "close", epilog=examples(f"collection close {PLACE} --collection study/collection.json --token token.txt")
-)
+@collection.command("close", f"collection close {PLACE} --collection study/collection.json --token token.txt")
 def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities = None, as_json: Json = False) -> None:
     """End a collection, for good: it takes no more reports, and what it has can be fetched.
 
@@ -329,8 +321,7 @@ def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities 
 
 
 @collection.command(
-    "fetch",
-    epilog=examples(f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"),
+    "fetch", f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"
 )
 def fetch(
     url: URL,
@@ -367,22 +358,16 @@ def fetch(
 
 
 ON = option(
-    "engine",
-    ENGINE,
-    f"{SPARK} The analyst's key travels to its workers, and they must find FILE.",
-    metavar="ADDRESS",
+    "engine", ENGINE, f"{SPARK} The analyst's key travels to its workers, and they must find FILE.", metavar="ADDRESS"
 )
 
 
 @app.command(
     "open",
-    rich_help_panel=NETWORK,
-    epilog=examples(
-        "open study sealed.bin --out result",
-        "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-        "--limit-delta 1e-5",
-        "open study /shared/sealed.bin --out result --engine spark://host:7077",
-    ),
+    "open study sealed.bin --out result",
+    "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+    "--limit-delta 1e-5",
+    "open study /shared/sealed.bin --out result --engine spark://host:7077",
 )
 @sharing(
     [
@@ -397,27 +382,23 @@ ON = option(
 )
 def open_(
     given: dict[str, Any],
-    title: Annotated[
-        str | None,
-        flag(
-            "title",
-            ANSWER,
-            "A headline for the page; if left out, the question that people were asked.",
-            metavar="TEXT",
-        ),
-    ] = None,
-    series: Annotated[
-        Path | None,
-        flag(
-            "series",
-            SERIES,
-            "Publish it as a week of this series, that of its round, instead of --out.",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    period: Annotated[
-        str | None, flag("period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD")
-    ] = None,
+    title: str | None = flag(
+        "title",
+        ANSWER,
+        "A headline for the page; if left out, the question that people were asked.",
+        metavar="TEXT",
+        default=None,
+    ),
+    series: Path | None = flag(
+        "series",
+        SERIES,
+        "Publish it as a week of this series, that of its round, instead of --out.",
+        metavar="FOLDER",
+        default=None,
+    ),
+    period: str | None = flag(
+        "period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD", default=None
+    ),
 ) -> None:
     """For the analyst: open what the shuffler released, and publish estimates, a figure and a page.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from shuffledp.cli import show
-from shuffledp.cli.app import KRR, PLAN, app, examples
+from shuffledp.cli.app import KRR, app
 from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
 from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
 from shuffledp.cli.setup import Setup, with_setup
@@ -53,14 +53,12 @@ Proven = Annotated[
 ]
 
 
-def command(*lines: str, panel: str = PLAN) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a command with the shared options and its examples."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         name = function.__name__
-        return app.command(name, rich_help_panel=panel, epilog=examples(*(f"{name} {line}" for line in lines)))(
-            with_setup(function)
-        )
+        return app.command(name, *(f"{name} {line}" for line in lines))(with_setup(function))
 
     return register
 
@@ -77,8 +75,7 @@ def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven 
 
 
 @command(
-    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
-    "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json",
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
 )
 def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
@@ -111,12 +108,17 @@ def _answer(
     epsilon, delta = (found.upper, at) if asked == "epsilon" else (at, found.upper)
     notes = show.cautions(guarantee, delta)
     if setup.as_json:
-        facts = _proof_as_json(proof) | ({} if between is None else {"between": list(between)}) | {goal.given: at}
+        facts = (
+            ({} if proof is None else _proof_as_json(proof))
+            | ({} if between is None else {"between": list(between)})
+            | {goal.given: at}
+        )
         return _bound_as_json(setup, guarantee, found, notes, **facts)
     pair = "" if between is None else f" and a target that holds {between[0]:g} or {between[1]:g}"
     given = f"{show.crowd(guarantee)}{pair}, the true {asked} at {goal.given} = {show.exactly(at)}"
+    proved = [] if proof is None else [f"Proven in balls, with {proof.bits} bits: {proof}."]
     meaning = [show.meaning(epsilon, delta)] if between is None else []  # of one pair it does not say that
-    words = [f"{given} is {_between(found)}.", *meaning, *_proof_in_words(proof), f"Proof: {found.method}."]
+    words = [f"{given} is {_between(found)}.", *meaning, *proved, f"Proof: {found.method}."]
     rows = [
         (asked, rounded(found.upper, up=True), f"at most: {reserved(found.assumptions) or 'this is guaranteed'}"),
         ("", rounded(found.lower, up=False), "at least: no proof can go below this"),
@@ -219,22 +221,20 @@ def explain(setup: Setup, delta: Delta) -> None:
 )
 def curve(
     setup: Setup,
-    first: Annotated[float | None, number("from", QUESTION, "The first epsilon; if left out, 0.")] = None,
-    last: Annotated[
-        float | None, number("to", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.")
-    ] = None,
-    points: Annotated[int | None, whole("points", QUESTION, f"How many epsilons; if left out, {ROWS}.")] = None,
+    first: float | None = number("from", QUESTION, "The first epsilon; if left out, 0.", default=None),
+    last: float | None = number(
+        "to", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.", default=None
+    ),
+    points: int | None = whole("points", QUESTION, f"How many epsilons; if left out, {ROWS}.", default=None),
     plot: Plot = None,
     table: Csv = None,
-    bounds: Annotated[
-        list[str] | None,
-        flag(
-            "bound",
-            QUESTION,
-            f"Also what this published bound says; {LISTED} May be given several times.",
-            metavar="NAME",
-        ),
-    ] = None,
+    bounds: list[str] | None = flag(
+        "bound",
+        QUESTION,
+        f"Also what this published bound says; {LISTED} May be given several times.",
+        metavar="NAME",
+        default=None,
+    ),
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,
@@ -285,10 +285,7 @@ def curve(
     show.table([BEHIND_YEAR.sub(r"\1\n", title) for title in titles], rows, numbers=3)
     show.warnings(warning for each in said for warning in each.warnings)
     show.sentences(f"\n{note}" for each in said for note in each.facts["notes"])
-    for what, path in (("figure", plot), ("table", table)):
-        if path is not None:
-            print(f"\n{what} written to {path}")
-    return None
+    return show.written(figure=plot, table=table)
 
 
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], /, **asked: object) -> None:
@@ -296,16 +293,10 @@ def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list
     show.as_json(ends | setup.facts(guarantee) | asked, [*notes, *show.reservations(bound.assumptions)])
 
 
-def _proof_as_json(proof: Proof | None) -> dict[str, object]:
-    if proof is None:
-        return {}
+def _proof_as_json(proof: Proof) -> dict[str, object]:
     ends = {"lower": proof.lower.value, "upper": proof.upper.value, "holds": proof.holds, "what": proof.what}
     deltas = {"delta_at_lower": list(proof.lower.delta), "delta_at_upper": list(proof.upper.delta)}
     return {"proven": ends | deltas | {"bits": proof.bits, "seconds": proof.seconds}}
-
-
-def _proof_in_words(proof: Proof | None) -> list[str]:
-    return [] if proof is None else [f"Proven in balls, with {proof.bits} bits: {proof}."]
 
 
 def _between(bound: Bound) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.accounting.accuracy import PATIENCE
 from shuffledp.cli import show
-from shuffledp.cli.app import COMPARE, KRR
+from shuffledp.cli.app import KRR
 from shuffledp.cli.commands import command
 from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
 from shuffledp.cli.published import side_in_words
@@ -37,26 +37,23 @@ CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "r
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
     "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv",
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6 --also my_bound.py --latex",
-    panel=COMPARE,
 )
 def compare(
     setup: Setup,
-    delta: Annotated[float | None, number("delta", QUESTION, "Compare epsilons at this delta.")] = None,
-    epsilon: Annotated[float | None, number("epsilon", QUESTION, "Or compare deltas at this epsilon.")] = None,
-    patience: Annotated[
-        float, number("patience", QUESTION, f"How long a bound may take: {PATIENCE:g}, or inf.", metavar="SECONDS")
-    ] = PATIENCE,
+    delta: float | None = number("delta", QUESTION, "Compare epsilons at this delta.", default=None),
+    epsilon: float | None = number("epsilon", QUESTION, "Or compare deltas at this epsilon.", default=None),
+    patience: float = number(
+        "patience", QUESTION, f"How long a bound may take: {PATIENCE:g}, or inf.", metavar="SECONDS", default=PATIENCE
+    ),
     plot: Plot = None,
     table: Csv = None,
-    also: Annotated[
-        list[Path] | None,
-        flag(
-            "also",
-            QUESTION,
-            "A Python file with bounds of your own, which is run; may be given several times.",
-            metavar="FILE",
-        ),
-    ] = None,
+    also: list[Path] | None = flag(
+        "also",
+        QUESTION,
+        "A Python file with bounds of your own, which is run; may be given several times.",
+        metavar="FILE",
+        default=None,
+    ),
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
     """Every known bound on the shuffled reports, sorted: how loose each one is, and which are
@@ -90,17 +87,10 @@ def compare(
     if setup.as_json:
         notes += show.reservations(found.certified.assumptions)
         rows = [dict(zip(_heads(found), map(_plain, _values(row)), strict=True)) for row in found.rows]
-        left = {
-            name: [dataclasses.asdict(each) for each in lefts]
-            for name, lefts in (("refused", found.refused), ("skipped", found.skipped))
-        }
-        ends = {
-            "lower": found.certified.lower,
-            "upper": found.certified.upper,
-            "method": found.certified.method,
-            "best": found.best.name,
-            "contradictions": [row.name for row in found.contradictions],
-        }
+        lefts = (("refused", found.refused), ("skipped", found.skipped))
+        left = {name: [dataclasses.asdict(each) for each in some] for name, some in lefts}
+        ends = {cell: getattr(found.certified, cell) for cell in ("lower", "upper", "method")}
+        ends |= {"best": found.best.name, "contradictions": [row.name for row in found.contradictions]}
         files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
         asked = {goal.given: goal.at, "bounds": rows}
         return show.as_json(ends | asked | left | setup.facts(guarantee) | files, notes)
@@ -115,10 +105,7 @@ def compare(
         return None
     _print(found)
     show.sentences(f"\nNote: {note}." for note in notes)
-    for what, path in (("figure", plot), ("table", table)):
-        if path is not None:
-            print(f"\n{what} written to {path}")
-    return None
+    return show.written(figure=plot, table=table)
 
 
 def _print(found: Comparison) -> None:

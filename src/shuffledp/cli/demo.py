@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shlex import quote
 from time import perf_counter
 
 from rich.console import Console
@@ -38,72 +39,43 @@ def main(folder: Path = FOLDER) -> int:
         shutil.rmtree(folder / name, ignore_errors=True)
     for spent in folder.glob("budget.sqlite*"):
         spent.unlink()
-    data, ledger, figure = folder / "data", folder / "budget.sqlite", folder / "bounds.png"
+    here, data, figure = quote(str(folder)), folder / "data", folder / "bounds.png"
 
     _say("1. Data: a real survey with a sensitive question, and a made-up million.")
-    _run("example", data)
+    _run(f"example {here}/data")
 
     _say("2. Plan. 6,366 women will be asked whether they had an affair. Which protocol, and what error?")
     _run("plan histogram --domain 2 --n 6366 --epsilon 1 --delta 1e-6")
 
     _say("3. Run it. Every answer is randomized, the reports are shuffled, and the noise is removed again on average.")
-    asked, limits = (
-        "--column affair --categories yes,no --epsilon 1 --delta 1e-6",
-        "--limit-epsilon 2 --limit-delta 1e-6",
-    )
-    _run(
-        "histogram",
-        data / "affairs.csv",
-        asked,
-        "--ledger",
-        ledger,
-        f"--population readers {limits} --out",
-        folder / "affairs",
-    )
+    asked = "--column affair --categories yes,no --epsilon 1 --delta 1e-6"
+    ledger, limits = f"--ledger {here}/budget.sqlite", "--limit-epsilon 2 --limit-delta 1e-6"
+    _run(f"histogram {here}/data/affairs.csv {asked} {ledger} --population readers {limits} --out {here}/affairs")
     _truth(folder / "affairs", _survey(data / "affairs.csv"))
 
     _say("4. The same for a million people, 13 cities, from Parquet; then their mean age.")
-    people, promised = data / "people.parquet", "--epsilon 1 --delta 1e-8 --ledger"
-    city = (
-        "--column city --categories",
-        data / "cities.txt",
-        promised,
-        ledger,
-        f"--population everybody {limits} --out",
-        folder / "cities",
-    )
-    _run("histogram", people, *city)
-    counts, age = _population(people)
+    people, promised = f"{here}/data/people.parquet", f"--epsilon 1 --delta 1e-8 {ledger} --population everybody"
+    city = f"--column city --categories {here}/data/cities.txt"
+    _run(f"histogram {people} {city} {promised} {limits} --out {here}/cities")
+    counts, age = _population(data / "people.parquet")
     _truth(folder / "cities", counts)
-    _run(
-        "mean",
-        people,
-        f"--column age --lower 0 --upper 120 {promised}",
-        ledger,
-        "--population everybody --out",
-        folder / "ages",
-    )
+    _run(f"mean {people} --column age --lower 0 --upper 120 {promised} --out {here}/ages")
     _truth(folder / "ages", {"mean": age})
 
     _say("5. Another question: how do affairs and religion (1, not at all; 4, very) go together? With shares and sums.")
     _run(
-        "crosstab",
-        data / "affairs.csv",
-        "--column affair --by religious --categories affair=yes,no --categories religious=1,2,3,4",
-        "--epsilon 1 --delta 1e-6 --ledger",
-        ledger,
-        "--population readers --out",
-        folder / "religion",
+        f"crosstab {here}/data/affairs.csv --column affair --by religious --categories affair=yes,no "
+        f"--categories religious=1,2,3,4 --epsilon 1 --delta 1e-6 {ledger} --population readers --out {here}/religion"
     )
 
     _say(
         "6. The budget. Two questions went to the same people, so what they give away adds up; the accountant "
         "does the sum."
     )
-    _run("ledger show", ledger)
+    _run(f"ledger show {here}/budget.sqlite")
 
     _say("7. Defend it. Every number of the page, computed again by a slow and independent oracle.")
-    _run("verify", folder / "affairs" / "page.html")
+    _run(f"verify {here}/affairs/page.html")
 
     _say(
         "8. Attack it. Many runs of the code itself, on two data sets that differ in one person: what leaks must stay "
@@ -112,7 +84,7 @@ def main(folder: Path = FOLDER) -> int:
     _run("audit --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
 
     _say("9. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
-    _run("compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot", figure)
+    _run(f"compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot {here}/bounds.png")
 
     _say(
         "10. The same survey between three parties: clients that randomize and seal, a shuffler that cannot read what "
@@ -135,36 +107,40 @@ def _three_parties(folder: Path, table: Path) -> None:
     folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    url, design, study, token = f"http://127.0.0.1:{port}", folder / "design.json", folder / "study", folder / "token"
-    _run("design histogram --categories yes,no --n 6366 --honest 80% --epsilon 1 --delta 1e-6 --out", design)
-    _run("collection new --shuffler", url, "--design", design, "--out", study)
-    serve = ("serve", study / "collection.json", "--store", folder / "reports.sqlite", f"--port {port} --token", token)
-    send = ("send", study / "collection.json", "--column affair")
-    log, (some, others) = folder / "shuffler.log", _halves(table, folder)
-    with _beside(*serve, log=log) as shuffler:
-        with _beside(*send, "--table", some, "--outbox", folder / "first-outbox") as clients:
+    url, here = f"http://127.0.0.1:{port}", quote(str(folder))
+    _run(
+        f"design histogram --categories yes,no --n 6366 --honest 80% --epsilon 1 --delta 1e-6 --out {here}/design.json"
+    )
+    _run(f"collection new --shuffler {url} --design {here}/design.json --out {here}/study")
+    announced, token = f"{here}/study/collection.json", f"--token {here}/token"
+    serve = f"serve {announced} --store {here}/reports.sqlite --port {port} {token}"
+    send = f"send {announced} --column affair"
+    log = folder / "shuffler.log"
+    _halves(table, folder)
+    with _beside(serve, log=log) as shuffler:
+        with _beside(f"{send} --table {here}/some.csv --outbox {here}/first-outbox") as clients:
             _finished(clients)
         shuffler.kill()
     _say(
         "The shuffler is killed (kill -9). What it acknowledged is on its disk; the other half of the people send "
         "while it is away, and send the same bytes again until it is back."
     )
-    with _beside(*send, "--table", others, "--outbox", folder / "second-outbox") as clients, _beside(*serve, log=log):
+    others = f"{send} --table {here}/others.csv --outbox {here}/second-outbox"
+    with _beside(others) as clients, _beside(serve, log=log):
         _finished(clients)
-        _run("collection status", url)
-        _run("collection close", url, "--token", token)
-        _run("collection fetch", url, "--token", token, "--out", folder / "sealed.bin")
-    _run("open", study, folder / "sealed.bin", "--out", folder / "result")
-    _run("verify", folder / "result" / "page.html")
+        _run(f"collection status {url}")
+        _run(f"collection close {url} {token}")
+        _run(f"collection fetch {url} {token} --out {here}/sealed.bin")
+    _run(f"open {here}/study {here}/sealed.bin --out {here}/result")
+    _run(f"verify {here}/result/page.html")
 
 
-def _halves(table: Path, folder: Path) -> tuple[Path, Path]:
+def _halves(table: Path, folder: Path) -> None:
     """The people of a table in two files."""
     head, *people = table.read_text(encoding="utf-8").splitlines(keepends=True)
-    files, half = (folder / "some.csv", folder / "others.csv"), len(people) // 2
-    for file, part in zip(files, (people[:half], people[half:]), strict=True):
-        file.write_text("".join([head, *part]), encoding="utf-8")
-    return files
+    half = len(people) // 2
+    for name, part in (("some.csv", people[:half]), ("others.csv", people[half:])):
+        (folder / name).write_text("".join([head, *part]), encoding="utf-8")
 
 
 def _finished(process: subprocess.Popen[bytes]) -> None:
@@ -174,11 +150,11 @@ def _finished(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def _beside(*pieces: str | Path, log: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+def _beside(line: str, log: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Show a command, and run it beside this process; what it says goes to ``log``, if there is
     one.
     """
-    call = [sys.executable, "-m", "shuffledp", *_shown(*pieces, "&")]
+    call = [sys.executable, "-m", "shuffledp", *_shown(line, " &")]
     with ExitStack() as open_:
         said = None if log is None else open_.enter_context(log.open("ab"))
         process = open_.enter_context(subprocess.Popen(call, stdout=said, stderr=said))
@@ -192,20 +168,17 @@ def _say(words: str) -> None:
     Console(highlight=False).print(f"\n{words}\n", style="bold", soft_wrap=True)
 
 
-def _run(*pieces: str | Path) -> None:
+def _run(line: str) -> None:
     """Show a command and run it; the demo ends where one fails."""
-    if code := shuffledp(_shown(*pieces)):
+    if code := shuffledp(_shown(line)):
         sys.exit(code)
 
 
-def _shown(*pieces: str | Path) -> list[str]:
-    """Show a command, and return its arguments: a path is one, and text is as many as it has words,
-    but for an & at its end.
-    """
-    words = [word for piece in pieces for word in ([str(piece)] if isinstance(piece, Path) else piece.split())]
-    arguments = words[:-1] if words[-1] == "&" else words
-    line = " ".join(["$ shuffledp", shlex.join(arguments), *words[len(arguments) :]])
-    Console(highlight=False).print(f"{line}\n", style="cyan", soft_wrap=True, markup=False)
+def _shown(line: str, end: str = "") -> list[str]:
+    """Show a command, and return its arguments."""
+    arguments = shlex.split(line)
+    shown = f"$ shuffledp {shlex.join(arguments)}{end}\n"
+    Console(highlight=False).print(shown, style="cyan", soft_wrap=True, markup=False)
     return arguments
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import DEFEND, examples, group
+from shuffledp.cli.app import group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
@@ -21,16 +21,16 @@ UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "
     "place, and nobody can tell what was seen of it."
 )
-ledger = group("ledger", DEFEND, "What was released about a population, and what it adds up to.")
+ledger = group("ledger")
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
 
 
-@ledger.command("show", epilog=examples("ledger show budget.sqlite --population app-users"))
+@ledger.command("show", "ledger show budget.sqlite --population app-users")
 def show_(
     file: File,
-    population: Annotated[
-        str | None, flag("population", QUESTION, "Only this one; if left out, all.", metavar="NAME")
-    ] = None,
+    population: str | None = flag(
+        "population", QUESTION, "Only this one; if left out, all.", metavar="NAME", default=None
+    ),
     as_json: Json = False,
 ) -> None:
     """Every release, and the certified epsilon of all of them together against the limit."""
@@ -95,20 +95,16 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@ledger.command(
-    "check", epilog=examples("ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
-)
+@ledger.command("check", "ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
 def check(
     file: File,
-    last: Annotated[
-        str | None,
-        flag(
-            "last",
-            QUESTION,
-            "A record that must be there: its seal, as a page or a copy of the ledger states it.",
-            metavar="SEAL",
-        ),
-    ] = None,
+    last: str | None = flag(
+        "last",
+        QUESTION,
+        "A record that must be there: its seal, as a page or a copy of the ledger states it.",
+        metavar="SEAL",
+        default=None,
+    ),
     as_json: Json = False,
 ) -> None:
     """Check the file, the chain of records, every entry and every total again.
@@ -135,15 +131,13 @@ def check(
         raise typer.Exit(code=1)
 
 
-@ledger.command(
-    "export", epilog=examples("ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
-)
+@ledger.command("export", "ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
 def export(
     file: File,
-    out: Annotated[
-        Path | None, flag("out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", metavar="FILE")
-    ] = None,
-    as_json: Annotated[bool, flag("json", ANSWER, "Print JSON, as it does anyway.")] = False,
+    out: Path | None = flag(
+        "out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", metavar="FILE", default=None
+    ),
+    as_json: bool = flag("json", ANSWER, "Print JSON, as it does anyway.", default=False),
 ) -> None:
     """Everything in the ledger, with certified totals, as JSON or as CSV."""
     from shuffledp.ledger import write_csv, write_json

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import RUN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
 from shuffledp.cli.show import progress
 from shuffledp.errors import InvalidInput, printable
@@ -28,17 +28,15 @@ FROM_DATA = (
 LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 
 
-@app.command("look", rich_help_panel=RUN, epilog=examples("look people.csv", "look people.csv --column city"))
+@app.command("look", "look people.csv", "look people.csv --column city")
 def look(
     source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)],
-    column: Annotated[
-        str | None, flag("column", TABLE, "The column that the command asks about.", metavar="NAME")
-    ] = None,
-    format: Annotated[str | None, flag("format", TABLE, "csv, parquet or arrow.", metavar="NAME")] = None,
-    encoding: Annotated[
-        str | None, flag("encoding", MESSY, "For CSV; if left out, the usual ones are tried.", metavar="NAME")
-    ] = None,
-    rows: Annotated[int | None, whole("rows", TABLE, "How many rows to read; if left out, a million.")] = None,
+    column: str | None = flag("column", TABLE, "The column that the command asks about.", metavar="NAME", default=None),
+    format: str | None = flag("format", TABLE, "csv, parquet or arrow.", metavar="NAME", default=None),
+    encoding: str | None = flag(
+        "encoding", MESSY, "For CSV; if left out, the usual ones are tried.", metavar="NAME", default=None
+    ),
+    rows: int | None = whole("rows", TABLE, "How many rows to read; if left out, a million.", default=None),
     as_json: Json = False,
 ) -> None:
     """What a table holds, what would go wrong with it, and a command to copy. It shows true values,
@@ -61,17 +59,10 @@ def look(
     asked = None if chosen is None else _command(source, found, chosen, format)
     if as_json:
         columns = [each.as_json() | {"problems": _problems(each)} for each in found.columns]
-        facts: dict[str, Any] = {
-            "source": source,
-            "rows": found.rows,
-            "more": found.more,
-            "encoding": found.encoding,
-            "columns": columns,
-        }
-        return show.as_json(
-            facts | {"repeated_names": found.twice, "command": None if asked is None else asked.line, "private": False},
-            [NOT_PRIVATE],
-        )
+        facts: dict[str, Any] = {cell: getattr(found, cell) for cell in ("rows", "more", "encoding")}
+        asks = {"command": None if asked is None else asked.line, "private": False}
+        facts = {"source": source} | facts | {"columns": columns, "repeated_names": found.twice}
+        return show.as_json(facts | asks, [NOT_PRIVATE])
     return _shown(found, asked)
 
 

@@ -134,9 +134,9 @@ KINDS: Mapping[str, tuple[Any, str | None]] = {
 METAVARS: Mapping[Any, str | None] = dict(reversed([*KINDS.values()]))
 
 
-def flag(name: str, panel: str, meaning: str, **more: Any) -> Any:
-    """An option as a command declares it."""
-    return typer.Option(..., f"--{name}", help=meaning, rich_help_panel=panel, **more)
+def flag(name: str, panel: str, meaning: str, *, default: Any = ..., **more: Any) -> Any:
+    """An option as a command declares it; without a ``default`` it must be given."""
+    return typer.Option(default, f"--{name}", help=meaning, rich_help_panel=panel, **more)
 
 
 def number(name: str, panel: str, meaning: str, *, metavar: str = "NUMBER", **more: Any) -> Any:
@@ -266,10 +266,7 @@ def _read(each: Declared, text: Any) -> Any:
 SOURCES = argument("source", "FILE...", "A CSV, Parquet or Arrow file, or - for standard input.", list[str])
 COLUMN = option("column", TABLE, "Column to ask about; not needed if the table has only one.")
 COLUMNS = option(
-    "column",
-    TABLE,
-    "Column to ask about, repeated for a crosstab; not needed if the table has only one.",
-    list[str],
+    "column", TABLE, "Column to ask about, repeated for a crosstab; not needed if the table has only one.", list[str]
 )
 SPARK = "Run it on Spark: spark for this machine, or the address of a cluster, such as spark://host:7077."
 ENGINE_OPTIONS = [

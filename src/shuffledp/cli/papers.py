@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import COMPARE, examples, group
+from shuffledp.cli.app import group
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
 from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput
@@ -24,14 +24,11 @@ FOLDER = "reproduced"
 CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")
 
 papers = group(
-    "papers",
-    COMPARE,
-    "Look up a paper: its theorems, bounds, figures and tables.",
-    epilog=examples("papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"),
+    "papers", "papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"
 )
 
 
-@papers.command("list", epilog=examples("papers list", "papers list --json"))
+@papers.command("list", "papers list", "papers list --json")
 def list_(as_json: Json = False) -> None:
     """The papers this package knows: title, year, and what each one contributed."""
     if as_json:
@@ -58,17 +55,13 @@ PAPER = typer.Argument(
 
 
 @papers.command(
-    "show",
-    epilog=examples(
-        "papers show koskela-2021", "papers show feldman-2020 theorem-3.1", "papers show biswas-2023 --json"
-    ),
+    "show", "papers show koskela-2021", "papers show feldman-2020 theorem-3.1", "papers show biswas-2023 --json"
 )
 def show_(
     paper: Annotated[str | None, PAPER] = None,
-    statements: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[STATEMENT]...", help="Only these, such as theorem-3.1.", show_default=False),
-    ] = None,
+    statements: list[str] | None = typer.Argument(
+        None, metavar="[STATEMENT]...", help="Only these, such as theorem-3.1."
+    ),
     as_json: Json = False,
 ) -> None:
     """What a paper states: verdict, command to copy, the paper's number next to ours."""
@@ -128,11 +121,8 @@ def _print(statement: Statement) -> None:
         show.command(line if line.startswith((">>>", "...")) else f"$ {line}", "  ")
 
 
-@papers.command("bounds", epilog=examples("papers bounds", "papers bounds feldman-2020", "papers bounds --json"))
-def bounds(
-    paper: Annotated[str | None, PAPER] = None,
-    as_json: Json = False,
-) -> None:
+@papers.command("bounds", "papers bounds", "papers bounds feldman-2020", "papers bounds --json")
+def bounds(paper: Annotated[str | None, PAPER] = None, as_json: Json = False) -> None:
     """The bounds: whose, of which randomizers, when each holds, and if it survived our checks."""
     from shuffledp.literature.bounds import LITERATURE
 
@@ -165,35 +155,27 @@ def _describe(bound: "Published") -> None:
 
 @papers.command(
     "reproduce",
-    epilog=examples(
-        "papers reproduce --list",
-        "papers reproduce koskela-fig1 biswas-table1",
-        "papers reproduce balle-2019 --out figures",
-        "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
-    ),
+    "papers reproduce --list",
+    "papers reproduce koskela-fig1 biswas-table1",
+    "papers reproduce balle-2019 --out figures",
+    "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
 )
 def reproduce(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names.", show_default=False
-        ),
-    ] = None,
-    everything: Annotated[bool, flag("all", QUESTION, "All of them, which takes minutes.")] = False,
-    listing: Annotated[bool, flag("list", QUESTION, "List what there is, and compute nothing.")] = False,
-    force: Annotated[bool, flag("force", QUESTION, "Recompute what is already there, too.")] = False,
-    gowalla: Annotated[
-        str | None,
-        flag(
-            "gowalla",
-            QUESTION,
-            "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
-            "Without it the cities are made up.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[str, flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER")] = FOLDER,
+    names: list[str] | None = typer.Argument(
+        None, metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names."
+    ),
+    everything: bool = flag("all", QUESTION, "All of them, which takes minutes.", default=False),
+    listing: bool = flag("list", QUESTION, "List what there is, and compute nothing.", default=False),
+    force: bool = flag("force", QUESTION, "Recompute what is already there, too.", default=False),
+    gowalla: str | None = flag(
+        "gowalla",
+        QUESTION,
+        "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
+        "Without it the cities are made up.",
+        metavar="FILE",
+        default=None,
+    ),
+    out: str = flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER", default=FOLDER),
     as_json: Json = False,
 ) -> None:
     """Figures and tables, computed again next to certified bounds, each with a verdict.
@@ -238,16 +220,11 @@ def _list(chosen: "Sequence[Experiment]", as_json: bool) -> None:
 
 def _show(outcomes: "Sequence[Outcome]", out: str, as_json: bool) -> None:
     if as_json:
-        rows = [
-            {
-                "name": each.name,
-                "state": each.state,
-                "seconds": each.seconds,
-                "files": [str(path) for path in each.files],
-            }
-            | {key: value for key, value in (("verdict", each.verdict), ("error", each.error)) if value}
-            for each in outcomes
-        ]
+        rows = []
+        for each in outcomes:
+            row = {"name": each.name, "state": each.state, "seconds": each.seconds, "files": list(map(str, each.files))}
+            more = (("verdict", each.verdict), ("error", each.error))
+            rows.append(row | {key: value for key, value in more if value})
         return show.as_json({"out": out, "experiments": rows})
     for each in outcomes:
         if each.verdict:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import PLAN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import (
     ANSWER,
     LATEX,
@@ -40,14 +40,11 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 @app.command(
     "plan",
-    rich_help_panel=PLAN,
-    epilog=examples(
-        "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
-        "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
-        "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
-        "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
-        "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
-    ),
+    "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
+    "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
 )
 @sharing(
     [*declared(Epsilon, Promised, Rounds), *declared(Searched, only=("k", "longest", "least_holders", "tokens"))], dict
@@ -55,20 +52,18 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 def plan(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    n: Annotated[int, whole("n", QUESTION, "How many users report.")],
-    domain: Annotated[
-        Any,
-        flag(
-            "domain",
-            QUESTION,
-            "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
-            metavar="COUNT",
-            parser=read_sizes,
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None, flag("plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE")
-    ] = None,
+    n: int = whole("n", QUESTION, "How many users report."),
+    domain: Any = flag(
+        "domain",
+        QUESTION,
+        "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
+        metavar="COUNT",
+        parser=read_sizes,
+        default=None,
+    ),
+    plot: Path | None = flag(
+        "plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE", default=None
+    ),
     as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
@@ -154,9 +149,7 @@ def plan(
     if counts:
         show.sentences([f"The worst is the {worst_of(kind)}: for instance with {planned(kind).crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
-    if plot is not None:
-        print(f"\nfigure written to {plot}")
-    return None
+    return show.written(figure=plot)
 
 
 def _plain(cell: Any) -> Any:
@@ -175,21 +168,15 @@ def _refuse(task: str, **options: object) -> None:
 HIGHEST = 65_535
 
 
-@app.command(
-    "studio",
-    rich_help_panel=PLAN,
-    epilog=examples("studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'"),
-)
+@app.command("studio", "studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'")
 def studio(
-    port: Annotated[
-        int | None, whole("port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.")
-    ] = None,
-    plan: Annotated[
-        str | None, flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT")
-    ] = None,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER)
-    ] = True,
+    port: int | None = whole(
+        "port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.", default=None
+    ),
+    plan: str | None = flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT", default=None),
+    open_page: bool = typer.Option(
+        True, "--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER
+    ),
 ) -> None:
     """Plan on a page: move users, categories, rounds and promise, and see noise, error and every
     published bound while you move.

@@ -54,14 +54,10 @@ def published(setup: Setup, goal: Goal, name: str) -> None:
     notes = show.cautions(guarantee, goal.at if asked == "epsilon" else truth.upper)
     if setup.as_json:
         both = {"lower": truth.lower, "upper": truth.upper, "method": truth.method, "assumptions": truth.assumptions}
-        facts = {cell: getattr(row, cell) for cell in ("side", "rests", "refuted", "citation", "remark")} | {
-            "bound": row.name,
-            asked: row.value,
-            "status": row.standing,
-            "ratio": None if math.isnan(row.ratio) else row.ratio,
-            "conditions": bound.conditions,
-            given: goal.at,
-        }
+        ratio = None if math.isnan(row.ratio) else row.ratio
+        facts = {cell: getattr(row, cell) for cell in ("side", "rests", "refuted", "citation", "remark")}
+        facts |= {"bound": row.name, asked: row.value, "status": row.standing, "ratio": ratio}
+        facts |= {"conditions": bound.conditions, given: goal.at}
         enclosed = {} if own is None else {"enclosed": list(own), "enclosed_by": own.method}
         notes += show.reservations(truth.assumptions)
         return show.as_json(both | setup.facts(guarantee) | facts | enclosed, notes)

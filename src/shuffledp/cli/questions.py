@@ -1,28 +1,48 @@
 """The commands histogram, mean, sum, count, quantile and crosstab: from a table to a folder with a
-defended answer. What they take is declared in ``release.options``.
+defended answer. What they take is declared in ``release.options``. A table is read, noise
+calibrated, and a plan or the release shown.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from shuffledp.cli import options
-from shuffledp.cli.app import LISTED, RUN, app, examples, load
+from shuffledp.cli import options, show
+from shuffledp.cli.app import KNOWN, app, load
 from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
-from shuffledp.errors import InvalidInput
+from shuffledp.cli.show import patiently, progress
+from shuffledp.errors import InvalidInput, spelled
 from shuffledp.questions import options_module
 from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
+from shuffledp.wording import rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.cli.spark import Engine
     from shuffledp.design import Design
+    from shuffledp.record import Record
     from shuffledp.release.arguments import Promise
     from shuffledp.release.budget import Budget
+    from shuffledp.release.files import EstimateTable
     from shuffledp.release.released import Release
+    from shuffledp.release.request import Request
     from shuffledp.tables.columns import Column
 
 FIRST = {**options_of(Epsilon), **options_of(Noise), **options_of(Promised)}  # they are missed first
+TRUST = {"nobody": "without a shuffler", "curator": "with a trusted curator"}  # by the best mechanism known here
+WOULD_REPLACE = (
+    "An earlier release stands in that folder, and replacing it would not undo it: the noise would be drawn afresh, so "
+    "if both are about the same people they "
+    "would be two releases, and what they cost would add up."
+)
+TO_BE_CLIPPED = (
+    "Values outside the range would be moved to its ends: the answer would be the mean of the clipped "
+    "values, not of the values themselves."
+)
 
 
 def asking_options(name: str) -> list[Option]:
@@ -61,6 +81,14 @@ def read_as(source: str, typed: Mapping[str, Any]) -> dict[str, Any]:
     return reading(source, complete(known, as_declared(known, typed)))
 
 
+def certify(design: "Design") -> "Design":
+    """The design, unless its noise does not keep its promise."""
+    from shuffledp.poll import certify as certified
+
+    with patiently("certifying"):
+        return certified(design)
+
+
 def opened(reading: Mapping[str, Any], columns: Sequence[str] | None, design: "Design") -> "Column":
     """The column, or the columns, that a design asks about."""
     from shuffledp.client import column_for
@@ -93,66 +121,19 @@ class Keeping:
         return self.out
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """Where a question runs, other than here: on Spark."""
+def engine_of(given: Mapping[str, Any]) -> "Engine | None":
+    """The engine that the options name, if any: then ``cli.spark`` answers."""
+    if given["engine"] is not None:
+        from shuffledp.cli.spark import Engine
 
-    master: str
-    work: str | None
-    tables: tuple[str, ...]
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self | None:
-        """The engine that the options name, if any; what it cannot do is refused."""
-        tables, work = given["source"], given["work"]
-        if given["engine"] is None:
-            if work is not None:
-                raise InvalidInput("--work must come with --engine, got none. Add --engine spark.")
-            if len(tables) > 1:
-                raise InvalidInput(
-                    f"one table must be given without --engine, got {len(tables)}. Put them into one file, or add "
-                    f"--engine spark."
-                )
-            return None
-        place = spark_master(given["engine"])
-        _check_table(given)
-        if work is None and not place.startswith("local"):
-            raise InvalidInput(
-                f"--work must be given with --engine {place}, got none. Name a folder on storage that all its workers "
-                f"share, such as hdfs:///tmp/poll."
-            )
-        return cls(place, work, tuple(tables))
-
-
-def spark_master(engine: str) -> str:
-    """Where Spark runs: an address of its own kinds, or all cores of this machine."""
-    if engine == "spark":
-        return "local[*]"
-    if engine != "yarn" and not engine.startswith(("local", "spark://", "k8s://")):
+        return Engine.of(given)
+    if given["work"] is not None:
+        raise InvalidInput("--work must come with --engine, got none. Add --engine spark.")
+    if (many := len(given["source"])) > 1:
         raise InvalidInput(
-            f"--engine must be spark or the address of a Spark cluster, got {engine!r}. Leave it out to run here, "
-            f"without an engine."
+            f"one table must be given without --engine, got {many}. Put them into one file, or add --engine spark."
         )
-    return engine
-
-
-def _check_table(given: Mapping[str, Any]) -> None:
-    """Refuse what only one machine can do."""
-    if "-" in given["source"]:
-        raise InvalidInput("tables must be files with --engine, got standard input. Save it where Spark can read it.")
-    if given["keep"] == "first":
-        raise InvalidInput(
-            "--keep must be random with --engine, where no row is the first, got 'first'. Leave it out, or keep one "
-            "row of each person before."
-        )
-    if given["encoding"] is not None:
-        raise InvalidInput(
-            f"--encoding must be left out with --engine, got {given['encoding']!r}. Convert the table to Parquet first."
-        )
-    if given["format"] not in (None, "csv", "parquet"):
-        raise InvalidInput(
-            f"--format must be csv or parquet with --engine, got {given['format']!r}. Convert the table first."
-        )
+    return None
 
 
 def source_of(tables: Iterable[str]) -> str:
@@ -183,7 +164,7 @@ def own_of(name: str) -> Own:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class TypedCommand:
     """A question, and what a command needs to answer it."""
 
     question: Any  # of release.request, or a search
@@ -191,13 +172,13 @@ class Asking:
     budget: "Budget | None"
     keeping: Keeping
     dry_run: bool
-    engine: Engine | None = None
+    engine: "Engine | None" = None
     own: Own = USUAL
 
     @classmethod
     def of(cls, name: str, typed: Mapping[str, Any]) -> Self:
         """What the options of a command describe."""
-        engine = Engine.of(typed)
+        engine = engine_of(typed)
         described = asked(name, typed, source_of(typed["source"]))
         return cls(*described, Keeping.of(typed), typed["dry_run"], engine, own_of(name))
 
@@ -215,6 +196,239 @@ class Found:
     remarks: Sequence[str] = ()
 
 
+def answer(asking: TypedCommand) -> None:
+    """Read, calibrate, and either show the plan or carry it out."""
+    from shuffledp.release.files import check_folder
+
+    keeping = asking.keeping
+    if not asking.dry_run:
+        check_folder(keeping.folder(), replace=keeping.force)
+    with found(asking) as table:
+        with patiently("calibrating"):
+            design = table.question.design(table.people, asking.promise)
+        if asking.dry_run:
+            planned: Callable[..., None] = asking.own.dry_run or _plan
+            return planned(asking, table.question, design, table.missing, table.remarks)
+        with heard(as_json=keeping.as_json):
+            made = table.publish(design)
+        more = fitting(asking.budget, design)
+    return show_release(made, as_json=keeping.as_json, more=more, remarks=table.remarks)
+
+
+def found(asking: TypedCommand) -> AbstractContextManager[Found]:
+    """The table of a question, here or on an engine."""
+    if asking.engine is None:
+        return _in_file(asking)
+    from shuffledp.cli.spark import in_spark
+
+    return (asking.own.in_spark or in_spark)(asking, asking.engine)
+
+
+@contextmanager
+def _in_file(asking: TypedCommand) -> Iterator[Found]:
+    """A table that this process reads."""
+    keeping = asking.keeping
+    with patiently("opening the table"):
+        column = asking.question.open()
+    settled = asking.question.named(column.name)
+    with progress("reading") as watched:
+        values = settled.values(column, tick=watched(column.rows, column.progress))
+
+    def publish(design: "Design") -> "Release":
+        with progress("randomizing", then="certifying and writing") as watched:
+            return settled.release(  # type: ignore[no-any-return]
+                values,
+                design,
+                keeping.folder(),
+                budget=asking.budget,
+                force=keeping.force,
+                tick=watched(values.count, lambda: None),
+            )
+
+    with values:
+        missing = values.missing if settled.leaves_out else None
+        yield Found(settled, values.count, missing, publish, [spelled(each, typed=True) for each in values.remarks])
+
+
+def fitting(budget: "Budget | None", design: "Design") -> int | None:
+    """How many more releases like one that stands fit within the budget, where that can be told."""
+    if budget is None:
+        return None
+    with patiently("composing the budget"), suppress(InvalidInput):  # the release stands, whatever becomes of this
+        return budget.more(design)
+    return None
+
+
+@contextmanager
+def heard(*, as_json: bool) -> Iterator[None]:
+    """What is to be said after Ctrl-C, if anything; the parser would keep it to itself."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        words = f"interrupted. {error}"
+        if error.args:
+            print(json.dumps({"error": words, "exit": 130}) if as_json else f"error: {words}", file=sys.stderr)
+        raise
+
+
+def _plan(
+    asking: TypedCommand, question: "Request", design: "Design", missing: int | None, remarks: Sequence[str]
+) -> None:
+    """What would be done, what it would be worth, and what it would cost."""
+    from shuffledp.client import sparse
+    from shuffledp.page.sentences import CLIPPED_ENDS
+    from shuffledp.release.certificate import certificate, comparison
+    from shuffledp.release.files import holds_release
+
+    with patiently("certifying"):
+        certified = certificate(design)
+        errors = comparison(design, certified)
+        receipt = None if asking.budget is None else asking.budget.afford(design, question.what)
+    by = {each.trust: each for each in errors}
+    facts = {
+        "asked": question.asked().as_json(),
+        "design": design.as_json(),
+        "certificate": certified.as_json(),
+        "comparison": [each.as_json() for each in errors],
+    }
+    cost = {"reports": design.n, "missing": missing, "bits": design.poll.bits}
+    worst = design.poll.worst_stderr()
+    if asking.keeping.as_json:
+        return show.as_json(
+            {"dry_run": True}
+            | facts
+            | {"cost": cost, "worst": worst}
+            | ({} if receipt is None else {"ledger": receipt}),
+            remarks,
+        )
+    absent = f"{missing:,} without a value" if missing is not None else "including those without a value"
+    show.answer(
+        f"{question.what}: {design.n:,} people, {absent}",
+        [
+            ("epsilon", rounded(certified.epsilon.upper, up=True), f"at most, at delta = {show.exactly(design.delta)}"),
+            show.alone(design.mechanism, design.shown_alone),
+            *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
+            ("bits", f"{design.poll.bits}", "in a report"),
+            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {design.resolved.estimated}, to expect"),
+            *(
+                ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
+                for trust, words in TRUST.items()
+            ),
+            *(
+                [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
+                if design.resolved.unit == "people"
+                else []
+            ),
+        ],
+        [f"Proof: {certified.method}.", *show.algorithm(design)],
+    )
+    show.warnings(f"{each}." for each in remarks)
+    if question.clip:
+        show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
+    if said := sparse(design, design.poll.predicted_stderr()):
+        show.warnings(said)
+    show_cost(receipt, (receipt or {}).get("more"))
+    if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):
+        show.warnings([WOULD_REPLACE])
+    return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
+
+
+def show_cost(receipt: Mapping[str, Any] | None, more: int | None = None) -> None:
+    """What a release would take of a budget, and how many more like it would fit, where known."""
+    if receipt is not None:
+        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
+        left = _more(more, "would fit after it")
+        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent{left}."])
+
+
+def show_release(made: "Release", *, as_json: bool, more: int | None = None, remarks: Sequence[str] = ()) -> None:
+    """The estimates, what is certified, and where everything lies; ``more`` releases like it fit
+    within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
+    """
+    from shuffledp.page.sentences import influence, moved_quantiles
+    from shuffledp.release.files import FILES
+    from shuffledp.release.released import certified, charged, headline, warned
+
+    assert made.folder is not None
+    record = made.record
+    if as_json:
+        facts = {**record.as_json(), "out": str(made.folder)} | ({} if more is None else {"more": more})
+        return show.as_json(facts, remarks)
+    bound = record.certificate.epsilon
+    show.answer(headline(record), [], [])
+    if said := [*warned(record), *(f"{each}." for each in remarks)]:
+        show.warnings(said)
+    if record.question.ordered:
+        _show_quantiles(record)
+    else:
+        _show_estimates(made.estimates)
+    if made.shares:
+        show.sentences([f"\nShares within {record.asked.by}:"])
+        percent = f"{100.0 * record.estimates.level:g} % interval"
+        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
+    show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
+    if (moved := influence(record)) is not None:
+        show.sentences([moved, *moved_quantiles(record)])
+    if record.ledger is not None:
+        show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
+    show.bullets(record.notes)
+    print()
+    return show.files(made.folder, FILES)
+
+
+def _show_quantiles(record: "Record") -> None:
+    """The quantiles and ranges that were asked for; how many people are below each cut point is in
+    the files.
+    """
+    from shuffledp.page.facts import quantile_rows, range_rows
+
+    sure = f"{100.0 * record.estimates.level:g} % interval"
+    if rows := quantile_rows(record):
+        show.table(["estimate", sure, ""], [(value, ends, name) for name, value, ends in rows], numbers=2)
+    if ranges := range_rows(record):
+        table = [(people, share, ends, name) for name, people, ends, share in ranges]
+        show.table(["people", "share", sure, ""], table, numbers=3)
+    show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
+
+
+def _show_estimates(table: "EstimateTable") -> None:
+    """All estimates in their order, each with its own interval; of many, the largest, with
+    intervals that hold for all at once.
+    """
+    show.table([*table.heads, ""], [(*table.words(place), table.label[place]) for place in table.shown()], numbers=3)
+    if table.cut:
+        many = len(table)
+        show.sentences(
+            [
+                f"... and {many - len(table.shown()):,} more, in estimates.csv",
+                f"\n{_told_apart(int((table.all_lower > 0.0).sum()), many)}",
+            ]
+        )
+
+
+def _told_apart(told: int, many: int) -> str:
+    """How many of the estimates are more than noise.
+
+    >>> _told_apart(0, 9758)
+    'None of the 9,758 counts can be told from 0: the largest of so many estimates would be about as
+    large if nobody held any of these values.'
+    """
+    if told == 0:
+        return (
+            f"None of the {many:,} counts can be told from 0: the largest of so many estimates would be about as "
+            f"large if nobody held any of these values."
+        )
+    return (
+        f"{told:,} of the {many:,} counts can be told from 0, those whose interval lies above it; a ranking of the "
+        f"others is a ranking of noise."
+    )
+
+
+def _more(count: int | None, verb: str) -> str:
+    """How many more releases like this one the budget has room for, where that is known."""
+    return "" if count is None else f"; {'no' if count == 0 else f'{count:,}'} more like this {verb}"
+
+
 PROMISED = "--epsilon 1 --delta 1e-6"
 ENDS = "--lower 0 --upper 120"
 
@@ -225,13 +439,10 @@ def question_command(name: str, *lines: str, own: Own | None = None) -> None:
         OWN[name] = own
 
     def run(typed: Any) -> None:
-        from shuffledp.cli.answering import answer
+        answer(TypedCommand.of(name, typed))
 
-        answer(Asking.of(name, typed))
-
-    summary = next(each.summary for each in LISTED if each.name == name)
-    shown = examples(*(f"{name} {line}" for line in lines))
-    app.command(name, help=summary, rich_help_panel=RUN, epilog=shown)(sharing(asking_options(name), dict)(run))
+    register = app.command(name, *(f"{name} {line}" for line in lines), help=KNOWN[name].summary)
+    register(sharing(asking_options(name), dict)(run))
 
 
 question_command(

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from getpass import getpass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shuffledp.cli import options, show
-from shuffledp.cli.app import NETWORK, app, examples
+from shuffledp.cli import options, questions, show
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
 from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.show import bars, patiently
@@ -43,13 +43,10 @@ MANY = [
 
 @app.command(
     "send",
-    rich_help_panel=NETWORK,
-    epilog=examples(
-        "send study/collection.json --value yes",
-        "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
-        "send study/collection.json --value north --value yes",
-        "send study/collection.json --table people.csv --column answer",
-    ),
+    "send study/collection.json --value yes",
+    "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
+    "send study/collection.json --value north --value yes",
+    "send study/collection.json --table people.csv --column answer",
 )
 @sharing(
     [
@@ -63,25 +60,20 @@ MANY = [
 )
 def send(
     given: dict[str, Any],
-    digest: Annotated[
-        str | None,
-        flag("digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST"),
-    ] = None,
+    digest: str | None = flag(
+        "digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST", default=None
+    ),
     most: options.MostEpsilon0 = None,
-    certify: Annotated[
-        bool, flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.")
-    ] = False,
-    outbox: Annotated[
-        Path | None,
-        flag(
-            "outbox",
-            DEVICE,
-            "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
-            metavar="FOLDER",
-        ),
-    ] = None,
-    ca: Annotated[Path | None, flag("ca", DEVICE, "Trust the certificates in this file alone.", metavar="FILE")] = None,
-    dry_run: Annotated[bool, flag("dry-run", ANSWER, "Check everything, and draw and send nothing.")] = False,
+    certify: bool = flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.", default=False),
+    outbox: Path | None = flag(
+        "outbox",
+        DEVICE,
+        "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
+        metavar="FOLDER",
+        default=None,
+    ),
+    ca: Path | None = flag("ca", DEVICE, "Trust the certificates in this file alone.", metavar="FILE", default=None),
+    dry_run: bool = flag("dry-run", ANSWER, "Check everything, and draw and send nothing.", default=False),
 ) -> None:
     """On a person's device: randomize an answer, seal it for the analyst, and send it to the
     shuffler.
@@ -104,10 +96,7 @@ def send(
     client = Client(file, digest=digest, outbox=outbox, most_epsilon0=most, ca=ca)
     design = client.collection.design
     if certify:
-        from shuffledp.poll import certify as certified
-
-        with patiently("certifying"):
-            certified(design)
+        questions.certify(design)
     exposed = exposure(design, certified=certify)
     if not as_json:
         show.sentences(exposed)  # before anything is asked or sent: nothing can be taken back

@@ -3,11 +3,11 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from shuffledp.cli.app import NETWORK, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, flag
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
@@ -20,74 +20,60 @@ LISTENING, LIMITS = "Where it listens", "What it allows"
 
 @app.command(
     "serve",
-    epilog=examples(
-        "serve study/collection.json --store reports.sqlite",
-        "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
-        "--tls-key key.pem",
-    ),
-    rich_help_panel=NETWORK,
+    "serve study/collection.json --store reports.sqlite",
+    "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
+    "--tls-key key.pem",
 )
 def serve(
-    collection: Annotated[
-        Path, typer.Argument(metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote.")
-    ],
-    store: Annotated[
-        str,
-        typer.Option(
-            "--store",
-            metavar="FILE",
-            help="Where envelopes wait; created if nothing is there. Several shufflers share postgresql://user@host/name.",
-        ),
-    ],
-    codes: Annotated[
-        Path | None,
-        typer.Option("--codes", metavar="FILE", help="The hashes of the invitations, if the collection has some."),
-    ] = None,
-    token: Annotated[
-        Path | None,
-        typer.Option(
-            "--token",
-            metavar="FILE",
-            help="The token for close and fetch, created if nothing is there; if left out, beside the store.",
-        ),
-    ] = None,
-    host: Annotated[str, flag("host", LISTENING, "The address to listen at.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[
-        int, flag("port", LISTENING, "The port; 0 takes one that is free.", metavar="PORT", min=0, max=65535)
-    ] = 8000,
-    certificate: Annotated[Path | None, flag("tls-cert", LISTENING, "A certificate, in PEM.", metavar="FILE")] = None,
-    key: Annotated[Path | None, flag("tls-key", LISTENING, "Its key, in PEM.", metavar="FILE")] = None,
-    rate: Annotated[
-        float,
-        flag(
-            "rate",
-            LIMITS,
-            "Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
-            metavar="NUMBER",
-            min=0.0,
-            max=1e9,
-        ),
-    ] = 50.0,
-    connections: Annotated[
-        int,
-        flag(
-            "connections",
-            LIMITS,
-            "Connections at a time, at most half of them of one address.",
-            metavar="COUNT",
-            min=1,
-            max=1_000_000,
-        ),
-    ] = 1000,
-    proxied: Annotated[
-        bool,
-        flag(
-            "behind-proxy",
-            LIMITS,
-            "Limit the rate of the last address in X-Forwarded-For. Use it only behind a proxy that sets it.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, flag("json", ANSWER, "Print one JSON object when it listens.")] = False,
+    collection: Path = typer.Argument(
+        ..., metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote."
+    ),
+    store: str = typer.Option(
+        ...,
+        "--store",
+        metavar="FILE",
+        help="Where envelopes wait; created if nothing is there. Several shufflers share postgresql://user@host/name.",
+    ),
+    codes: Path | None = typer.Option(
+        None, "--codes", metavar="FILE", help="The hashes of the invitations, if the collection has some."
+    ),
+    token: Path | None = typer.Option(
+        None,
+        "--token",
+        metavar="FILE",
+        help="The token for close and fetch, created if nothing is there; if left out, beside the store.",
+    ),
+    host: str = flag("host", LISTENING, "The address to listen at.", metavar="ADDRESS", default="127.0.0.1"),
+    port: int = flag(
+        "port", LISTENING, "The port; 0 takes one that is free.", metavar="PORT", min=0, max=65535, default=8000
+    ),
+    certificate: Path | None = flag("tls-cert", LISTENING, "A certificate, in PEM.", metavar="FILE", default=None),
+    key: Path | None = flag("tls-key", LISTENING, "Its key, in PEM.", metavar="FILE", default=None),
+    rate: float = flag(
+        "rate",
+        LIMITS,
+        "Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
+        metavar="NUMBER",
+        min=0.0,
+        max=1e9,
+        default=50.0,
+    ),
+    connections: int = flag(
+        "connections",
+        LIMITS,
+        "Connections at a time, at most half of them of one address.",
+        metavar="COUNT",
+        min=1,
+        max=1_000_000,
+        default=1000,
+    ),
+    proxied: bool = flag(
+        "behind-proxy",
+        LIMITS,
+        "Limit the rate of the last address in X-Forwarded-For. Use it only behind a proxy that sets it.",
+        default=False,
+    ),
+    as_json: bool = flag("json", ANSWER, "Print one JSON object when it listens.", default=False),
 ) -> None:
     """Run a shuffler server.
 

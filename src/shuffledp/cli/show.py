@@ -20,39 +20,15 @@ from rich.table import Table
 from rich.text import Text
 
 from shuffledp import wording
-from shuffledp.wording import exactly, rounded, short
+from shuffledp.wording import exactly as exactly
+from shuffledp.wording import rounded
+from shuffledp.wording import short as short
 
 if TYPE_CHECKING:  # what is shown was computed elsewhere
     from rich.progress import Progress
 
     from shuffledp.accounting.guarantee import Guarantee
     from shuffledp.design import Design, Law
-
-__all__ = [
-    "Tick",
-    "Watch",
-    "algorithm",
-    "answer",
-    "as_json",
-    "bars",
-    "bullets",
-    "cautions",
-    "command",
-    "counted",
-    "crowd",
-    "exactly",
-    "files",
-    "latex",
-    "markdown",
-    "meaning",
-    "patiently",
-    "premises",
-    "progress",
-    "sentences",
-    "short",
-    "table",
-    "warnings",
-]
 
 LARGEST_EXPONENT = 700.0
 WIDE = 400  # columns of a table that nobody looks at
@@ -85,6 +61,13 @@ def as_json(facts: Mapping[str, object], notes: Sequence[str] = ()) -> None:
     plain = {key: strict(value, key) for key, value in facts.items()}
     notes = [*notes, *(f"{name} is infinite where it is null" for name in dict.fromkeys(infinite))]
     print(json.dumps(plain | ({"note": "; ".join(notes)} if notes else {}), indent=2, allow_nan=False))
+
+
+def written(**files: Path | None) -> None:
+    """Print where a figure and a table went."""
+    for what, path in files.items():
+        if path is not None:
+            print(f"\n{what} written to {path}")
 
 
 def answer(title: str, rows: Sequence[tuple[str, str, str]], words: Sequence[str]) -> None:

@@ -2,13 +2,14 @@
 
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from shuffledp.cli.questions import Asking, Engine, Found
+from shuffledp.cli.questions import Found, TypedCommand
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
 
@@ -26,8 +27,60 @@ ODD_NUMBERS = r"[0-9.][dDfF]\s*$|[xX]"  # which are numbers in Java, and nowhere
 ENDINGS = (".csv", ".csv.gz", ".csv.bz2", ".csv.zst")
 
 
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Where a question runs, other than here: on Spark."""
+
+    master: str
+    work: str | None
+    tables: tuple[str, ...]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The engine that the options name; what it cannot do is refused."""
+        place, work = spark_master(given["engine"]), given["work"]
+        _check_table(given)
+        if work is None and not place.startswith("local"):
+            raise InvalidInput(
+                f"--work must be given with --engine {place}, got none. Name a folder on storage that all its workers "
+                f"share, such as hdfs:///tmp/poll."
+            )
+        return cls(place, work, tuple(given["source"]))
+
+
+def spark_master(engine: str) -> str:
+    """Where Spark runs: an address of its own kinds, or all cores of this machine."""
+    if engine == "spark":
+        return "local[*]"
+    if engine != "yarn" and not engine.startswith(("local", "spark://", "k8s://")):
+        raise InvalidInput(
+            f"--engine must be spark or the address of a Spark cluster, got {engine!r}. Leave it out to run here, "
+            f"without an engine."
+        )
+    return engine
+
+
+def _check_table(given: Mapping[str, Any]) -> None:
+    """Refuse what only one machine can do."""
+    if "-" in given["source"]:
+        raise InvalidInput("tables must be files with --engine, got standard input. Save it where Spark can read it.")
+    if given["keep"] == "first":
+        raise InvalidInput(
+            "--keep must be random with --engine, where no row is the first, got 'first'. Leave it out, or keep one "
+            "row of each person before."
+        )
+    if given["encoding"] is not None:
+        raise InvalidInput(
+            f"--encoding must be left out with --engine, got {given['encoding']!r}. Convert the table to Parquet first."
+        )
+    if given["format"] not in (None, "csv", "parquet"):
+        raise InvalidInput(
+            f"--format must be csv or parquet with --engine, got {given['format']!r}. Convert the table first."
+        )
+
+
 @contextmanager
-def in_spark(asking: Asking, engine: Engine, release: Any = None) -> Iterator[Found]:
+def in_spark(asking: TypedCommand, engine: Engine, release: Any = None) -> Iterator[Found]:
     """Tables that a session of Spark reads, for as long as the question is asked; ``release`` is
     what draws, commits and counts, where that is not one design.
     """
@@ -51,7 +104,7 @@ def in_spark(asking: Asking, engine: Engine, release: Any = None) -> Iterator[Fo
 
 
 @contextmanager
-def reading_column(asking: Asking, engine: Engine, question: "Request") -> Iterator["SparkColumn"]:
+def reading_column(asking: TypedCommand, engine: Engine, question: "Request") -> Iterator["SparkColumn"]:
     """The column of a question, in a session of Spark that ends when the question is answered."""
     from shuffledp.engines.spark_session import session_at
 
@@ -146,7 +199,7 @@ def _exactly(name: str) -> Any:
     return functions.col("`" + name.replace("`", "``") + "`")
 
 
-def _check_early(asking: Asking, engine: Engine) -> None:
+def _check_early(asking: TypedCommand, engine: Engine) -> None:
     """What can be refused before a session is started, which takes a while."""
     from shuffledp.engines.spark_commit import check_address
 
@@ -158,14 +211,14 @@ def _check_early(asking: Asking, engine: Engine) -> None:
         check_address(_beside(asking) if engine.work is None else engine.work)
 
 
-def _beside(asking: Asking) -> Path:
+def _beside(asking: TypedCommand) -> Path:
     """The work folder of those who name none."""
     out = asking.keeping.folder().absolute()
     return out.with_name(f".{out.name}.work")
 
 
 @contextmanager
-def working(asking: Asking, engine: Engine) -> Iterator[str]:
+def working(asking: TypedCommand, engine: Engine) -> Iterator[str]:
     """The folder for what is drawn: the one that was named, or one beside the answer, which is gone
     when that stands. Its name is always the same, so that whoever starts a killed run again goes on
     with what it committed, and draws nothing anew.

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shuffledp.cli import options, show
-from shuffledp.cli.answering import show_release
-from shuffledp.cli.app import RUN, app, examples
+from shuffledp.cli import options, questions, show
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
-from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as
+from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as, show_release
 from shuffledp.cli.show import patiently, progress
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.questions import OURS, options_of_all
+from shuffledp.questions import OURS, options_module, options_of_all
 from shuffledp.release.options import Budgeted, Titled, WeekOptions, options_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file, replace_file
@@ -33,11 +32,7 @@ Settled = Annotated[
 UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
 
 
-@app.command(
-    "encode",
-    rich_help_panel=RUN,
-    epilog=examples("encode values.csv --design city.json --column city --out reports.parquet"),
-)
+@app.command("encode", "encode values.csv --design city.json --column city --out reports.parquet")
 @sharing(
     [
         argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
@@ -52,14 +47,12 @@ def encode(
     design: options.Designed,
     out: options.OutFile,
     most: options.MostEpsilon0 = None,
-    certify: Annotated[
-        bool,
-        flag(
-            "certify",
-            QUESTION,
-            "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
-        ),
-    ] = False,
+    certify: bool = flag(
+        "certify",
+        QUESTION,
+        "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
+        default=False,
+    ),
     force: options.ReplaceFile = False,
 ) -> None:
     """On the clients' side: from values to randomized reports. What leaves here is already noisy;
@@ -72,10 +65,7 @@ def encode(
     settled = client.read_design(design)
     client.check_client(settled, most)
     if certify:
-        from shuffledp.poll import certify as certified
-
-        with patiently("certifying"):
-            certified(settled)
+        questions.certify(settled)
     with progress("encoding") as watched:
         column = opened(reading, table["column"], settled)
         tick = watched(column.rows, column.progress)
@@ -86,20 +76,10 @@ def encode(
         }
         done = client.encode(settled, column, out, **rules, force=force, tick=tick)
     if table["as_json"]:
-        facts = {
-            "out": str(out),
-            "reports": done.file.count,
-            "missing": done.missing,
-            "repeated": done.repeated,
-            "design": settled.digest,
-        }
-        promise = {
-            "epsilon": settled.epsilon,
-            "delta": settled.delta,
-            "epsilon0": settled.mechanism.alone,
-            "certified": certify,
-        }
-        return show.as_json(facts | {"batch": done.file.header.batch} | promise, client.exposure(settled)[2:])
+        facts = {"out": str(out), "reports": done.file.count, "missing": done.missing, "repeated": done.repeated}
+        promise = {"epsilon": settled.epsilon, "delta": settled.delta, "epsilon0": settled.mechanism.alone}
+        facts |= {"design": settled.digest, "batch": done.file.header.batch}
+        return show.as_json(facts | promise | {"certified": certify}, client.exposure(settled)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
     again = f", {done.repeated:,} rows left out because their person has another one" if done.repeated else ""
     exposed = client.exposure(settled, certified=certify)
@@ -111,11 +91,8 @@ def encode(
 
 @app.command(
     "shuffle",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "shuffle reports.parquet --design city.json --out shuffled.parquet",
-        "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
-    ),
+    "shuffle reports.parquet --design city.json --out shuffled.parquet",
+    "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
 )
 @sharing(declared(Budgeted), dict)
 def shuffle(
@@ -123,9 +100,9 @@ def shuffle(
     reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
     out: options.OutFile,
     design: Settled = None,
-    drop: Annotated[
-        bool, flag("drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.")
-    ] = False,
+    drop: bool = flag(
+        "drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.", default=False
+    ),
     force: options.ReplaceFile = False,
     as_json: options.Json = False,
 ) -> None:
@@ -147,16 +124,9 @@ def shuffle(
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
         facts = {"out": str(out), "reports": done.people, "batches": done.file.header.batches, "ledger": ledger}
-        files = {str(path): count for path, count in done.dropped.items() if count}
-        return show.as_json(
-            facts
-            | {
-                "dropped": dropped,
-                "dropped_by_file": files,
-                "design": digest_of(dict(done.file.header.design)),
-                "design_given": settled is not None,
-            }
-        )
+        left_out = {str(path): count for path, count in done.dropped.items() if count}
+        which = {"design": digest_of(dict(done.file.header.design)), "design_given": settled is not None}
+        return show.as_json(facts | {"dropped": dropped, "dropped_by_file": left_out} | which)
     mixed = f"{done.people:,} reports"
     if done.people < done.file.count:
         mixed = f"{done.file.count:,} messages of {done.people:,} people"
@@ -165,30 +135,19 @@ def shuffle(
         show.sentences([f"{dropped:,} invalid reports were dropped:"])
         show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)
     if settled is None:
-        show.sentences(
-            [
-                f"The design is the one that the "
-                f"{'files name themselves' if len(reports) > 1 else 'file names itself'}; {UNSETTLED}"
-            ]
-        )
+        themselves = "files name themselves" if len(reports) > 1 else "file names itself"
+        show.sentences([f"The design is the one that the {themselves}; {UNSETTLED}"])
     if ledger is not None:
-        show.sentences(
-            [
-                f"Budget of {ledger['population']!r}: {rounded(ledger['total']['upper'], up=True)} of "
-                f"{ledger['limit']['epsilon']:g} spent."
-            ]
-        )
+        spent = f"{rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g}"
+        show.sentences([f"Budget of {ledger['population']!r}: {spent} spent."])
     given = "" if design is None else f" --design {quote(str(design))}"
     return show.command(f"shuffledp analyse {quote(str(out))}{given} --out result", "Next: ")
 
 
 @app.command(
     "analyse",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "analyse shuffled.parquet --design city.json --out result",
-        "analyse counted.json --design city.json --out result",
-    ),
+    "analyse shuffled.parquet --design city.json --out result",
+    "analyse counted.json --design city.json --out result",
 )
 @sharing(
     [
@@ -217,11 +176,11 @@ def analyse(given: dict[str, Any], design: Settled = None) -> None:
     show_release(made, as_json=keeping.as_json)
 
 
-@app.command("example", rich_help_panel=RUN, epilog=examples("example data", "example data --people 10000"))
+@app.command("example", "example data", "example data --people 10000")
 def example(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
-    people: Annotated[int | None, whole("people", ANSWER, "Rows of the made-up population: 1000000.")] = None,
-    force: Annotated[bool, flag("force", ANSWER, "Replace the folder if it exists.")] = False,
+    people: int | None = whole("people", ANSWER, "Rows of the made-up population: 1000000.", default=None),
+    force: bool = flag("force", ANSWER, "Replace the folder if it exists.", default=False),
     as_json: options.Json = False,
 ) -> None:
     """Data to try things out on: a real survey with a sensitive question, and a made-up
@@ -246,21 +205,19 @@ LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"mis
 
 @app.command(
     "design",
-    rich_help_panel=RUN,
-    epilog=examples(
-        "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
-        "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
-        "--epsilon 1 --delta 1e-8 --out table.json",
-        "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
-        "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
-        "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
-    ),
+    "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+    "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+    "--epsilon 1 --delta 1e-8 --out table.json",
+    "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+    "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
+    "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
 )
 @sharing([options.COLUMNS, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
 def design(
     given: dict[str, Any],
     task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    n: Annotated[int, whole("n", QUESTION, "How many people will report.")],
+    *,
+    n: int = whole("n", QUESTION, "How many people will report."),
     out: options.OutFile,
     force: options.ReplaceFile = False,
 ) -> None:
@@ -283,16 +240,8 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
     poll = made.poll
     bound = poll.guarantee.epsilon(delta=made.delta)
     if as_json:
-        return show.as_json(
-            {
-                "design": made.as_json(),
-                "digest": made.digest,
-                "lower": bound.lower,
-                "upper": bound.upper,
-                "bits": poll.bits,
-                "out": str(out),
-            }
-        )
+        facts = {"design": made.as_json(), "digest": made.digest, "lower": bound.lower, "upper": bound.upper}
+        return show.as_json(facts | {"bits": poll.bits, "out": str(out)})
     show.answer(
         f"{made.question.type}: {made.n:,} people, at least {made.honest:,} of them honest",
         [
@@ -311,6 +260,7 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
 
 def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
     """The question that the options describe, without a table, and what is promised."""
+    of_table = getattr(options_module(task), "OF_TABLE", ())
     known = options_of(QUESTIONS[task])
     columns, listed = given["column"], given["categories"]
     if known.get("categories", known[next(iter(known))]).kind != "texts":
@@ -320,15 +270,10 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
                 f"them out, or design a crosstab."
             )
         given["categories"] = listed[0] if listed else None
-    if task == "count" and any(given[name] for name in ("categories", "other")):
-        raise InvalidInput(
-            "--categories and --other must be left out in a design of a count, got some: it holds the value alone, "
-            "and whatever else people hold is else. Design a histogram to tell the others apart."
-        )
-    for name in sorted(given.keys() - known.keys() - {"column", "as_json"}):
+    for name in sorted(given.keys() - (known.keys() - {*of_table}) - {"column", "as_json"}):
         if is_typed(given[name]):
-            takers = ", ".join(each for each, options in QUESTIONS.items() if name in options_of(options))
+            takers = [each for each, options in QUESTIONS.items() if name in options_of(options) and each != task]
             flag = Argument.of(name).typed
-            raise InvalidInput(f"{task} takes no {flag}. It is for {takers}. Leave out {flag}.")
+            raise InvalidInput(f"a design of {task} takes no {flag}. It is for {', '.join(takers)}. Leave out {flag}.")
     question, promise, _ = asked(task, given, "-")
     return question, promise

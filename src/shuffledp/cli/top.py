@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli import show
-from shuffledp.cli.questions import PROMISED, Asking, Engine, Found, Own, asked, question_command
+from shuffledp.cli.questions import PROMISED, Found, Own, TypedCommand, asked, question_command, show_cost
 from shuffledp.cli.show import patiently
 from shuffledp.wording import quote, rounded
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
+    from shuffledp.cli.spark import Engine
     from shuffledp.release.arguments import Promise
     from shuffledp.release.top_release import SearchRequest
     from shuffledp.search.search import Search
 
 
-def _in_spark(asking: Asking, engine: Engine) -> AbstractContextManager[Found]:
+def _in_spark(asking: TypedCommand, engine: "Engine") -> AbstractContextManager[Found]:
     """Tables that a session of Spark reads, level by level."""
     from shuffledp.cli.spark import in_spark
     from shuffledp.engines.spark import check_ids, release_search_column
@@ -26,7 +27,7 @@ def _in_spark(asking: Asking, engine: Engine) -> AbstractContextManager[Found]:
 
 
 def _dry_run(
-    asking: Asking, question: "SearchRequest", search: "Search", _missing: int | None, remarks: Sequence[str]
+    asking: TypedCommand, question: "SearchRequest", search: "Search", _missing: int | None, remarks: Sequence[str]
 ) -> None:
     """What would be asked of whom, and what could be found."""
     with patiently("certifying"):
@@ -37,9 +38,7 @@ def _dry_run(
         return show.as_json(facts | told | ({} if receipt is None else {"ledger": receipt}), remarks)
     _show_expected(f"{question.what}: {search.people:,} people", search, told)
     show.warnings(f"{each}." for each in remarks)
-    if receipt is not None:
-        spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"
-        show.sentences([f"\nOf the budget of {receipt['population']!r}, {spent} would be spent."])
+    show_cost(receipt)
     return show.sentences(["\nNothing was written. Leave out --dry-run, and add --out FOLDER, to run it."])
 
 

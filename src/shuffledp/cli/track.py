@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.answering import found, heard, show_release
-from shuffledp.cli.app import RUN, examples, group
-from shuffledp.cli.options import (
-    ANSWER,
-    QUESTION,
-    TABLE,
-    argument,
-    declared,
-    flag,
-    option,
-    read_count,
-    shared,
-    sharing,
+from shuffledp.cli.app import group
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, flag, option, read_count, shared, sharing
+from shuffledp.cli.questions import (
+    Keeping,
+    TypedCommand,
+    certify,
+    engine_of,
+    found,
+    heard,
+    read_as,
+    show_release,
+    source_of,
 )
-from shuffledp.cli.questions import Asking, Engine, Keeping, read_as, source_of
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import Budgeted, Titled, WeekOptions
@@ -40,9 +38,7 @@ UNPAID = (
     "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
     "people elsewhere."
 )
-track = group(
-    "track", RUN, "The same question every week: paid for in advance, with the trend, and what a pause would buy."
-)
+track = group("track")
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
 LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
@@ -52,27 +48,22 @@ FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exi
 
 @track.command(
     "new",
-    epilog=examples(
-        "track new cities --design city.json",
-        "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-        "--limit-delta 1e-5",
-    ),
+    "track new cities --design city.json",
+    "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+    "--limit-delta 1e-5",
 )
 @sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
     given: dict[str, Any],
-    design: Annotated[
-        Path,
-        flag(
-            "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
-        ),
-    ],
-    name: Annotated[
-        str | None, flag("series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME")
-    ] = None,
-    by: Annotated[
-        str | None, flag("by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME")
-    ] = None,
+    design: Path = flag(
+        "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
+    ),
+    name: str | None = flag(
+        "series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME", default=None
+    ),
+    by: str | None = flag(
+        "by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME", default=None
+    ),
 ) -> None:
     """Start a series: one design whose promise is for all weeks together.
 
@@ -80,14 +71,12 @@ def new(
     the folder is copied. Without one, nothing keeps a copy of the folder from being used again.
     """
     from shuffledp.client import read_design
-    from shuffledp.poll import certify
     from shuffledp.release.arguments import budget_of
     from shuffledp.series.weeks import new_series
 
     folder: Path = given["folder"]
     budget = budget_of(given)
-    with patiently("certifying"):
-        settled = certify(read_design(design))
+    settled = certify(read_design(design))
     if settled.rounds < 2:
         raise InvalidInput(
             f"--design must have two rounds or more, one for each week, got {settled.rounds}. Settle it again with "
@@ -99,16 +88,9 @@ def new(
         )
     bound = settled.poll.guarantee.epsilon(delta=settled.delta)
     if given["as_json"]:
-        return show.as_json(
-            {
-                "out": str(folder),
-                "series": made.as_json(),
-                "digest": made.digest,
-                "lower": bound.lower,
-                "upper": bound.upper,
-                "error": settled.poll.predicted_stderr(),
-            }
-        )
+        facts = {"out": str(folder), "series": made.as_json(), "digest": made.digest}
+        ends = {"lower": bound.lower, "upper": bound.upper}
+        return show.as_json(facts | ends | {"error": settled.poll.predicted_stderr()})
     show.answer(
         f"series {made.name}: {settled.question.type}, {made.weeks:,} weeks of {settled.honest:,} "
         f"to {settled.n:,} people",
@@ -128,11 +110,9 @@ def new(
 
 @track.command(
     "add",
-    epilog=examples(
-        "track add cities people.parquet --column city",
-        "track add cities people.parquet --column city --period 2026-W47",
-        "track add cities 'visits/*.parquet' --column city --engine spark",
-    ),
+    "track add cities people.parquet --column city",
+    "track add cities people.parquet --column city --period 2026-W47",
+    "track add cities 'visits/*.parquet' --column city --engine spark",
 )
 @sharing(
     [
@@ -167,18 +147,18 @@ def add(given: dict[str, Any]) -> None:
     show_release(made, as_json=asking.keeping.as_json)
 
 
-def _asking(week: "Week", given: dict[str, Any]) -> Asking:
+def _asking(week: "Week", given: dict[str, Any]) -> TypedCommand:
     """A week as a question in one go, with the promise that was settled."""
     from shuffledp.client import column_for
     from shuffledp.release.arguments import Promise
     from shuffledp.series.weeks import question_of
 
-    design, engine = week.series.design, Engine.of(given)
+    design, engine = week.series.design, engine_of(given)
     promise = Promise(epsilon=design.epsilon, delta=design.delta, rounds=design.rounds, honest=design.honest)
     reading = read_as(source_of(given["source"]), given) | {"column": column_for(design, given["column"] or [])}
     rules = {name: given[name] for name in ("missing", "clip", "title")}
     question = question_of(week, **reading | rules)
-    return Asking(question, promise, week.budget, Keeping(week.folder, False, given["as_json"]), False, engine)
+    return TypedCommand(question, promise, week.budget, Keeping(week.folder, False, given["as_json"]), False, engine)
 
 
 def refresh(folder: Path, ledger: Path | None) -> None:
@@ -190,7 +170,7 @@ def refresh(folder: Path, ledger: Path | None) -> None:
         write_pages(tracked(folder, ledger=ledger))
 
 
-@track.command("status", epilog=examples("track status cities", "track status cities --json"))
+@track.command("status", "track status cities", "track status cities --json")
 def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False) -> None:
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
@@ -265,13 +245,12 @@ def _row(pace: "Pace") -> tuple[str, ...]:
     return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
 
 
-@track.command("plot", epilog=examples("track plot cities", "track plot cities --out trend.svg"))
+@track.command("plot", "track plot cities", "track plot cities --out trend.svg")
 def plot(
     folder: Folder,
-    out: Annotated[
-        Path | None,
-        flag("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE"),
-    ] = None,
+    out: Path | None = flag(
+        "out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE", default=None
+    ),
     ledger: PaidIn = None,
     as_json: options.Json = False,
 ) -> None:

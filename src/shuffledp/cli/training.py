@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
-from shuffledp.cli.app import PLAN, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import QUESTION, Json, Plot, number, whole
 from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
@@ -27,26 +27,25 @@ EXAMPLES = {"sigma": "1", "steps": "1000", "epochs": "10"}
 
 @app.command(
     "training",
-    rich_help_panel=PLAN,
-    epilog=examples(
-        "training --sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
-        "training --sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
-        "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
-    ),
+    "training --sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
+    "training --sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
+    "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
 )
 def training(
-    delta: Annotated[
-        float, number("delta", QUESTION, "The delta to allow: a small probability, well below one over the records.")
-    ],
-    sigma: Annotated[
-        float | None, number("sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.")
-    ] = None,
-    steps: Annotated[int | None, whole("steps", RUN, "The steps of one epoch: records over batch size.")] = None,
-    epochs: Annotated[int | None, whole("epochs", RUN, "The passes over the data; if left out, one.")] = None,
-    epsilon: Annotated[
-        float | None,
-        number("epsilon", QUESTION, "A target: then what is left out of --sigma, --steps and --epochs is solved for."),
-    ] = None,
+    delta: float = number(
+        "delta", QUESTION, "The delta to allow: a small probability, well below one over the records."
+    ),
+    sigma: float | None = number(
+        "sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.", default=None
+    ),
+    steps: int | None = whole("steps", RUN, "The steps of one epoch: records over batch size.", default=None),
+    epochs: int | None = whole("epochs", RUN, "The passes over the data; if left out, one.", default=None),
+    epsilon: float | None = number(
+        "epsilon",
+        QUESTION,
+        "A target: then what is left out of --sigma, --steps and --epochs is solved for.",
+        default=None,
+    ),
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -93,12 +92,7 @@ def training(
     show.table(
         ["at least", "at most", "sampler", "batches"],
         [
-            (
-                rounded(each.epsilon.lower, up=False),
-                rounded(each.epsilon.upper, up=True),
-                each.name,
-                each.batches,
-            )
+            (rounded(each.epsilon.lower, up=False), rounded(each.epsilon.upper, up=True), each.name, each.batches)
             for each in rows
         ],
         numbers=2,
@@ -110,9 +104,7 @@ def training(
             "do with more noise.",
         ]
     )
-    if plot is not None:
-        print(f"\nfigure written to {plot}")
-    return None
+    return show.written(figure=plot)
 
 
 def _facts(each: Sampler) -> dict[str, object]:
@@ -122,21 +114,11 @@ def _facts(each: Sampler) -> dict[str, object]:
 
 def _solved(found: Calibration, epsilon: float, delta: float, *, as_json: bool) -> None:
     if as_json:
-        facts = {
-            found.unknown: found.value,
-            "solved_for": found.unknown,
-            "reached_epsilon": found.epsilon,
-            "epsilon": epsilon,
-            "delta": delta,
-            "method": found.guarantee.method,
-            "assumptions": list(found.guarantee.assumptions),
-        }
-        return show.as_json(facts)
+        facts = {found.unknown: found.value, "solved_for": found.unknown, "reached_epsilon": found.epsilon}
+        why = {"method": found.guarantee.method, "assumptions": list(found.guarantee.assumptions)}
+        return show.as_json(facts | {"epsilon": epsilon, "delta": delta} | why)
     value = f"{found.value:,}" if isinstance(found.value, int) else show.short(found.value)
     reached = f"reached at delta = {show.exactly(delta)}; the target is {show.short(epsilon)}"
-    rows = [
-        (found.unknown, value, LIMITS[found.unknown]),
-        ("epsilon", rounded(found.epsilon, up=True), reached),
-    ]
+    rows = [(found.unknown, value, LIMITS[found.unknown]), ("epsilon", rounded(found.epsilon, up=True), reached)]
     words = [f"Proof: {found.guarantee.method}.", f"It holds for {SETTING}."]
     return show.answer(found.guarantee.describe(), rows, words)

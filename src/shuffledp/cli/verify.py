@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import DEFEND, app, examples
+from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
 from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput
@@ -29,32 +29,25 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
 @app.command(
     "verify",
-    epilog=examples(
-        "verify result/page.html",
-        "verify result/page.html --ledger budget.sqlite",
-        "verify result/estimates.json --json",
-        "verify cities",
-    ),
-    rich_help_panel=DEFEND,
+    "verify result/page.html",
+    "verify result/page.html --ledger budget.sqlite",
+    "verify result/estimates.json --json",
+    "verify cities",
 )
 def verify(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="The page.html of a release, the estimates.json beside it, or the folder of a series."
-        ),
-    ],
-    ledger: Annotated[
-        Path | None, flag("ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE")
-    ] = None,
-    seconds: Annotated[
-        float | None, number("seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.")
-    ] = None,
-    rewrite: Annotated[
-        Path | None,
-        flag("rewrite", ANSWER, "Write a new page of the same record, if the record holds.", metavar="NEW.html"),
-    ] = None,
-    details: Annotated[bool, flag("details", ANSWER, "Show what every check claimed and found.")] = False,
+    file: Path = typer.Argument(
+        ..., metavar="FILE", help="The page.html of a release, the estimates.json beside it, or the folder of a series."
+    ),
+    ledger: Path | None = flag(
+        "ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE", default=None
+    ),
+    seconds: float | None = number(
+        "seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.", default=None
+    ),
+    rewrite: Path | None = flag(
+        "rewrite", ANSWER, "Write a new page of the same record, if the record holds.", metavar="NEW.html", default=None
+    ),
+    details: bool = flag("details", ANSWER, "Show what every check claimed and found.", default=False),
     as_json: Json = False,
 ) -> None:
     """Compute every number of a page again, by a slow oracle that shares no code with the
@@ -80,14 +73,8 @@ def verify(
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
         checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
-        show.as_json(
-            {
-                "file": str(file),
-                "verdict": found.verdict,
-                "failed": [check.what for check in found.failed],
-                "checks": checks,
-            }
-        )
+        failed = [check.what for check in found.failed]
+        show.as_json({"file": str(file), "verdict": found.verdict, "failed": failed, "checks": checks})
     else:
         if (unread := found.unread) is not None:
             remedy = f"shuffledp track plot {quote(str(file))}" if series else "--rewrite NEW.html"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -302,16 +302,12 @@ def _published(asked: PlanRequest, patience: float = QUICK) -> dict[str, Any]:
     }
 
 
-def _thorough(asked: PlanRequest) -> dict[str, Any]:
-    return _published(asked, PATIENCE)
-
-
 PARTS: dict[str, Callable[[PlanRequest], dict[str, Any]]] = {
     "numbers": _numbers,
     "certified": _certified,
     "curve": _curve,
     "published": _published,
-    "thorough": _thorough,
+    "thorough": partial(_published, patience=PATIENCE),
 }
 
 QUICK_PARTS = ("numbers",)  # the others may take seconds

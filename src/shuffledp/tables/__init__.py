@@ -18,10 +18,11 @@ tallying         the same in one process: reports are added up as they are made,
 
 from __future__ import annotations
 
+from shuffledp.choices import Keep
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
-from shuffledp.tables.people import KEEPING, Chosen, Keep, Persons
+from shuffledp.tables.people import KEEPING, Chosen, Persons
 from shuffledp.tables.permutation import shuffle_files
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.tables.spelled import Spelled

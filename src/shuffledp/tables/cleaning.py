@@ -170,6 +170,13 @@ def arrow_texts(texts: Iterable[str | None]) -> pa.Array:
     return pa.StringArray.from_buffers(len(held), ends, pa.py_buffer(b"".join(written)), present.buffers()[1])
 
 
+def as_texts(values: pa.Array) -> pa.Array:
+    """Values as text, unless they are none in UTF-8: ``pa.ArrowException`` says so."""
+    texts = values.cast(pa.string())
+    texts.validate(full=True)  # Parquet says that text is UTF-8, and does not look
+    return texts
+
+
 def numpy_values(values: pa.Array, missing: float = 0) -> NDArray[Any]:
     """Arrow's numbers or truth values, likewise, with ``missing`` where there is none."""
     if pa.types.is_boolean(values.type):

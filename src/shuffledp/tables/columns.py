@@ -11,9 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
+from shuffledp.choices import Format
 from shuffledp.domain import CROSS
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
-from shuffledp.tables.formats import Format, Kind, Table, open_table
+from shuffledp.tables.formats import Kind, Table, open_table
 from shuffledp.tables.people import SeveralRows, like_ids
 
 T = TypeVar("T")
@@ -38,14 +39,7 @@ class Column:
     """
 
     def __init__(
-        self,
-        table: Table,
-        name: ColumnName,
-        kind: Kind,
-        *,
-        ids: str | None,
-        unsure: bool,
-        watched: Sequence[str] = (),
+        self, table: Table, name: ColumnName, kind: Kind, *, ids: str | None, unsure: bool, watched: Sequence[str] = ()
     ) -> None:
         self.name, self.kind, self.ids, self.unsure, self.rows = joined_name(name), kind, ids, unsure, table.rows
         self._names = (name,) if isinstance(name, str) else name

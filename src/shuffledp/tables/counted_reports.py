@@ -53,18 +53,8 @@ class CountedReports:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, with the seal of all the rest."""
-        facts = {
-            "format": FORMAT,
-            "version": VERSION,
-            "design": dict(self.design),
-            "votes": self.votes.tolist(),
-            "reports": self.reports,
-            "batches": list(self.batches),
-            "secure": self.secure,
-            "missing": self.missing,
-            "repeated": self.repeated,
-            "engine": self.engine,
-        }
+        plain = {"design": dict(self.design), "votes": self.votes.tolist(), "batches": list(self.batches)}
+        facts = {"format": FORMAT, "version": VERSION} | {name: getattr(self, name) for name in KINDS} | plain
         return facts | {"sha256": digest_of(facts)}
 
     @classmethod
@@ -129,16 +119,8 @@ def holds_counts(path: Path) -> bool:
         return first_bytes(path, title)[:1] == b"{"
 
 
-def _truth(value: object) -> bool:
-    return isinstance(value, bool)
-
-
 def _count(value: object) -> bool:
     return type(value) is int and 0 <= value < LARGEST
-
-
-def _perhaps(value: object) -> bool:
-    return value is None or _count(value)
 
 
 def _whole_numbers(value: object) -> bool:
@@ -161,8 +143,8 @@ KINDS: dict[str, Callable[[object], bool]] = {
     "votes": _whole_numbers,
     "reports": _count,
     "batches": _names,
-    "secure": _truth,
-    "missing": _perhaps,
-    "repeated": _perhaps,
+    "secure": lambda value: isinstance(value, bool),
+    "missing": lambda value: value is None or _count(value),
+    "repeated": lambda value: value is None or _count(value),
     "engine": _line,
 }

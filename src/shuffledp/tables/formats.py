@@ -38,21 +38,6 @@ from shuffledp.choices import Format
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.tables.cleaning import NO_NUMBER, check_encoding
 
-__all__ = [
-    "ARROW_FILE",
-    "DAMAGED",
-    "PARQUET",
-    "ROWS",
-    "Format",
-    "Kind",
-    "Table",
-    "first_bytes",
-    "open_arrow",
-    "open_parquet",
-    "open_table",
-    "readable",
-]
-
 PARQUET, ARROW_FILE = b"PAR1", b"ARROW1"
 DAMAGED = "It may have been cut off or changed on the way; copy it again."
 LARGEST_GAP = 64  # bytes between the last batch of an Arrow file and its footer: a mark of 8, and padding
@@ -577,16 +562,20 @@ def _too_long(name: str, title: str, bytes: int) -> InvalidInput:
     )
 
 
-class _Watched(io.RawIOBase):
+class _Stream(io.RawIOBase):
+    """Bytes that come from another stream."""
+
+    def readable(self) -> bool:
+        return True
+
+
+class _Watched(_Stream):
     """A stream that knows whether somebody wanted more of it than there was; its reader does,
     unless it finds the mark of the end.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.short = stream, False
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         got = self._stream.read(size)
@@ -598,15 +587,12 @@ class _Watched(io.RawIOBase):
         super().close()
 
 
-class _AsUtf8(io.RawIOBase):
+class _AsUtf8(_Stream):
     """Text in another encoding, as UTF-8."""
 
     def __init__(self, text: BinaryIO, encoding: str, title: str) -> None:
         self._text, self._decoder, self._ready, self._over = text, codecs.getincrementaldecoder(encoding)(), b"", False
         self._rule = f"{title} must be text in {encoding}"
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready and not self._over:
@@ -627,16 +613,13 @@ class _AsUtf8(io.RawIOBase):
         super().close()
 
 
-class _Again(io.RawIOBase):
+class _Again(_Stream):
     """A stream whose first bytes were read already, with them put back. It is somebody else's, and
     stays open.
     """
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        return True
 
     def readinto(self, buffer: Any) -> int:
         got = self._head or self._rest.read(len(buffer))
@@ -645,14 +628,11 @@ class _Again(io.RawIOBase):
         return len(got)
 
 
-class _Ended(io.RawIOBase):
+class _Ended(_Stream):
     """A text with one more row at its end."""
 
     def __init__(self, text: BinaryIO, row: str) -> None:
         self._text, self._row, self._line_over = text, row.encode(), True
-
-    def readable(self) -> bool:
-        return True
 
     def read(self, size: int = -1) -> bytes:
         if got := self._text.read(size):

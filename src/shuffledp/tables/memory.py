@@ -119,10 +119,7 @@ def _arrow(data: Any) -> HeldTable | None:
         with _convertible("the Arrow stream"):
             data = data.read_all()
     if isinstance(data, (pa.Table, pa.RecordBatch)):
-        names = data.schema.names
-        return HeldTable(
-            "Arrow table", names, len(data), lambda wanted: [data.column(names.index(name)) for name in wanted]
-        )
+        return _columns_of("Arrow table", data)
     if isinstance(data, (pa.Array, pa.ChunkedArray)):
         return _single("Arrow array", None, lambda: data, len(data))
     return None
@@ -165,11 +162,12 @@ def _exchanged(data: Any) -> HeldTable | None:
     else:
         return None
     with _convertible(f"the {type(data).__name__}"):
-        table = take(data)
+        return _columns_of(type(data).__name__, take(data))
+
+
+def _columns_of(title: str, table: pa.Table | pa.RecordBatch) -> HeldTable:
     names = table.schema.names
-    return HeldTable(
-        type(data).__name__, names, len(table), lambda wanted: [table.column(names.index(name)) for name in wanted]
-    )
+    return HeldTable(title, names, len(table), lambda wanted: [table.column(names.index(name)) for name in wanted])
 
 
 def _single(title: str, name: object, read: Callable[[], Arrow], rows: int) -> HeldTable:

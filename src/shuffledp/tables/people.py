@@ -24,22 +24,8 @@ from shuffledp.choices import Keep
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
-from shuffledp.tables.cleaning import arrow_mask, arrow_texts, numpy_values
+from shuffledp.tables.cleaning import arrow_mask, arrow_texts, as_texts, numpy_values
 from shuffledp.tables.spool import Closing, Spool
-
-__all__ = [
-    "KEEPING",
-    "Chosen",
-    "Keep",
-    "Persons",
-    "SeveralRows",
-    "check_keep",
-    "fingerprints",
-    "id_texts",
-    "like_ids",
-    "named_ids",
-    "names_people",
-]
 
 KEEPING = get_args(Keep)
 ALONE = (Argument("one-row-per-person", True), " if every row is another person.")
@@ -258,13 +244,11 @@ def check_keep(keep: str | None, ids: str | None) -> Keep:
 def id_texts(ids: pa.Array) -> pa.Array:
     """Ids of any usual kind as text."""
     try:
-        text = _unpacked(ids).cast(pa.string())
-        text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
+        return as_texts(_unpacked(ids))
     except pa.ArrowException:
         remedy = ("Convert it to text first, or leave out ", Argument("id"), ".")
         got = f"others in a column of {ids.type}"
         raise InvalidInput(Refusal("ids must be numbers or text in UTF-8", got, remedy)) from None
-    return text
 
 
 def _unpacked(ids: pa.Array) -> pa.Array:

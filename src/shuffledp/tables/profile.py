@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shuffledp.choices import Format
 from shuffledp.errors import InvalidInput
-from shuffledp.tables.cleaning import NO_NUMBER, Cleaning
-from shuffledp.tables.formats import Format, Table, first_bytes, open_table, readable
+from shuffledp.tables.cleaning import NO_NUMBER, Cleaning, as_texts
+from shuffledp.tables.formats import Table, first_bytes, open_table, readable
 from shuffledp.tables.people import FLAGS, names_people
 
 FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
@@ -240,8 +241,7 @@ class _Column:
         values, counts = pc.value_counts(values.drop_null()).flatten()
         values = values.dictionary_decode() if coded else values
         try:
-            texts = values.cast(pa.string())
-            texts.validate(full=True)
+            texts = as_texts(values)
         except pa.ArrowException:
             if "string" in self._type or "binary" in self._type:
                 raise InvalidInput(

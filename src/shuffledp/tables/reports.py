@@ -88,17 +88,8 @@ class Header:
         """Canonical text: equal headers are equal bytes."""
         origin = {"batch": self.batch} if self.stage == "encoded" else {"batches": self.batches}
         shape = {"dtype": self.dtype, "width": self.width}
-        return canonical(
-            {
-                "format": FORMAT,
-                "version": VERSION,
-                "stage": self.stage,
-                "design": dict(self.design),
-                "secure": self.secure,
-                **origin,
-                **shape,
-            }
-        )
+        facts = {"format": FORMAT, "version": VERSION, "stage": self.stage, "design": dict(self.design)}
+        return canonical(facts | {"secure": self.secure} | origin | shape)
 
     @classmethod
     def from_json(cls, text: bytes, title: str) -> Self:
@@ -119,13 +110,7 @@ class Header:
                 f"or encode again."
             )
         origin: dict[str, type] = {"batch": str} if given.get("stage") == "encoded" else {"batches": int}
-        kinds: dict[str, type | tuple[type, ...]] = {
-            "design": dict,
-            "secure": bool,
-            "dtype": str,
-            "width": (int, type(None)),
-            **origin,
-        }
+        kinds = {"design": dict, "secure": bool, "dtype": str, "width": int | None, **origin}
         expected = {"format", "version", "stage", *kinds}
         wrong = sorted(expected ^ set(given)) or sorted(
             name for name, kind in kinds.items() if not isinstance(given[name], kind)

@@ -22,12 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shuffledp.choices import Keep
 from shuffledp.domain import Cells, Labels, Missing, Prefixes, Stored, one_name, per_column
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, joined
 from shuffledp.sampling import Rng, smallest_dtype
-from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, arrow_mask, arrow_texts, numpy_values
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, arrow_mask, arrow_texts, as_texts, numpy_values
 from shuffledp.tables.columns import Column
-from shuffledp.tables.people import Chosen, Keep, Persons
+from shuffledp.tables.people import Chosen, Persons
 from shuffledp.tables.spool import Closing, Spool
 
 MEMORY = 1 << 28
@@ -479,11 +480,9 @@ def coded_texts(values: pa.Array, title: str, cleaning: Cleaning = AS_WRITTEN) -
 
 def _as_text(values: pa.Array, title: str) -> pa.Array:
     try:
-        text = values.cast(pa.string())
-        text.validate(full=True)  # Parquet says that text is UTF-8, and does not look
+        return as_texts(values)
     except pa.ArrowException:
         raise InvalidInput(f"{title} must be text in UTF-8, got other bytes. Convert it first.") from None
-    return text
 
 
 def _used(coded: pa.DictionaryArray) -> NDArray[Any]:

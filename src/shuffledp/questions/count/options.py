@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from shuffledp.sampling import Rng
     from shuffledp.tables import OneValue
 
+OF_TABLE = ("categories", "other")  # a design holds the value alone: what else people hold, a table shows
+
 
 class Valued(TypedDict, total=False):
     """The value, and the others there are."""
