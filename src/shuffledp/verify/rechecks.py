@@ -20,8 +20,6 @@ from shuffledp.verify.check_page import PAGE
 from shuffledp.verify.handed import Judge, Part
 from shuffledp.verify.outcomes import Check, Outcome, printable, unchecked, vital
 
-__all__ = ["check_answer"]
-
 ANSWER = "the estimates"
 LEAST, LONGEST = 1.0, 1000  # seconds that a stranger's code may take; letters of what it says
 THEIRS = "code of {} judged it, which is not part of shuffledp, and neither epsilon, delta nor the tally"
