@@ -202,3 +202,21 @@ def test_a_week_that_was_changed_is_found(state: Tracked) -> None:
         found = check_series(two)
         assert found.verdict == "FAIL"
         assert {check.what.partition(":")[0] for check in found.failed} == {"week 2"}
+
+
+def test_a_changed_table_of_the_series_is_found(state: Tracked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "verify", lambda *_, **__: Verification(()))
+    write_pages(state)
+    table = state.folder / "trend.csv"
+    whole = table.read_text(encoding="utf-8")
+    assert check_series(state).verdict == "pass"
+    table.write_text(whole.replace(",", ";"), encoding="utf-8")
+    assert [check.what for check in check_series(state).failed] == ["trend.csv"]
+    for forged in (whole.rpartition('\n"')[0], whole.replace("1", "2"), whole + whole, ""):
+        table.write_text(forged, encoding="utf-8")
+        assert [check.what for check in check_series(state).failed] == ["trend.csv"]
+
+
+def test_a_folder_without_weeks_never_passes(state: Tracked) -> None:
+    empty = replace(state, standing={}, paid=None)
+    assert check_series(empty).verdict == "incomplete"

@@ -125,6 +125,15 @@ def test_what_it_finds_wrong_fails(install: Install) -> None:
         RECHECK + "    judge.later('more', lambda: 1 / 0)\n    return own(record, judge)\n",
         RECHECK + "    judge.later('more', lambda: None)\n    return own(record, judge)\n",
         RECHECK + "    return [judge.domain(record['design']['domain'])]\n",  # it does not say how an error is measured
+        RECHECK + "    raise GeneratorExit\n",
+        RECHECK + "    raise BaseException\n",
+        RECHECK + "    class Odd(list):\n        pass\n    return Odd(own(record, judge))\n",
+        RECHECK + "    return [*own(record, judge), judge.vital(judge.unchecked('the page', '', 'nothing to see'))]\n",
+        RECHECK
+        + "    return [*own(record, judge), type(judge.equal('', 1, 1, ''))('a', 'b', 'c', '\\x1b[2J', 'pass')]\n",
+        RECHECK + "    return [*own(record, judge), type(judge.equal('', 1, 1, ''))('a', 'b', 'c', 'd', 'pass', [])]\n",
+        RECHECK
+        + "    return [*own(record, judge), type(judge.equal('', 1, 1, ''))('a', 'b' * 9999, '', '', 'pass')]\n",
         "raise RuntimeError('broken')\n",
         "import a_module_that_is_not_there\n",
         "def other(record, judge):\n    return []\n",
@@ -202,6 +211,40 @@ def test_a_recheck_that_agrees_with_everything_hides_no_epsilon_delta_nor_tally(
     made = ballot()
     forge(made)
     assert found(made).verdict == "FAIL"
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "judge.later('the certificate', lambda: fine)",
+        "judge.wrong = lambda checks: True",
+        "judge.last = None",
+        "judge.law = judge.effort = None",
+    ],
+)
+def test_it_stands_in_for_no_part_of_ours(install: Install, deed: str) -> None:
+    fine = "    judge.compared()\n    fine = [judge.equal('all', 1, 1, 'trust me')]\n"
+    made = ballot()
+    made["certificate"]["epsilon"]["lower"] = made["certificate"]["epsilon"]["upper"] = 0.1
+    made["certificate"]["delta"] = None
+    install(RECHECK + fine + f"    {deed}\n    return fine\n")
+    verification = found(made)
+    assert verification.verdict == "FAIL"
+    assert "epsilon at delta = 0.001, upper" in {check.what for check in verification.failed}
+
+
+def test_code_that_does_not_come_back_is_left_to_itself(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shuffledp.verify.rechecks.LEAST", 0.2)
+    install(RECHECK + "    import time\n    while True:\n        time.sleep(0.01)\n")
+    verification = verify(json.dumps(ballot()), seconds=0.0)
+    assert (verification.verdict, verification.failed) == ("incomplete", ())
+    assert "took more than 0.2 seconds" in why(verification)
+
+
+def test_what_it_prints_is_none_of_the_answer(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    install(RECHECK + "    print('pass')\n" + HONEST)
+    assert found(ballot()).verdict == "pass"
+    assert capsys.readouterr().out == ""
 
 
 def test_it_gets_a_copy(install: Install) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.record import Asked
-from shuffledp.release.files import _write_csv
+from shuffledp.record import Asked, Record
+from shuffledp.release.files import _write_beside, _write_csv
 from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import as_page, facts, rehashed
@@ -170,3 +170,43 @@ def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_colu
     found = verify(as_page(made), table=table)
     assert not found.failed
     assert "other columns of estimates.csv" in {check.what for check in found.checks if check.outcome == "not checked"}
+
+
+def _others(made: dict[str, Any], folder: Path) -> dict[str, str]:
+    """The tables of what was asked for beside the estimates."""
+    record = Record.from_json(made)
+    for name, labels in record.question.beside.items():
+        _write_beside(folder / f"{name}.csv", labels, getattr(record.estimates, name))
+    return {place.stem: place.read_bytes().decode() for place in folder.glob("*.csv")}
+
+
+def _lines_of(made: dict[str, Any], tables: dict[str, str]) -> dict[str, str]:
+    checks = verify(json.dumps(made), beside=tables).checks
+    return {check.what: check.outcome for check in checks if ".csv" in check.what and "estimates" not in check.what}
+
+
+@pytest.mark.parametrize("name", ["quantile", "crosstab"])
+def test_every_number_of_the_other_tables_is_compared(name: str, tmp_path: Path) -> None:
+    made = facts(name)
+    tables = _others(made, tmp_path)
+    assert tables.keys() == ({"quantiles", "ranges"} if name == "quantile" else {"shares"})
+    assert set(_lines_of(made, tables).values()) == {"pass"}
+    assert _lines_of(made, {}) == {f"{part}.csv": "not checked" for part in tables}
+    many = 0
+    for part, table in tables.items():
+        rows = list(csv.reader(io.StringIO(table)))
+        for row in range(len(rows)):
+            for place in range(len(rows[0])):
+                forged = [list(each) for each in rows]
+                forged[row][place] = f"{float(rows[row][place] or 0) * 1.001 + 1e-6}" if row and place else "x"
+                text = io.StringIO()
+                csv.writer(text).writerows(forged)
+                assert "FAIL" in _lines_of(made, tables | {part: text.getvalue()}).values(), (part, row, place)
+                many += 1
+        assert "FAIL" in _lines_of(made, tables | {part: table.rpartition('\r\n"')[0]}).values()
+        assert "FAIL" in _lines_of(made, tables | {part: ""}).values()
+    assert many > 15
+
+
+def test_a_table_of_nothing_on_the_page_is_said_to_be_unchecked() -> None:
+    assert _lines_of(facts("mean"), {"ranges": "a,b"}) == {"ranges.csv": "not checked"}

@@ -53,7 +53,7 @@ def verify(
     """Compute every number of a page again, by a slow oracle that shares no code with the
     accounting.
 
-    The page itself comes first, then the estimates.csv beside it. The folder of a
+    The page itself comes first, then the tables beside it. The folder of a
     series stands for its page trend.html and for all of its weeks. Exit code 0
     means that all agree, 1 that something does not, 2 that the file is not
     a page, 3 that nothing disagrees, but not enough could be checked, such
@@ -109,6 +109,7 @@ def verify(
 
 def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
     """The verification of one page, and its source."""
+    from shuffledp.record.findings import FINDINGS
     from shuffledp.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")
@@ -119,6 +120,8 @@ def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verifica
             f"name this file estimates.json."
         )
     table = _read(beside) if beside.is_file() else None
+    places = {name: file.with_name(f"{name}.csv") for name in FINDINGS}
+    others = {name: _read(place) for name, place in places.items() if place.is_file()}
     if ledger is not None and not ledger.is_file():
         raise InvalidInput(
             f"the ledger {str(ledger)!r} must be a file, got none. Name the one that was given to --ledger when this "
@@ -130,7 +133,7 @@ def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verifica
 
         book = Ledger(ledger)
     with counted("summing the certificate again") as tick:
-        return verified(text, table=table, ledger=book, seconds=seconds, tick=tick), text
+        return verified(text, table=table, beside=others, ledger=book, seconds=seconds, tick=tick), text
 
 
 def _of_series(folder: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":

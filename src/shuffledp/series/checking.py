@@ -4,17 +4,22 @@ and that the page of the series says what they say.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.record import Record, embedded_json
+from shuffledp.record.findings import FINDINGS
 from shuffledp.series.series_file import check_order
-from shuffledp.series.trend_page import PAGE, WRITER, series_html
+from shuffledp.series.trend import trend_of, write_trend
+from shuffledp.series.trend_page import PAGE, TABLE, WRITER, series_html
 from shuffledp.series.weeks import Tracked, folder_of
 from shuffledp.verify import SECONDS, Verification, verify
 from shuffledp.verify.check_page import compared, running
@@ -30,7 +35,7 @@ def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float =
     payment, book = state.series.ledger, None
     if payment is not None:
         book = Ledger(state.folder / payment.path if ledger is None else ledger)
-    checks = [*_check_trend(state), *_check_weeks(state)]
+    checks = [*_check_trend(state), *_check_table(state), *_check_weeks(state)]
     for week, record in state.standing.items():
         found = _check_week(folder_of(state.folder, week), record, book, seconds)
         checks += [replace(check, what=f"week {week}: {check.what}") for check in found]
@@ -40,9 +45,10 @@ def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float =
 def _check_week(place: Path, record: Record, ledger: Ledger | None, seconds: float) -> list[Check]:
     """One week by itself: its page is of the record beside it, and holds."""
     page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
+    others = {name: text for name in FINDINGS if (text := _text(place / f"{name}.csv")) is not None}
     try:
         same = page is not None and embedded_json(page) == record.as_json()
-        found = [] if page is None else verify(page, table=table, ledger=ledger, seconds=seconds).checks
+        found = [] if page is None else verify(page, table=table, beside=others, ledger=ledger, seconds=seconds).checks
     except InvalidInput as error:
         return [holds("the page", "no page", "one", str(error), False)]
     return [holds("estimates.json", "a release", "that of the page", "the page beside it", same), *found]
@@ -62,9 +68,42 @@ def _check_trend(state: Tracked) -> Iterator[Check]:
     yield found
 
 
+def _check_table(state: Tracked) -> Iterator[Check]:
+    """The table of the series, written again and compared."""
+    text = _text(state.folder / TABLE)
+    if text is None:
+        yield unchecked(TABLE, "none", "shuffledp track plot writes it")
+        return
+    with TemporaryDirectory() as folder:
+        again = Path(folder) / TABLE
+        write_trend(trend_of(state), again)
+        said, due = _rows(text), _rows(again.read_text(encoding="utf-8"))
+    same = f"{len(due)} rows"
+    place = next((at for at, (one, other) in enumerate(zip(said, due, strict=False), 1) if one != other), 0)
+    told = f"row {place}" if place else f"{len(said)} rows"
+    yield holds(TABLE, told, same, "written again from the weeks and compared", said == due)
+
+
+def _rows(text: str) -> list[list[str]]:
+    """Cells to compare: numbers with as many digits as every machine computes alike."""
+    try:
+        return [[_digits(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
+    except csv.Error:
+        return []
+
+
+def _digits(cell: str) -> str:
+    try:
+        return f"{float(cell):.9g}"
+    except ValueError:
+        return cell
+
+
 def _check_weeks(state: Tracked) -> Iterator[Check]:
     """All weeks are of the design of the series, in their order, none missing and none twice."""
     periods, weeks = state.periods(), state.standing
+    if not weeks:
+        yield vital(unchecked("the weeks", "none", "this folder has none, so nothing was released"))
     for week, record in weeks.items():
         once = "all weeks are of one design"
         yield equal(f"week {week}: the design of the series", record.design.digest, state.series.design.digest, once)

@@ -1,12 +1,12 @@
-"""The estimates.csv beside a page: every number of it against the page's own, and of values that
-the page does not list, against the votes it was made of.
+"""The tables beside a page: every number of them against the page's own, and of values that the
+page does not list, against the votes it was made of.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
 from shuffledp.record import Record
+from shuffledp.record.findings import FINDINGS
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import COLUMNS, expected, places_of
@@ -71,6 +72,37 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
     return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
 
 
+def check_beside(tables: Mapping[str, str], record: Record) -> Iterator[Check]:
+    """What was asked for beside the estimates: of each table, all labels and all numbers."""
+    for part in FINDINGS:
+        what, claimed, labels = f"{part}.csv", getattr(record.estimates, part), record.question.beside.get(part)
+        if claimed is None or labels is None:
+            if part in tables:
+                yield unchecked(what, "", "nothing of this page is in a table of that name")
+        elif part not in tables:
+            yield unchecked(what, "", "it is not beside this page")
+        else:
+            yield from _check_part(what, tables[part], labels, claimed)
+
+
+def _check_part(what: str, table: str, labels: Sequence[str], claimed: Any) -> Iterator[Check]:
+    """An empty cell stands where the page has no number."""
+    due = {name: getattr(claimed, name) for name in COLUMNS if hasattr(claimed, name)}
+    try:
+        beside = _read(table, set(due))
+    except (ValueError, csv.Error) as error:
+        yield holds(what, "a table", str(error)[:60], "read as shuffledp writes it", False)
+        return
+    yield (same := _check_labels(beside.labels, labels, what))
+    for name, column in beside.columns.items() if same.outcome == "pass" else ():
+        right = np.array([np.nan if each is None else each for each in due[name]])
+        differs = np.flatnonzero(~((column == right) | (np.isnan(column) & np.isnan(right)))).tolist()
+        said, mine = (f"{each[differs[0]]:.10g}" if differs else "all of them" for each in (column, right))
+        yield holds(f"{name} in {what}", said, mine, "the page", not differs)
+    if beside.strange:
+        yield unchecked(f"other columns of {what}", ", ".join(beside.strange), "this version does not know them")
+
+
 def _absent(record: Record, *, cut: bool) -> Check:
     if not cut:
         return unchecked("estimates.csv", "", "it is not beside this page")
@@ -79,7 +111,7 @@ def _absent(record: Record, *, cut: bool) -> Check:
     return vital(unchecked("which estimates are listed", some, why))
 
 
-def _check_labels(labels: Sequence[str], expected: Sequence[str]) -> Check:
+def _check_labels(labels: Sequence[str], expected: Sequence[str], where: str = "estimates.csv") -> Check:
     """All of them, in their order; the first that differs is shown."""
     pairs = enumerate(zip(expected, labels, strict=False))
     end = min(len(expected), len(labels))
@@ -89,14 +121,14 @@ def _check_labels(labels: Sequence[str], expected: Sequence[str]) -> Check:
     if not right:
         claimed = labels[wrong] if wrong < len(labels) else f"{len(labels)} rows"
         found = expected[wrong] if wrong < len(expected) else f"{len(expected)} rows"
-    return holds("labels in estimates.csv", claimed, found, "the design", right)
+    return holds(f"labels in {where}", claimed, found, "the design", right)
 
 
-def _read(table: str) -> _Beside:
+def _read(table: str, known: Set[str] = COLUMNS.keys()) -> _Beside:
     """A label and numbers in every row; a column that is not known may hold anything."""
     lines = csv.reader(io.StringIO(table.removeprefix("\ufeff"), newline=""), strict=True)
     names = ["value" if name == "estimate" else name for name in next(lines, [])]
-    if not names or names[0] != "label" or not set(COLUMNS) <= set(names) or len(set(names)) < len(names):
+    if not names or names[0] != "label" or not known <= set(names) or len(set(names)) < len(names):
         raise ValueError(f"columns {', '.join(names)[:40]!r}")
     rows: list[list[str]] = []
     for line in lines:
@@ -104,11 +136,11 @@ def _read(table: str) -> _Beside:
             raise ValueError(f"{len(line)} cells in row {len(rows) + 1}")
         rows.append(line)
     columns = {
-        name: np.array([float(row[at]) for row in rows], dtype=np.float64)
+        name: np.array([float(row[at] or "nan") for row in rows], dtype=np.float64)
         for at, name in enumerate(names)
-        if name in COLUMNS
+        if name in known
     }
-    return _Beside([row[0] for row in rows], columns, [name for name in names[1:] if name not in COLUMNS])
+    return _Beside([row[0] for row in rows], columns, [name for name in names[1:] if name not in known])
 
 
 def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: Record, law: CountedLaw) -> list[Check]:

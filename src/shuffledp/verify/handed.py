@@ -59,11 +59,7 @@ class Judge:
     law_of, counts = staticmethod(counted), staticmethod(counts)
     equal, holds, agree = staticmethod(equal), staticmethod(holds), staticmethod(agree)
     unchecked, vital = staticmethod(outcomes.unchecked), staticmethod(outcomes.vital)
-
-    @staticmethod
-    def wrong(checks: Sequence[Check]) -> bool:
-        """Whether something is wrong already, so that what reads it need not be computed."""
-        return any(check.outcome == "FAIL" for check in checks)
+    wrong = staticmethod(outcomes.wrong)
 
     def answers(self, *families: str) -> Check:
         """Whether one of these families of laws answers the question; the usual one first."""

@@ -28,6 +28,11 @@ class Check:
     vital: bool = False
 
 
+def wrong(checks: Sequence[Check]) -> bool:
+    """Whether something is wrong already, so that what reads it need not be computed."""
+    return any(check.outcome == "FAIL" for check in checks)
+
+
 def vital(check: Check) -> Check:
     """The same, as one that a verification cannot do without."""
     return replace(check, vital=True)
@@ -72,4 +77,13 @@ def _numbers(claimed: Sequence[float] | float) -> np.ndarray[tuple[int], np.dtyp
 
 def _shown(value: object) -> str:
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 40 else text[:37] + "..."
+    return printable(text if len(text) <= 40 else text[:37] + "...")
+
+
+def printable(text: str) -> str:
+    """``text`` without a sign that would move the cursor of a terminal, or turn its words around.
+
+    >>> printable("a\x1b[2J")
+    'a\\x1b[2J'
+    """
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

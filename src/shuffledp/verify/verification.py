@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
@@ -14,9 +15,9 @@ from shuffledp.verify.check_consistency import check_consistency, check_design
 from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
 from shuffledp.verify.check_page import PAGE, check_page
 from shuffledp.verify.check_sentences import check_sentences
-from shuffledp.verify.check_table import check_table
+from shuffledp.verify.check_table import check_beside, check_table
 from shuffledp.verify.handed import Judge, Part
-from shuffledp.verify.outcomes import Check, unchecked, vital
+from shuffledp.verify.outcomes import Check, unchecked, vital, wrong
 from shuffledp.verify.rechecks import check_answer
 from shuffledp.wording import SENTENCES
 
@@ -68,6 +69,7 @@ def verify(
     text: str,
     *,
     table: str | None = None,
+    beside: Mapping[str, str] | None = None,
     ledger: KeptLedger | None = None,
     seconds: float = SECONDS,
     tick: Tick | None = None,
@@ -77,8 +79,9 @@ def verify(
 
     What needs no oracle comes first, the page itself before all: a page that shows something other
     than its record is found out at once, and then nothing else is computed. ``table`` is the
-    estimates.csv beside the page, ``ledger`` the ``Ledger`` in which it was recorded, or whatever
-    answers the same few questions. After ``seconds`` of computing the rest is left unchecked.
+    estimates.csv beside the page, ``beside`` the other tables there, by name, such as "quantiles";
+    ``ledger`` is the ``Ledger`` in which it was recorded, or whatever answers the same few
+    questions. After ``seconds`` of computing the rest is left unchecked.
     """
     record, effort = read_record(text), Effort(seconds)
     design, law = record.design, counted(record.design.mechanism.as_json())
@@ -91,6 +94,7 @@ def verify(
         "the words": lambda: check_sentences(record, law),
         "the estimates": lambda: check_answer(text, judge),
         "estimates.csv": lambda: check_table(table, record, law),
+        "the other tables": lambda: check_beside(beside or {}, record),
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
             record.ledger, Oracle(law, design.honest, 1, effort=effort, swap=swap), here=ledger is not None
@@ -99,19 +103,19 @@ def verify(
     checks = list[Check]()
     for part, check in quick.items():
         checks += _run(part, check)
-        if part == PAGE and judge.wrong(checks):
+        if part == PAGE and wrong(checks):
             why = "the oracle is not run for a page that shows something other than its record"
             return Verification((*checks, unchecked("everything else", "", why)))
-    slow: dict[str, Part] = {
-        "the certificate": lambda: check_certificate(
-            of_design(record), Oracle(law, design.honest, design.rounds, tick, effort, swap=swap)
-        ),
-        **judge.last,
-        "the comparison": lambda: check_comparison(record, law, judge.measure),
-    }
-    for part, check in slow.items():
+    oracle = Oracle(law, design.honest, design.rounds, tick, effort, swap=swap)
+    # Pairs, so that no recheck takes the place of a part by its name.
+    slow: list[tuple[str, Part]] = [
+        ("the certificate", lambda: check_certificate(of_design(record), oracle)),
+        *judge.last.items(),
+        ("the comparison", lambda: check_comparison(record, law, judge.measure)),
+    ]
+    for part, check in slow:
         why = "not computed again, since something is wrong already"
-        checks += [unchecked(part, "", why)] if judge.wrong(checks) else _run(part, check)
+        checks += [unchecked(part, "", why)] if wrong(checks) else _run(part, check)
     return Verification(tuple(checks))
 
 
