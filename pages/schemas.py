@@ -20,7 +20,7 @@ from shuffledp.randomizers import law_file  # noqa: F401, it loads all families
 from shuffledp.randomizers.family import FAMILIES
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.record import FORMAT, Record
-from shuffledp.record.whole import VERSION as RECORD_VERSION
+from shuffledp.record.record import VERSION as RECORD_VERSION
 from shuffledp.schema import Chance, Limits, Mark, Moment, Number, Open, Part, Rule, forms_of, rules_of
 
 __all__ = ["design", "record", "texts"]
@@ -125,7 +125,7 @@ def _schema(form: Any) -> Schema:
 
 def _object(part: type[Part], rules: dict[str, Rule]) -> Schema:
     made = _closed({name: _schema(rule.form) for name, rule in rules.items()})
-    needed = [name for name, rule in rules.items() if rule.mark.needed and rule.mark.questions is None]
+    needed = [name for name, rule in rules.items() if rule.mark.needed and not rule.mark.special]
     return {"description": _said(part)} | made | {"required": needed}
 
 
@@ -146,7 +146,7 @@ def _said(cls: type) -> str:
 def _by_question(part: type[Part], *at: str) -> Iterator[tuple[tuple[str, ...], Mark]]:
     """Where fields stand that only some questions have."""
     for name, rule in rules_of(part).items():
-        if rule.mark.questions is not None:
+        if rule.mark.special:
             yield (*at, name), rule.mark
         if isinstance(rule.form, type) and issubclass(rule.form, Part) and rule.form not in ELSEWHERE:
             yield from _by_question(rule.form, *at, name)
@@ -155,8 +155,8 @@ def _by_question(part: type[Part], *at: str) -> Iterator[tuple[tuple[str, ...], 
 def _condition(place: tuple[str, ...], mark: Mark) -> Schema:
     """If the question is one of those, a field may or must be there; else it must not."""
     parts, name = place[:-1], place[-1]
-    assert mark.questions is not None
-    made = {"if": _inside(["design", "question", "type"], {"enum": [each for each in OURS if each in mark.questions]})}
+    having = [each for each in OURS if name in kind_of(each).recorded]
+    made = {"if": _inside(["design", "question", "type"], {"enum": having})}
     made |= {"then": _inside(parts, {"required": [name]})} if mark.needed else {}
     return made | {"else": _inside(place, False)}
 

@@ -188,7 +188,7 @@ class Target(Part):
 
 
 @part
-class Asking(Part):
+class Tagged(Part):
     """A question as a design stores it: its ``type``, and fields that only code which knows that
     type reads.
     """
@@ -211,7 +211,7 @@ class Design(Part):
 
     format: Annotated[Literal["shuffledp-design"], NEEDED] = FORMAT
     version: Annotated[Whole, NEEDED] = VERSION
-    question: Asking
+    question: Tagged
     domain: Stored
     mechanism: Law
     target: Target
@@ -240,7 +240,7 @@ class Design(Part):
                 f"got {law.inside.type}. Name its mechanism instead."
             )
         domain: Any = checked.domain(law.values)
-        stored = Asking.read(checked.as_json(), DESIGN, "question.")
+        stored = Tagged.read(checked.as_json(), DESIGN, "question.")
         return cls(question=stored, domain=domain, mechanism=law, target=target).checked()
 
     @classmethod

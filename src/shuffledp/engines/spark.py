@@ -43,7 +43,7 @@ from shuffledp.engines.spark_commit import (
 )
 from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, shown
-from shuffledp.record import Asked
+from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.categories import Categories, categories_of, parts_of
 from shuffledp.release.files import check_folder
@@ -265,7 +265,7 @@ HASHED = 8  # hexadecimal digits of the hash that decide a level: 32 bits, as a 
 def release_search_column(
     column: SparkColumn,
     search: Search,
-    asked: Asked,
+    asked: Context,
     *,
     surveyed: Surveyed,
     work: str,

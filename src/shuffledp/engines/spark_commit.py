@@ -45,7 +45,7 @@ from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn,
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
 from shuffledp.errors import InvalidInput, shown
 from shuffledp.randomizers.randomizer import Reporting
-from shuffledp.record import Asked
+from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import check_sayable
@@ -352,7 +352,7 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
 def release_column(
     column: SparkColumn,
     design: Design,
-    asked: Asked,
+    asked: Context,
     *,
     work: object,
     folder: Path | None = None,

@@ -9,7 +9,6 @@ tables       the tables of a release as rows of numbers, whatever was asked
 sentences    what the terminal says, too
 numerals     numbers, in words and figures
 charts       figures as SVG that keeps its type size on every screen
-trend_chart  the weeks of a series as such a figure
 svg          axes, ticks and shapes, all escaped
 svg_file     a figure alone, for a notebook or a file
 

@@ -34,9 +34,9 @@ from shuffledp.errors import (
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.questions import options_module
-from shuffledp.record import Asked, Collected, Counted, Estimates, LedgerEntry, Made, Record
+from shuffledp.record import Collected, Context, Counted, Estimates, LedgerEntry, Made, Record
 from shuffledp.record import Tally as TallyPart
-from shuffledp.record.findings import FINDINGS
+from shuffledp.record.parts import FINDINGS
 from shuffledp.release.arguments import Promise, budget_of, promise_of, reading
 from shuffledp.release.budget import Budget, Spent, Unnoted
 from shuffledp.release.certificate import certificate, comparison
@@ -136,7 +136,7 @@ def record_of(
     tally: NDArray[np.int64],
     estimate: Estimate,
     *,
-    asked: Asked,
+    asked: Context,
     missing: int | None,
     repeated: int | None = None,
     collected: Collected | None = None,
@@ -227,7 +227,7 @@ def _estimates(
     tally: NDArray[np.int64],
     estimate: Estimate,
     kept: NDArray[np.intp],
-    asked: Asked,
+    asked: Context,
     level: float,
 ) -> Estimates:
     question, poll = design.resolved, design.poll
@@ -285,7 +285,7 @@ def finished(
     counted: Tally,
     folder: Path | None,
     *,
-    asked: Asked,
+    asked: Context,
     missing: int | None,
     repeated: int | None,
     spent: Spent | None,

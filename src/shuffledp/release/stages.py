@@ -11,7 +11,7 @@ from shuffledp.client import read_design
 from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
 from shuffledp.poll import certify
-from shuffledp.record import Asked, Collected
+from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import charged, check_sayable, finished, standing
@@ -168,10 +168,10 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
     )
 
 
-def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
+def _asked(design: Design, made: str, path: Path, title: str | None) -> Context:
     """What is known of a question whose reports came in a file."""
     what = f"{design.question.type} of {made} reports"
-    return Asked(question=design.question.type, what=what, title=title, source=name_of(path))
+    return Context(question=design.question.type, what=what, title=title, source=name_of(path))
 
 
 def seal_counts(
@@ -205,7 +205,7 @@ def seal_counts(
 def release_counts(
     counted: CountedReports,
     design: Design,
-    asked: Asked,
+    asked: Context,
     folder: Path | None = None,
     *,
     budget: Budget | None = None,

@@ -32,7 +32,7 @@ from shuffledp.errors import Argument, InvalidInput, check_words
 from shuffledp.poll import certify
 from shuffledp.randomizers.messages import MessageLaw, SplitShares
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.record import Asked, Collected, InSeries
+from shuffledp.record import Collected, Context, InSeries
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import check_sayable
@@ -313,11 +313,11 @@ def publish_study(
     )
 
 
-def _asked(collection: Collection, title: str | None, series: InSeries | None, by: str | None) -> Asked:
+def _asked(collection: Collection, title: str | None, series: InSeries | None, by: str | None) -> Context:
     """The question, as the collection put it to people."""
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
-    return Asked(
+    return Context(
         question=design.question.type,
         what=f"{design.question.type} of collection {collection.digest[:16]}{which}",
         title=title or collection.question,

@@ -24,7 +24,7 @@ from shuffledp.accounting.curves import Bound
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger import Ledger, Receipt
-from shuffledp.record import Asked, Collected
+from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import charged
@@ -132,7 +132,7 @@ def next_level(
         raise InvalidInput("--out is missing: the search is over, and its words can be written. Add --out result.")
     check_folder(out, replace=force)
     opened = _read(folder.level(1) / TALLY)
-    asked = Asked(
+    asked = Context(
         question="top",
         what=f"top words of search {folder.search.digest[:16]}",
         title=title or first.question,

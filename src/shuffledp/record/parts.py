@@ -1,21 +1,42 @@
-"""What was learned, what is certified of it, what other kinds of trust would bring, and what the
-ledger said.
+"""The parts of a record: what was asked, counted and learned, what is certified of it, what other
+kinds of trust would bring, and what the ledger said.
 """
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from shuffledp.record.question_kinds import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
-from shuffledp.schema import Chance, Count, Epsilon, Floats, Limits, Mark, Number, Part, Size, Text, Texts, part
+from shuffledp.schema import (
+    NULL,
+    USUAL,
+    Chance,
+    Count,
+    Epsilon,
+    Floats,
+    Limits,
+    Mark,
+    Number,
+    Part,
+    Size,
+    Some,
+    Text,
+    Texts,
+    Time,
+    Whole,
+    part,
+)
+from shuffledp.search.terms import Searched
 
 __all__ = [
     "CLIPPED_MEAN",
     "CLIPPED_SUM",
+    "CLIPPED_TO_BOUNDS",
     "FINDINGS",
     "Alternative",
-    "AtQuantiles",
     "Certificate",
+    "Collected",
+    "Context",
+    "Counted",
     "Curve",
     "DeltaBound",
     "Ends",
@@ -23,14 +44,141 @@ __all__ = [
     "Estimates",
     "GroupShares",
     "InRanges",
+    "InSeries",
     "LedgerEntry",
     "Limit",
+    "Made",
+    "Tally",
     "Total",
+    "ValuesAt",
 ]
 
+CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
+SPECIAL, LISTED = Mark(special=True), Mark(special=True, needed=True)  # fields that not every question has
 
 Gaps = tuple[Chance | None, ...]
+
+
+@part
+class Made(Part):
+    """When a release was made, and with which versions."""
+
+    when: Time
+    shuffledp: Text
+    python: Text
+    numpy: Text
+    scipy: Text
+    cryptography: Text
+    pyarrow: Text
+
+
+@part
+class InSeries(Part):
+    """Which week of which series a release is, and of which period, if that was said. ``digest`` is
+    that of the series' file: its name, its design, its number of weeks.
+    """
+
+    name: Text
+    week: Some
+    weeks: Some
+    period: Text | None = None
+    digest: Text
+
+    def __str__(self) -> str:
+        period = "" if self.period is None else f" ({self.period})"
+        return f"week {self.week:,} of {self.weeks:,} of series {self.name}{period}"
+
+
+@part
+class Context(Part):
+    """The question in the words of whoever asked, and what happened to values that answer it in no
+    usual way; and of which series it is a week, if it is of one. ``engine`` is where the table was,
+    if it was not on one computer.
+    """
+
+    question: Text
+    what: Annotated[Text | None, USUAL] = None
+    title: Annotated[Text | None, USUAL] = None
+    source: Annotated[Text | None, USUAL] = None
+    column: Annotated[Text | None, USUAL] = None
+    cleaned: Annotated[Text | None, NULL] = None
+    categories: Annotated[Text | None, NULL] = None
+    outside: Annotated[Text | None, NULL] = None
+    missing: Annotated[Text | None, NULL] = None
+    by: Annotated[Text | None, SPECIAL] = None
+    engine: Text | None = None
+    series: InSeries | None = None
+
+    @property
+    def clips(self) -> bool:
+        """Whether values outside the range of a mean were moved to its ends."""
+        return self.outside == CLIPPED_TO_BOUNDS
+
+    @property
+    def may_be_clipped(self) -> bool:
+        """Whether they were, or nobody said that they were not."""
+        return self.outside is None or self.clips
+
+
+@part
+class Collected(Part):
+    """Which collection over the network reports came from: its ``digest`` and its round. The
+    reports of so many people ``arrived``, each in an envelope; or, where a person sends several or
+    the shuffler adds some, ``messages`` in all, each in one. The ``invalid`` envelopes did not
+    open, or held nothing that the design sends. Where the shuffler adds
+    some, whoever is known to have sent an invalid one did not arrive.
+    """
+
+    digest: Text
+    round: Some
+    arrived: Count
+    invalid: Count
+    messages: Count | None = None
+
+    @property
+    def envelopes(self) -> int:
+        """How many the analyst opened."""
+        return self.arrived if self.messages is None else self.messages
+
+    @property
+    def people(self) -> int:
+        """Of how many the answer is: where they send several messages, an invalid one is a
+        blank.
+        """
+        return self.arrived - self.invalid if self.messages is None else self.arrived
+
+
+@part
+class Counted(Part):
+    """What may be known of everybody: how many reports there were, how many values were missing,
+    how many rows were left out since their person has another one, and how reports came over the
+    network, if they did. Of a search for frequent words the reports
+    are those of its first level, which has the smallest group, and ``search`` has all levels.
+    """
+
+    reports: Count
+    missing: Count | None
+    repeated: Count | None = None
+    collected: Collected | None = None
+    search: Annotated[Searched | None, SPECIAL] = None
+
+    @property
+    def people(self) -> int:
+        """How many people the estimates speak of."""
+        return self.reports if self.search is None else self.search.people
+
+
+@part
+class Tally(Part):
+    """What the shuffler released, as far as the listed estimates depend on it; of a list that is
+    cut, ``digest`` binds all votes.
+    """
+
+    reports: Count
+    blocks: Annotated[tuple[Whole, ...] | None, LISTED] = None
+    votes: tuple[Whole, ...]
+    digest: Annotated[Text | None, SPECIAL] = None
 
 
 @part
@@ -46,7 +194,7 @@ class Ends(Part):
 
 
 @part
-class AtQuantiles(Part):
+class ValuesAt(Part):
     """The quantiles that were asked for: each ``value``, and the ends of the bins between which it
     lies at the level of the estimates. From ``one_lower`` to ``one_upper`` it would have been had
     one malicious person not cheated, from ``some_lower`` to ``some_upper`` had 1 % not.
@@ -92,7 +240,7 @@ class GroupShares(Part):
 
 
 # What stands beside the estimates, by its field there.
-FINDINGS: dict[str, type[Part]] = {"ends": Ends, "quantiles": AtQuantiles, "ranges": InRanges, "shares": GroupShares}
+FINDINGS: dict[str, type[Part]] = {"ends": Ends, "quantiles": ValuesAt, "ranges": InRanges, "shares": GroupShares}
 
 
 @part
@@ -112,11 +260,11 @@ class Estimates(Part):
     upper: Floats
     all_lower: Floats
     all_upper: Floats
-    together: Annotated[bool, Mark(questions=COUNTS)] = False
-    ends: Annotated[Ends | None, Mark(questions=MEANS)] = None
-    quantiles: Annotated[AtQuantiles | None, Mark(questions=DISTRIBUTIONS)] = None
-    ranges: Annotated[InRanges | None, Mark(questions=DISTRIBUTIONS)] = None
-    shares: Annotated[GroupShares | None, Mark(questions=CROSSTABS)] = None
+    together: Annotated[bool, SPECIAL] = False
+    ends: Annotated[Ends | None, SPECIAL] = None
+    quantiles: Annotated[ValuesAt | None, SPECIAL] = None
+    ranges: Annotated[InRanges | None, SPECIAL] = None
+    shares: Annotated[GroupShares | None, SPECIAL] = None
     sway: tuple[Size | None, ...] | None = None
 
     @property
