@@ -78,7 +78,7 @@ def _laws() -> Schema:
     for name, family in sorted(FAMILIES.items()):  # they register in the order in which they are imported
         if name not in IN_LEDGERS and family.make.__module__.startswith("shuffledp."):
             types = forms_of(family.make)
-            own = {each: _schema(_settled(types[each])) for each in family.parameters}
+            own = {each: _schema(_explicit(types[each])) for each in family.parameters}
             own["k"]["minimum"] = 2  # values
             if issubclass(family.make, MessageLaw):
                 own["epsilon0"] = {"anyOf": [own["epsilon0"], {"type": "null"}]}  # its messages may be the truth
@@ -97,7 +97,7 @@ def _law(name: str, parameters: Schema) -> Schema:
     return _closed({"type": {"const": name}, **parameters, "integers": integers})
 
 
-def _settled(form: Any) -> Any:
+def _explicit(form: Any) -> Any:
     """A parameter of a law is written down, also where Python may work it out."""
     known = [each for each in get_args(form) if each is not NoneType]
     return known[0] if get_origin(form) in (Union, UnionType) else form

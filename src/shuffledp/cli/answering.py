@@ -109,7 +109,6 @@ def heard(*, as_json: bool) -> Iterator[None]:
 
 def _plan(asking: Asking, question: "Request", design: "Design", missing: int | None, remarks: Sequence[str]) -> None:
     """What would be done, what it would be worth, and what it would cost."""
-    from shuffledp.client import sparse
     from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.files import holds_release
@@ -167,7 +166,7 @@ def _plan(asking: Asking, question: "Request", design: "Design", missing: int | 
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
         show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
-    if said := sparse(design, design.poll.predicted_stderr()):
+    if said := design.sparse(design.poll.predicted_stderr()):
         show.warnings(said)
     if receipt is not None:
         spent = f"{rounded(receipt['total']['upper'], up=True)} of {receipt['limit']['epsilon']:g}"

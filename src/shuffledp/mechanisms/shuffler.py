@@ -161,24 +161,3 @@ def check_most(reports: int, n: int) -> None:
             f"reports must number at most n = {n}, got {reports}. Each user sends one per round; build the poll with "
             f"n={reports}."
         )
-
-
-def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
-    """Return ``counts`` as how often each of ``length`` reports was sent."""
-    try:
-        seen = np.asarray(counts)
-    except ValueError:
-        seen = np.empty(0)
-    # no entry above n is summed, so that the sum does not wrap
-    if (
-        seen.shape != (length,)
-        or seen.dtype.kind not in "iu"
-        or seen.min() < 0
-        or seen.max() > n
-        or not 1 <= seen.sum(dtype=np.float64) <= n
-    ):
-        raise InvalidInput(
-            f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count "
-            f"the bag's reports."
-        )
-    return seen.astype(np.int64)

@@ -133,7 +133,7 @@ def influence(record: Record) -> str | None:
     if not moved:
         return None
     what = "any estimate" if len(moved) > 1 else "the estimate"
-    if "quantiles" in record.question.recorded:
+    if record.question.ordered:
         what = "the number of people below any cut point"
     largest = max(moved, key=lambda each: float("inf") if each is None else each)
     if largest is None:

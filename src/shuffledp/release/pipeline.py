@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp import __version__
-from shuffledp.client import Reporter, cautions
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.errors import (
     CertificateError,
@@ -100,7 +100,7 @@ def estimate_of(
         if reports == n
         else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
-    said = cautions(design, design.poll.predicted_stderr(), design.resolved.scale(design.n))
+    said = design.cautions(design.poll.predicted_stderr(), design.resolved.scale(design.n))
     estimate = design.poll.analyse_counts(tally, secure=secure, notes=(*notes, *said))
     moved = design.resolved.clipped
     return replace(estimate, labels=(moved,)) if clipped and moved is not None else estimate
@@ -348,11 +348,11 @@ def opened(question: Any, rng: Rng) -> Iterator[tuple[Any, Values]]:
     """
     column = question.open()
     named = None if column.bare and column.name == VALUES else column.name
-    settled = question.named(named)
-    with settled.values(column, rng=rng) as values:
+    request = question.named(named)
+    with request.values(column, rng=rng) as values:
         for each in values.remarks:
             warnings.warn(spelled((each, ".")), stacklevel=6)  # where somebody calls sdp.count
-        yield settled, values
+        yield request, values
 
 
 def described(name: str, data: object, column: object, given: Mapping[str, Any]) -> tuple[Any, Promise, Budget | None]:
@@ -364,9 +364,9 @@ def described(name: str, data: object, column: object, given: Mapping[str, Any])
 def answered(name: str, data: object, column: object, given: Mapping[str, Any], rng: Rng) -> Release:
     """The release that answers the question of that name with the options that were ``given``."""
     request, promise, budget = described(name, data, column, given)
-    with opened(request, rng) as (settled, values):
-        design = settled.design(values.count, promise)
-        made: Release = settled.release(values, design, budget=budget, rng=rng)
+    with opened(request, rng) as (named, values):
+        design = named.design(values.count, promise)
+        made: Release = named.release(values, design, budget=budget, rng=rng)
         return made
 
 

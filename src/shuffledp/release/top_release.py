@@ -87,7 +87,7 @@ def release_search(
     spent = None if budget is None else budget.spend(search, question.what)
     with charged(spent):
         levels, tallies, secure = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]](), True
-        while isinstance(step := search.next(tallies), Design):
+        while not isinstance(step := search.next(tallies), Found):
             counted = _ask(step, values, levels, len(tallies), rng=rng, tick=tick)
             tallies.append(counted.votes)
             secure = secure and counted.secure

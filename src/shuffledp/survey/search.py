@@ -30,6 +30,7 @@ from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import charged
 from shuffledp.release.released import Release
 from shuffledp.release.top_release import drawn_levels, finished_search
+from shuffledp.search.found import Found
 from shuffledp.search.search import Search
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
@@ -125,7 +126,7 @@ def next_level(
     tallies = folder.tallies
     step = folder.search.next(tallies)
     first = read_collection(folder.level(1) / COLLECTION)
-    if isinstance(step, Design):
+    if not isinstance(step, Found):
         _announce(folder, step, len(tallies), folder.levels, first.shuffler, first.question)
         return read_collection(folder.level(len(tallies) + 1) / COLLECTION)
     if out is None:

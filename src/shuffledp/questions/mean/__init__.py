@@ -3,4 +3,5 @@
 options            what the command and Python take
 question           the question
 statistical_query  the mean of a function of records
+recheck            what `verify` checks anew
 """

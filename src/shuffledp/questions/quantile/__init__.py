@@ -4,4 +4,5 @@ options        what the command and Python take
 question       the question
 quantile_rows  quantiles, from how many people are below each cut point
 cuts           cut points, from the ends of a range and a number of bins
+recheck        what `verify` checks anew
 """
