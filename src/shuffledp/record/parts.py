@@ -27,32 +27,6 @@ from shuffledp.schema import (
 )
 from shuffledp.search.terms import Searched
 
-__all__ = [
-    "CLIPPED_MEAN",
-    "CLIPPED_SUM",
-    "CLIPPED_TO_BOUNDS",
-    "FINDINGS",
-    "Alternative",
-    "Certificate",
-    "Collected",
-    "Context",
-    "Counted",
-    "Curve",
-    "DeltaBound",
-    "Ends",
-    "EpsilonBound",
-    "Estimates",
-    "GroupShares",
-    "InRanges",
-    "InSeries",
-    "LedgerEntry",
-    "Limit",
-    "Made",
-    "Tally",
-    "Total",
-    "ValuesAt",
-]
-
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 SPECIAL, LISTED = Mark(special=True), Mark(special=True, needed=True)  # fields that not every question has

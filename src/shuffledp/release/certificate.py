@@ -19,8 +19,6 @@ from shuffledp.mechanisms.baselines import best_alone, best_curator
 from shuffledp.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.wording import statement, statement_ids
 
-__all__ = ["certificate", "comparison"]
-
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
 BRINK = 1e-6  # relative
