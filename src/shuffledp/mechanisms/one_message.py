@@ -40,13 +40,7 @@ Family = Callable[..., VotingRandomizer]
 # column of a Hadamard matrix, decoded by a fast Walsh-Hadamard transform. "hash": optimal local
 # hashing; decoding looks at every pair of report and value. "subset" and "oue" err least or nearly
 # so among many values, but their reports grow with these.
-ENCODERS: dict[str, type[VotingRandomizer]] = {
-    "krr": KRR,
-    "hadamard": Hadamard,
-    "hash": OLH,
-    "subset": SubsetSelection,
-    "oue": OUE,
-}
+ENCODERS: dict[str, Family] = {"krr": KRR, "hadamard": Hadamard, "hash": OLH, "subset": SubsetSelection, "oue": OUE}
 HARDLY_ONE = 2.0 - 1e-9  # random reports on average: with fewer, most collections hold none, or one
 
 
@@ -103,7 +97,7 @@ class OneMessage(Voting):
 
     @classmethod
     def has_sums(cls, name: str) -> bool:
-        return name in ENCODERS and ENCODERS[name].summed == name
+        return getattr(ENCODERS.get(name), "summed", None) == name
 
     def adds_up(self, question: Any) -> bool:
         return self.law.summed in question.mechanisms
