@@ -2,5 +2,5 @@
 
 options   what the command and Python take
 question  the question
-recheck   what `verify` checks anew
+recheck   judges an answer, for ``verify``
 """
