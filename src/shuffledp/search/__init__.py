@@ -7,7 +7,6 @@ question  what a level asks, as a design stores it
 votes     the exact law of a word's votes
 terms     what is recorded of a search: what was agreed, and its levels
 search    the file that all agree on before the first answer; from tallies to the next design
-recheck   what `verify` checks anew
 planning  how many levels a search has, and how they draw their reports
 found     the words at the end, with estimates, and what may have been missed
 recheck   judges the words that were found, for ``verify``

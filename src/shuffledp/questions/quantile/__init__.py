@@ -5,5 +5,4 @@ question       the question
 recheck        judges an answer, for ``verify``
 quantile_rows  quantiles, from how many people are below each cut point
 cuts           cut points, from the ends of a range and a number of bins
-recheck        what `verify` checks anew
 """
