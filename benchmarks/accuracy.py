@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
-from shuffledp.mechanisms.best_curator import Baseline, counts_by_curator, number_by_curator
+from shuffledp.mechanisms.baselines import Baseline, counts_by_curator, number_by_curator
 from shuffledp.survey.envelopes import OVERHEAD
 
 PEOPLE = tuple(10**power for power in range(3, 8))

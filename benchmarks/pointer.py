@@ -51,7 +51,7 @@ def steps() -> list[Result]:
 
 def ask(connection: http.client.HTTPConnection, server: Studio, plan: dict[str, Any]) -> float:
     """The seconds of one answer."""
-    for remembered in (strongest, answer.settled, answer._kept):
+    for remembered in (strongest, answer.calibrated, answer._kept):
         remembered.cache_clear()
     start = time.process_time()
     body = json.dumps(plan | {"part": "numbers"})

@@ -20,7 +20,7 @@ from shuffledp.randomizers import law_file  # noqa: F401, it loads all families
 from shuffledp.randomizers.family import FAMILIES
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.record import FORMAT, Record
-from shuffledp.record.whole import VERSION as RECORD_VERSION
+from shuffledp.record.record import VERSION as RECORD_VERSION
 from shuffledp.schema import Chance, Limits, Mark, Moment, Number, Open, Part, Rule, forms_of, rules_of
 
 __all__ = ["design", "record", "texts"]
@@ -78,7 +78,7 @@ def _laws() -> Schema:
     for name, family in sorted(FAMILIES.items()):  # they register in the order in which they are imported
         if name not in IN_LEDGERS and family.make.__module__.startswith("shuffledp."):
             types = forms_of(family.make)
-            own = {each: _schema(_settled(types[each])) for each in family.parameters}
+            own = {each: _schema(_explicit(types[each])) for each in family.parameters}
             own["k"]["minimum"] = 2  # values
             if issubclass(family.make, MessageLaw):
                 own["epsilon0"] = {"anyOf": [own["epsilon0"], {"type": "null"}]}  # its messages may be the truth
@@ -97,7 +97,7 @@ def _law(name: str, parameters: Schema) -> Schema:
     return _closed({"type": {"const": name}, **parameters, "integers": integers})
 
 
-def _settled(form: Any) -> Any:
+def _explicit(form: Any) -> Any:
     """A parameter of a law is written down, also where Python may work it out."""
     known = [each for each in get_args(form) if each is not NoneType]
     return known[0] if get_origin(form) in (Union, UnionType) else form
@@ -125,7 +125,7 @@ def _schema(form: Any) -> Schema:
 
 def _object(part: type[Part], rules: dict[str, Rule]) -> Schema:
     made = _closed({name: _schema(rule.form) for name, rule in rules.items()})
-    needed = [name for name, rule in rules.items() if rule.mark.needed and rule.mark.questions is None]
+    needed = [name for name, rule in rules.items() if rule.mark.needed and not rule.mark.special]
     return {"description": _said(part)} | made | {"required": needed}
 
 
@@ -146,7 +146,7 @@ def _said(cls: type) -> str:
 def _by_question(part: type[Part], *at: str) -> Iterator[tuple[tuple[str, ...], Mark]]:
     """Where fields stand that only some questions have."""
     for name, rule in rules_of(part).items():
-        if rule.mark.questions is not None:
+        if rule.mark.special:
             yield (*at, name), rule.mark
         if isinstance(rule.form, type) and issubclass(rule.form, Part) and rule.form not in ELSEWHERE:
             yield from _by_question(rule.form, *at, name)
@@ -155,8 +155,8 @@ def _by_question(part: type[Part], *at: str) -> Iterator[tuple[tuple[str, ...], 
 def _condition(place: tuple[str, ...], mark: Mark) -> Schema:
     """If the question is one of those, a field may or must be there; else it must not."""
     parts, name = place[:-1], place[-1]
-    assert mark.questions is not None
-    made = {"if": _inside(["design", "question", "type"], {"enum": [each for each in OURS if each in mark.questions]})}
+    having = [each for each in OURS if name in kind_of(each).recorded]
+    made = {"if": _inside(["design", "question", "type"], {"enum": having})}
     made |= {"then": _inside(parts, {"required": [name]})} if mark.needed else {}
     return made | {"else": _inside(place, False)}
 

@@ -11,17 +11,17 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 392,
-    "lines": 83_050,
-    "lines of code": 56_650,
-    "types that model a question, outside questions/": 75,
-    "comparisons with a question or family": 47,
-    "isinstance of a question or family": 66,
-    "registries of questions or families": 8,
-    "options": 652,
-    "visible options in one help": 36,
-    "files that a histogram runs": 105,
-    "its crossings between packages, without accounting <-> randomizers": 550,
+    "files": 365,
+    "lines": 78_963,
+    "lines of code": 53_413,
+    "types that model a question, outside questions/": 3,
+    "comparisons with a question or family": 1,
+    "isinstance of a question or family": 6,
+    "registries of questions or families": 3,
+    "options": 619,
+    "visible options in one help": 33,
+    "files that a histogram runs": 80,
+    "its crossings between packages, without accounting <-> randomizers": 395,
     "its crossings between accounting and randomizers": 1752,
 }
 

@@ -26,12 +26,11 @@ from shuffledp.randomizers.law_file import from_law
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
-from shuffledp.wording import exactly, large_delta, rounded
+from shuffledp.wording import exactly, rounded
 
 if TYPE_CHECKING:
     from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, ReportsFile
 
-SPARSE = 40  # people for each cell below which a table is called sparse
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 
 
@@ -150,7 +149,8 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
             f"shuffler. "
             f"--most-epsilon0 {MUCH:g} refuses such designs."
         )
-    return said + [f"Warning: {each}." for each in _cautions(design)]
+    cautions = design.cautions(Reporter.of(design).expected_stderr(), design.domain.scale(design.n))
+    return said + [f"Warning: {each}." for each in cautions]
 
 
 def _alone(epsilon0: float, rounds: str, shown: str) -> str:
@@ -179,34 +179,6 @@ def check_sealed(design: Design) -> None:
 
 def _worth(epsilon0: float) -> str:
     return "infinity (a report is the truth)" if epsilon0 == math.inf else f"{epsilon0:.4g}"
-
-
-def cautions(design: Design, error: float, scale: float) -> list[str]:
-    """What a careful colleague would say about a design with that standard error to expect, of an
-    answer that is at most as large as ``scale``.
-    """
-    said = large_delta(design.delta, design.n) + sparse(design, error)
-    if error > scale:
-        said.append(
-            "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
-            "larger epsilon, or ask more people"
-        )
-    return said
-
-
-def _cautions(design: Design) -> list[str]:
-    return cautions(design, Reporter.of(design).expected_stderr(), design.domain.scale(design.n))
-
-
-def sparse(design: Design, error: float) -> list[str]:
-    """What is to be said of several columns with more cells than people fill."""
-    size = design.domain.size
-    if design.domain.column_names is None or (design.n / size >= SPARSE and design.n / size >= error):
-        return []
-    return [
-        f"the table is sparse: {design.n:,} people in {size:,} cells are about {design.n / size:,.0f} in each, with a "
-        f"standard error of about {error:,.0f}; merge rare categories, or leave a column out"
-    ]
 
 
 def column_for(design: Design, given: Sequence[str]) -> ColumnName | None:

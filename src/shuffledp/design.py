@@ -38,7 +38,7 @@ from shuffledp.schema import (
     part,
 )
 from shuffledp.storage.canonical import digest_of
-from shuffledp.wording import exactly, in_percent, right, short
+from shuffledp.wording import exactly, in_percent, large_delta, right, short
 
 if TYPE_CHECKING:
     from shuffledp.poll import Poll
@@ -49,6 +49,7 @@ VERSION = 1
 SEARCH: Literal["shuffledp-search"] = "shuffledp-search"  # the format of what all levels of a search agree on
 DESIGN = File("a design", REMEDY)
 OUT_OF = 1 << 64
+SPARSE = 40  # people for each cell below which a table is called sparse
 CHECK_IN, LEVELS = "check-in", "one of"
 MOST_NESTED = 32  # as in randomizers.law_file; here nobody counts in a recursion that a file could exhaust
 
@@ -188,7 +189,7 @@ class Target(Part):
 
 
 @part
-class Asking(Part):
+class Tagged(Part):
     """A question as a design stores it: its ``type``, and fields that only code which knows that
     type reads.
     """
@@ -211,7 +212,7 @@ class Design(Part):
 
     format: Annotated[Literal["shuffledp-design"], NEEDED] = FORMAT
     version: Annotated[Whole, NEEDED] = VERSION
-    question: Asking
+    question: Tagged
     domain: Stored
     mechanism: Law
     target: Target
@@ -240,7 +241,7 @@ class Design(Part):
                 f"got {law.inside.type}. Name its mechanism instead."
             )
         domain: Any = checked.domain(law.values)
-        stored = Asking.read(checked.as_json(), DESIGN, "question.")
+        stored = Tagged.read(checked.as_json(), DESIGN, "question.")
         return cls(question=stored, domain=domain, mechanism=law, target=target).checked()
 
     @classmethod
@@ -302,6 +303,28 @@ class Design(Part):
     def shown_alone(self) -> str:
         """How much one report shows by itself."""
         return self.mechanism.shown_alone(self.domain.place)
+
+    def cautions(self, error: float, scale: float) -> list[str]:
+        """What a careful colleague would say about a design with that standard error to expect, of
+        an answer that is at most as large as ``scale``.
+        """
+        said = large_delta(self.delta, self.n) + self.sparse(error)
+        if error > scale:
+            said.append(
+                "the noise drowns the answer: the error to expect is larger than anything that could be true; allow a "
+                "larger epsilon, or ask more people"
+            )
+        return said
+
+    def sparse(self, error: float) -> list[str]:
+        """What is to be said of several columns with more cells than people fill."""
+        size = self.domain.size
+        if self.domain.column_names is None or (self.n / size >= SPARSE and self.n / size >= error):
+            return []
+        return [
+            f"the table is sparse: {self.n:,} people in {size:,} cells are about {self.n / size:,.0f} in each, with a "
+            f"standard error of about {error:,.0f}; merge rare categories, or leave a column out"
+        ]
 
     def __repr__(self) -> str:
         """In a line: what is asked, of whom, with what noise, and what that promises."""

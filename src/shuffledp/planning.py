@@ -13,15 +13,13 @@ from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
 from shuffledp.mechanisms import kind_of as mechanism_named
-from shuffledp.mechanisms.best_curator import Baseline, best_curator
-from shuffledp.mechanisms.best_local import best_alone
+from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator
 from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.mechanisms.mechanism import ADDING, SEALED
 from shuffledp.poll import Poll
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Planned, Question
-from shuffledp.randomizers.messages import ShufflerDummies
 from shuffledp.wording import reserved, right, rounded
 
 __all__ = [
@@ -35,7 +33,6 @@ __all__ = [
     "Plan",
     "Task",
     "error_of",
-    "named",
     "plan",
     "planned",
     "reachable",
@@ -44,7 +41,7 @@ __all__ = [
 
 TASKS: tuple[Task, ...] = get_args(Task)
 FAKES, DUMMIES = Fakes.title, Dummies.title  # of the latter, geometric ones
-POISSON = "shuffler's Poisson dummies (sealed)"  # which err less over many rounds
+POISSON = Dummies.poisson
 MOST_BITS = 1 << 20  # longer reports are not proposed
 
 
@@ -162,7 +159,7 @@ def plan(
     rounds: int = 1,
     honest: int | None = None,
 ) -> Plan:
-    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
+    """Every mechanism for ``task`` that promises (epsilon, delta) over all rounds, with its
     predicted error.
 
     ``domain`` is the number of categories, or a list of them; of a crosstab, how many each column
@@ -209,7 +206,7 @@ def plan(
             refused.append((name, f"a report of {poll.bits} bits"))
             continue
         errors = (poll.epsilon0, poll.predicted_stderr(), poll.worst_stderr())
-        options.append(Option(named(name, poll), trust, *errors, poll.bits, poll, poll.messages))
+        options.append(Option(poll.mechanism.named(name), trust, *errors, poll.bits, poll, poll.messages))
     if not any(option.trust == "shuffler" for option in options):
         raise first or InvalidInput(refused[0][1])
     options.sort(key=lambda option: (option.error, option.bits))
@@ -231,13 +228,6 @@ def _builders(question: Question, promise: dict[str, Any]) -> dict[str, tuple[st
     found["no shuffler"] = ("nobody", partial(best_alone, question, **terms))
     found["a curator"] = ("curator", partial(best_curator, question, **terms))
     return found
-
-
-def named(name: str, poll: Poll) -> str:
-    """The name of an option, with the kind of dummies that its poll chose."""
-    law = poll.randomizer
-    chose_poisson = isinstance(law, ShufflerDummies) and law.kind == "poisson"
-    return name.replace(DUMMIES, POISSON) if chose_poisson else name
 
 
 def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float | None) -> Poll:

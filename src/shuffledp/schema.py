@@ -35,21 +35,21 @@ DEEPEST = 32  # lists and objects in each other, where a part may hold any value
 
 
 class File(NamedTuple):
-    """What is read, how a refusal ends, and the type of the question that it is about: None for one
-    of another distribution, whose records may have whatever those of ours have.
+    """What is read, how a refusal ends, and which ``special`` fields it may have: None for all, as
+    where the question is one of another distribution.
     """
 
     title: str
     remedy: str
-    question: str | None = ""
+    special: Container[str] | None = ()
 
-    def has(self, mark: Mark) -> bool:
-        """Whether such a field may be there."""
-        return mark.questions is None or self.question is None or self.question in mark.questions
+    def has(self, name: str, mark: Mark) -> bool:
+        """Whether the field of that name may be there."""
+        return not mark.special or self.special is None or name in self.special
 
     def needs(self, mark: Mark) -> bool:
-        """Whether it must be."""
-        return mark.needed and (mark.questions is None or self.question is not None)
+        """Whether it must be, where it may be."""
+        return mark.needed and not (mark.special and self.special is None)
 
 
 RELEASE = File("the record of a release", REMEDY)
@@ -102,13 +102,13 @@ class Open:
 class Mark:
     """What else holds for a field. It may be absent, which means its default, unless it is
     ``needed``; with its default it is not written, unless it ``always`` is; None stands for its
-    absence, unless it may be ``null``; and it may be for files about some ``questions`` alone.
+    absence, unless it may be ``null``; and a ``special`` one is there only if the question says so.
     """
 
     needed: bool = False
     always: bool = False
     null: bool = False
-    questions: Container[str] | None = None
+    special: bool = False
 
 
 NEEDED = Mark(needed=True, always=True, null=True)  # without a word: a field that has no default
@@ -175,7 +175,7 @@ class Part:
         """The part that ``value`` is in JSON; ``where`` is its place in the file, with a dot."""
         if not isinstance(value, dict):
             raise unusual(where, value, file)
-        rules = {name: rule for name, rule in rules_of(cls).items() if file.has(rule.mark)}
+        rules = {name: rule for name, rule in rules_of(cls).items() if file.has(name, rule.mark)}
         strange = value.keys() - rules
         if cls.others is not None:
             for name in sorted(strange):

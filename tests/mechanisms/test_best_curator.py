@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.accounting.calibration import loss_of_each
-from shuffledp.mechanisms.best_curator import (
+from shuffledp.mechanisms.baselines import (
     best_curator,
     counts_by_curator,
     cuts_by_curator,

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad
 
 from shuffledp import Poll
-from shuffledp.mechanisms.best_local import _below_errors, _hybrid, counts_alone, number_alone
+from shuffledp.mechanisms.baselines import _below_errors, _hybrid, counts_alone, number_alone
 from shuffledp.mechanisms.one_message import strongest
 from shuffledp.randomizers import KRR, OLH, OUE, RAPPOR, Hadamard, SubsetSelection
 

@@ -14,7 +14,7 @@ import numpy as np
 from shuffledp import Poll
 from shuffledp.client import Reporter
 from shuffledp.design import Design
-from shuffledp.record import Asked, LedgerEntry, Limit, Record, Total
+from shuffledp.record import Context, LedgerEntry, Limit, Record, Total
 from shuffledp.release.pipeline import estimate_of, record_of
 
 CITIES = [
@@ -68,7 +68,7 @@ def _made(name: str) -> dict[str, Any]:
     protocol, values, column = _asked(name)
     design = Design.of(protocol)
     tally = protocol.tally(Reporter.of(design).encode(values, rng=np.random.default_rng(7)))
-    asked = Asked(
+    asked = Context(
         question=design.question.type,
         what=f"{design.question.type} of {column}",
         source="people.parquet",

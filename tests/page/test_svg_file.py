@@ -8,8 +8,7 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.page.facts import quantile_rows
-from shuffledp.page.page import ResultPage
-from shuffledp.page.svg_file import release_svg
+from shuffledp.page.page import ResultPage, release_svg
 from tests.page.releases import record
 
 SVG = "{http://www.w3.org/2000/svg}"

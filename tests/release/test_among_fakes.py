@@ -18,7 +18,7 @@ from shuffledp.design import Design
 from shuffledp.engines.batch import BatchReporter, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.record import Asked
+from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.stages import analyse, release_counts, shuffle
 from shuffledp.tables import CountedReports, Header, open_column, open_reports, write_counted, write_reports
@@ -133,7 +133,7 @@ def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
 def test_counts_without_fakes_are_refused_and_nothing_is_spent(mechanism: str, tmp_path: Path) -> None:
     """Positive control: the same counts with fakes are released, and charged."""
     poll = Poll("histogram", mechanism=mechanism, **TERMS, n=2000)
-    design, asked = Design.of(poll), Asked(question="histogram", what="a question")
+    design, asked = Design.of(poll), Context(question="histogram", what="a question")
     budget = Budget.of(tmp_path / "budget.sqlite", "riders", 2.0, 1e-4)
     assert budget is not None
     places = np.repeat(np.arange(3), [1500, 480, 20])

@@ -19,7 +19,7 @@ from shuffledp.domain import Grid
 from shuffledp.page import html
 from shuffledp.page.sentences import clipping
 from shuffledp.record import HASHED, Ends, Record
-from shuffledp.record.findings import CLIPPED_MEAN
+from shuffledp.record.parts import CLIPPED_MEAN
 from shuffledp.storage.canonical import digest_of
 from shuffledp.tables import Values
 from tests.cli.people import AGE, PROMISE, Said, done, people

@@ -16,7 +16,7 @@ from shuffledp.design import Design
 from shuffledp.engines.batch import BatchReporter, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
-from shuffledp.record import Asked, read_record
+from shuffledp.record import Context, read_record
 from shuffledp.release import stages
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.tables import CountedReports, write_counted
@@ -153,7 +153,7 @@ def test_the_same_counts_are_paid_for_once_after_a_crash(
 def test_a_release_of_counts_is_paid_for_once_after_a_crash(
     tmp_path: Path, budget: Budget, poll: Design, answers: CountedReports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Asked(question="histogram", what="histogram of v", source="people")
+    asked = Context(question="histogram", what="histogram of v", source="people")
 
     def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
@@ -170,7 +170,7 @@ def test_a_release_of_counts_is_paid_for_once_after_a_crash(
 
 
 def test_a_release_in_memory_takes_its_batches_too(budget: Budget, poll: Design, answers: CountedReports) -> None:
-    asked = Asked(question="histogram", what="histogram of v", source="people")
+    asked = Context(question="histogram", what="histogram of v", source="people")
     assert stages.release_counts(answers, poll, asked, budget=budget).record.counted.reports == PEOPLE
     mixed = replace(answers, batches=(*answers.batches, new_batch()))
     with pytest.raises(InvalidInput, match="got some of release 1 with others"):

@@ -15,7 +15,7 @@ from shuffledp.cli import answering as command
 from shuffledp.cli import show
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
-from shuffledp.page.svg_file import release_svg
+from shuffledp.page.page import release_svg
 from shuffledp.record import Record, embedded_json
 from shuffledp.release.files import SHOWN, EstimateTable
 from tests.cli.people import Said, done

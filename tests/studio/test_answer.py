@@ -14,7 +14,7 @@ from shuffledp.literature.bounds import LITERATURE
 from shuffledp.literature.comparison import compare
 from shuffledp.planning import plan
 from shuffledp.studio import answer as answers
-from shuffledp.studio.answer import PARTS, answer, settled
+from shuffledp.studio.answer import PARTS, answer, calibrated
 from shuffledp.studio.request import PlanRequest
 
 POLL: dict[str, Any] = {"task": "histogram", "n": 5000, "size": 8, "epsilon": 1.0, "delta": 1e-7}
@@ -70,7 +70,7 @@ def test_given_noise_is_certified_for_all_rounds() -> None:
 def test_the_curve_has_both_certified_ends() -> None:
     request = asked()
     found = answer(request, "curve")
-    bound = settled(request).poll.guarantee.epsilon(delta=1e-7)
+    bound = calibrated(request).poll.guarantee.epsilon(delta=1e-7)
     assert {end: each["value"] for end, each in found["interval"].items()} == {
         "lower": bound.lower,
         "upper": bound.upper,
@@ -78,7 +78,7 @@ def test_the_curve_has_both_certified_ends() -> None:
     for drawn in (found["curve"], answer(request, "numbers")["curve"]):  # finely, and as quickly as the pointer moves
         assert all(low <= high for low, high in zip(drawn["lower"], drawn["upper"], strict=True))
         near = min(range(len(drawn["at"])), key=lambda place: abs(drawn["at"][place] - 1.0))
-        exact = settled(request).poll.guarantee.delta(epsilon=drawn["at"][near])
+        exact = calibrated(request).poll.guarantee.delta(epsilon=drawn["at"][near])
         assert drawn["lower"][near] <= exact.upper
         assert drawn["upper"][near] >= exact.lower
         assert drawn["floor"] == 1e-12
@@ -87,7 +87,7 @@ def test_the_curve_has_both_certified_ends() -> None:
 def test_every_published_bound_is_shown_or_says_why_not() -> None:
     request = asked()
     found = answer(request, "published")
-    table = compare(settled(request).poll.guarantee, delta=1e-7, patience=answers.QUICK)
+    table = compare(calibrated(request).poll.guarantee, delta=1e-7, patience=answers.QUICK)
     assert [row["name"] for row in found["rows"]] == [row.name for row in table.rows]
     assert {row["name"] for row in found["rows"] if row["verdict"] == "refuted"} == {
         row.name for row in table.rows if row.refuted
@@ -133,7 +133,7 @@ def test_what_was_certified_is_not_computed_again(monkeypatch: pytest.MonkeyPatc
 
 def test_several_rounds_are_forecast_without_calibrating_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """At the pointer nothing may take seconds: one round is calibrated, and no other."""
-    monkeypatch.setattr(answers, "settled", lambda *_: pytest.fail("certified at the pointer"))
+    monkeypatch.setattr(answers, "calibrated", lambda *_: pytest.fail("certified at the pointer"))
     found = answer(asked(rounds=30), "numbers")
     assert (found["certified"], "curve" in found) == (False, False)
     with pytest.raises(pytest.fail.Exception, match="certified at the pointer"):
@@ -148,7 +148,7 @@ def test_an_unknown_part_is_refused() -> None:
 def test_the_upper_end_is_never_beyond_what_is_promised() -> None:
     """The search for epsilon stops earlier than that for the noise, whose promise is certified."""
     request = PlanRequest(task="histogram", n=60, size=204, mechanism="subset", epsilon=0.363, delta=4.45e-12)
-    assert settled(request).poll.guarantee.epsilon(delta=4.45e-12).upper > 0.363, "the control"
+    assert calibrated(request).poll.guarantee.epsilon(delta=4.45e-12).upper > 0.363, "the control"
     upper = answer(request, "curve")["interval"]["upper"]
     assert (upper["value"], upper["text"]) == (0.363, "0.363")
 

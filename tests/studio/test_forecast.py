@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shuffledp.mechanisms.best_local import best_alone
+from shuffledp.mechanisms.baselines import best_alone
 from shuffledp.poll import Poll
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion

@@ -17,7 +17,7 @@ from shuffledp.design import Design
 from shuffledp.judge.effort import Effort
 from shuffledp.judge.reports import counted
 from shuffledp.page import html
-from shuffledp.record import HASHED, Asked, Record
+from shuffledp.record import HASHED, Context, Record
 from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.release.released import Release
 from shuffledp.storage.canonical import digest_of
@@ -161,7 +161,7 @@ def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
     rng = np.random.default_rng(7)
     tally = protocol.randomizer.mixed(protocol.tally(Reporter.of(design).encode(values, rng=rng)), rng=rng)
     by = "region" if design.question.type == "crosstab" else None
-    asked = Asked(question=design.question.type, source="people.csv", column="x", by=by)
+    asked = Context(question=design.question.type, source="people.csv", column="x", by=by)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 

@@ -15,7 +15,7 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.record import Asked, Record
+from shuffledp.record import Context, Record
 from shuffledp.release.files import _write_beside, _write_csv
 from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.verify import Verification, verify
@@ -40,7 +40,7 @@ def large() -> tuple[str, str]:
     votes = _with_sum(votes, 60 * size, rng)
     tally = np.append([60], votes)
     estimate = estimate_of(design, tally)
-    asked = Asked(question=design.question.type, source="s", column="c")
+    asked = Context(question=design.question.type, source="s", column="c")
     made = record_of(design, tally, estimate, asked=asked, missing=0)
     return json.dumps(made.as_json()), _table(estimate)
 

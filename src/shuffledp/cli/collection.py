@@ -52,7 +52,7 @@ PINNED = "\nIts digest, which people pin; publish it where they trust it:\n"
 collection = group("collection")
 
 Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
-Asked = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
+Text = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
 
 
 def moment(text: str) -> int:
@@ -87,7 +87,7 @@ def new(
     design: options.Designed,
     shuffler: Shuffler,
     out: options.NewFolder,
-    question: Asked = None,
+    question: Text = None,
     round_: int | None = whole(
         "round",
         QUESTION,
@@ -189,7 +189,7 @@ def search_(
     design: Path = flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE"),
     shuffler: Shuffler,
     out: options.NewFolder,
-    question: Asked = None,
+    question: Text = None,
 ) -> None:
     """Announce a search for frequent words: its first level, a collection for some of the people.
 

@@ -275,7 +275,6 @@ def _plan(
     asking: TypedCommand, question: "Request", design: "Design", missing: int | None, remarks: Sequence[str]
 ) -> None:
     """What would be done, what it would be worth, and what it would cost."""
-    from shuffledp.client import sparse
     from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.files import holds_release
@@ -325,7 +324,7 @@ def _plan(
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
         show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
-    if said := sparse(design, design.poll.predicted_stderr()):
+    if said := design.sparse(design.poll.predicted_stderr()):
         show.warnings(said)
     show_cost(receipt, (receipt or {}).get("more"))
     if asking.keeping.force and asking.keeping.out is not None and holds_release(asking.keeping.out):

@@ -43,7 +43,7 @@ from shuffledp.engines.spark_commit import (
 )
 from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, shown
-from shuffledp.record import Asked
+from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.categories import Categories, categories_of, parts_of
 from shuffledp.release.files import check_folder
@@ -52,6 +52,7 @@ from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
 from shuffledp.release.top_release import finished_search
+from shuffledp.search.found import Found
 from shuffledp.search.search import Search
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
 from shuffledp.tables.values import JoinedPlaces, Numbers, Places
@@ -91,7 +92,7 @@ def encode(
     """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
     or an address such as ``hdfs:///tmp/poll``, where all workers can write.
 
-    ``design`` is one, a protocol, or the file of a design. Values are read as on files: missing
+    ``design`` is one, a poll, or the file of a design. Values are read as on files: missing
     ones count as ``missing`` or are left out, ``clip`` moves numbers to the nearest bound,
     ``cleaning`` says what of messy texts is forgiven. With ``tallied``, each task keeps the sums of
     its reports and no report; that is all that an estimate needs.
@@ -112,10 +113,10 @@ def encode(
                 ("Add ", Argument("out", "work"), ", a new folder that all workers share."),
             )
         )
-    settled = design_of(design)
+    agreed = design_of(design)
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-    return encode_column(asked, settled, out, tallied=tallied)
+    return encode_column(asked, agreed, out, tallied=tallied)
 
 
 def count(
@@ -137,16 +138,16 @@ def count(
     than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
     """
     check_running(session)
-    settled = None if design is None else design_of(design)
+    agreed = None if design is None else design_of(design)
     path = folder.path if isinstance(folder, EncodedFolder) else folder
     budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
     if budget is not None and out is None:
         raise InvalidInput(
             "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
         )
-    counted = count_folder(session, path, design=settled)
+    counted = count_folder(session, path, design=agreed)
     if out is not None:
-        seal_counts(counted, Path(out), design=settled, budget=budget, force=force)
+        seal_counts(counted, Path(out), design=agreed, budget=budget, force=force)
     return counted
 
 
@@ -217,13 +218,13 @@ def release(
     Delete ``work`` when it does.
     """
     check_words(Argument("title"), title)
-    settled = design_of(design)
+    agreed = design_of(design)
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
     budget = Budget.of(None if ledger is None else Path(ledger), population, limit_epsilon, limit_delta)
-    words = _question(settled, asked, column, title).asked()
+    words = _question(agreed, asked, column, title).asked()
     folder = None if out is None else Path(out)
-    return release_column(asked, settled, words, work=work, folder=folder, budget=budget, force=force)
+    return release_column(asked, agreed, words, work=work, folder=folder, budget=budget, force=force)
 
 
 def _column(frame: DataFrame, name: object, *, keep: str, **rules: Any) -> SparkColumn:
@@ -265,7 +266,7 @@ HASHED = 8  # hexadecimal digits of the hash that decide a level: 32 bits, as a 
 def release_search_column(
     column: SparkColumn,
     search: Search,
-    asked: Asked,
+    asked: Context,
     *,
     surveyed: Surveyed,
     work: str,
@@ -291,7 +292,7 @@ def release_search_column(
             f"this one."
         )
     key, tallies, notes = place.claim().batch, list[NDArray[np.int64]](), tuple[str, ...]()
-    while isinstance(step := search.next(tallies), Design):
+    while not isinstance(step := search.next(tallies), Found):
         number = len(tallies)
         group = at_level(column.ids or "", key, search, number, onwards=step.resolved.counting)
         mine = replace(column, frame=column.frame.where(group))

@@ -45,7 +45,7 @@ from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn,
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
 from shuffledp.errors import InvalidInput, shown
 from shuffledp.randomizers.randomizer import Reporting
-from shuffledp.record import Asked
+from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import check_sayable
@@ -103,7 +103,7 @@ class Claim:
         return canonical(replace(self, batch=other.batch).as_json()) == canonical(other.as_json())
 
     @property
-    def settled(self) -> Design:
+    def decoded(self) -> Design:
         """The design, read."""
         return Design.from_json(self.design)
 
@@ -299,7 +299,7 @@ def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool
 
 
 def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFolder:
-    design = claim.settled
+    design = claim.decoded
     phones, reader = _phones(column, design), column.reader(design)
     task, made = (PartitionTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
     people, session = column.people(reader), column.frame.sparkSession
@@ -330,13 +330,13 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
     claim = folder.claim()
     if design is not None:
         check_design(folder.title, claim.design, design)
-    settled = claim.settled
-    law = Reporter.of(settled).randomizer
+    design = claim.decoded
+    law = Reporter.of(design).randomizer
     parts = folder.parts(whole=claim.tallied)
     facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "batches": (claim.batch,)}
     with one_sentence():
         if not claim.tallied:
-            return _votes(session, parts, settled, law).counted(settled, **facts)
+            return _votes(session, parts, design, law).counted(design, **facts)
         rows = _read(session, parts, TALLIED)
         tasks = rows.select("partition", "rows").toArrow()
         if sorted(tasks["partition"].to_pylist()) != list(range(len(parts))):
@@ -346,13 +346,13 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
         facts["missing"] = sums.missing
     if claim.ids is not None:
         facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.reports - sums.missing
-    return sums.counted(settled, **facts)
+    return sums.counted(design, **facts)
 
 
 def release_column(
     column: SparkColumn,
     design: Design,
-    asked: Asked,
+    asked: Context,
     *,
     work: object,
     folder: Path | None = None,

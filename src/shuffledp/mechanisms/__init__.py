@@ -17,8 +17,7 @@ rows             the law of estimated rows
 exact_limits     limits where a normal law will not do
 shares           of those in a group, which share is in one of its cells
 estimate         ``Estimate``: values, standard errors, intervals
-best_curator     the best that a trusted curator does, by name
-best_local       the best that lone reports do, by name
+baselines        the best that a trusted curator does, and lone reports do, by name
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def calibrate(question: Any, target: Target, name: str | None = None, **choices:
             f"usual one."
         )
     name = known[0] if name is None else name
-    if "view" in choices and name != "oue":
+    if "view" in choices and not kind_of(name).has_sums(name):
         raise InvalidInput(
             f'the view "sums" must be of the mechanism oue, got {name}. Its reports are bits, one for each category; '
             f"others are not added up."

@@ -26,6 +26,7 @@ class Dummies(Faked):
 
     trust = ADDING
     title = "shuffler's dummies (sealed)"
+    poisson = "shuffler's Poisson dummies (sealed)"  # which err less over many rounds
 
     law: AddedDummies
 
@@ -63,6 +64,10 @@ class Dummies(Faked):
         if levels is not None and branches is not None:
             return Tree.of_shape(target, question.size, (levels, branches), kind=kind)
         return Tree.best(target, question.size, question.workload(question.size), kind=kind)
+
+    def named(self, name: str) -> str:
+        """With the kind of dummies that was chosen."""
+        return name.replace(self.title, self.poisson) if self.law.kind == "poisson" else name
 
     @property
     def _numbers(self) -> FakeVotes:

@@ -17,7 +17,7 @@ from shuffledp.errors import InvalidInput, check_probability
 from shuffledp.mechanisms.rows import Rows
 
 if TYPE_CHECKING:
-    from shuffledp.page.svg_file import SvgFigure
+    from shuffledp.page.svg import SvgFigure
 
 NOT_FOR_RELEASE = "not for release: a seeded generator was used, so whoever knows the seed knows the noise"
 SHOWN, BRIEF = 20, 3  # rows of the table, and of the line
@@ -112,7 +112,7 @@ class Estimate:
         """The estimates as bars with their intervals, which a notebook shows; ``.save("x.svg")``
         writes them.
         """
-        from shuffledp.page.svg_file import estimates_svg  # loaded when called
+        from shuffledp.page.page import estimates_svg  # loaded when called
         from shuffledp.record import Estimates
 
         columns = (self.values, self.stderr, *self.interval(level), *self.simultaneous(level))

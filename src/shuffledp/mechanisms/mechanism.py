@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
-from shuffledp.mechanisms.shuffler import Bag, as_tally, check_most, check_tally
+from shuffledp.mechanisms.shuffler import Bag, as_tally, check_most
 from shuffledp.randomizers.family import family_of
 from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened
 from shuffledp.sampling import Rng
@@ -78,6 +78,17 @@ class Mechanism(ABC):
     def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
         """The choices that a plan compares, by what they are called."""
         return {cls.title: {}}
+
+    @classmethod
+    def has_sums(cls, name: str) -> bool:
+        """Whether the shuffler can add up the reports of the mechanism of this name, and hand on no
+        report.
+        """
+        return False
+
+    def named(self, name: str) -> str:
+        """What it is called where its kind is called ``name``."""
+        return name
 
     def answering(self, question: Any, n: int) -> Self:
         """The same as it runs, if it answers the question of ``n`` people."""
@@ -166,7 +177,7 @@ class Mechanism(ABC):
 
     def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
         """A tally as people and votes, or refused if no bag of ``n`` people could have it."""
-        found: Opened = self.law.opened(check_tally(counts, self.law.tally_size, n))
+        found: Opened = self.law.opened(_tally(counts, self.law.tally_size, n))
         return found
 
     def check(self, counts: Ints, honest: int) -> None:
@@ -278,3 +289,21 @@ class Voting(Mechanism):
         sizes = {1} if isinstance(workload, Each) else {size for size, _, _ in self._sizes(workload)}
         laws = [self._group(size, people) for size in sizes]
         return math.sqrt(max(float(law.variance(held, people)) for law in laws for held in (0, people)))
+
+
+def _tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
+    """Return ``counts`` as how often each of ``length`` reports was sent."""
+    seen = as_tally(counts)
+    # no entry above n is summed, so that the sum does not wrap
+    if (
+        seen.shape != (length,)
+        or seen.dtype.kind not in "iu"
+        or seen.min() < 0
+        or seen.max() > n
+        or not 1 <= seen.sum(dtype=np.float64) <= n
+    ):
+        raise InvalidInput(
+            f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count "
+            f"the bag's reports."
+        )
+    return seen.astype(np.int64)

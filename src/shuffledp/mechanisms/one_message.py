@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
+from shuffledp.domain import NAMING
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
@@ -24,11 +25,11 @@ from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.local_hash import OLH
 from shuffledp.randomizers.matrix import Unmixed
 from shuffledp.randomizers.parameters import check_epsilon0
-from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened, Randomizer
+from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.randomizers.unary import OUE, RAPPOR, UnaryEncoding
-from shuffledp.randomizers.wrappers import OneLevel, VotingCheckIn
+from shuffledp.randomizers.unary import OUE, RAPPOR
+from shuffledp.randomizers.wrappers.levels import OneLevel, voting
 from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Weights, Workload
 
@@ -83,7 +84,7 @@ class OneMessage(Voting):
     @classmethod
     def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
         if not question.ordered:
-            return {"" if name == "krr" else name: {}}
+            return {"" if name == NAMING[0] else name: {}}
         from shuffledp.mechanisms.levels import level_sizes
 
         levels = {f"{len(sizes)} levels": {"levels": sizes} for sizes in level_sizes(question.size)}
@@ -93,20 +94,21 @@ class OneMessage(Voting):
         """Any law whose reports vote, or that has a matrix, may stand in for k-ary randomized
         response.
         """
-        given: Any = self.law
-        if isinstance(given, Randomizer) and not isinstance(given, VotingRandomizer):
-            levels = OneLevel.of(given) if question.ordered else None
-            given = levels or VotingCheckIn.of(given) or Unmixed.of(given) or given
-        if not isinstance(given, VotingRandomizer) or "krr" not in question.mechanisms:
+        law = voting(self.law, ordered=question.ordered)
+        if law is None or NAMING[0] not in question.mechanisms:
             raise InvalidInput(
                 f"randomizer must be one whose reports vote, such as OUE(k=16, epsilon0=4.0), or one with a matrix, "
-                f"got {given!r}. To choose its noise for a promise, call calibrate(...)."
+                f"got {self.law!r}. To choose its noise for a promise, call calibrate(...)."
             )
-        found = mechanism_of(given.realised, self.view)
+        found = mechanism_of(law.realised, self.view)
         return found.checked(question) if type(found) is OneMessage else found.answering(question, n)
 
+    @classmethod
+    def has_sums(cls, name: str) -> bool:
+        return getattr(ENCODERS.get(name), "summed", None) == name
+
     def adds_up(self, question: Any) -> bool:
-        return isinstance(self.law, UnaryEncoding) and "oue" in question.mechanisms
+        return self.law.summed in question.mechanisms
 
     def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
         if self.view == "sums":

@@ -169,21 +169,3 @@ def as_tally(counts: ArrayLike) -> NDArray[Any]:
         return np.asarray(counts)
     except ValueError:
         return np.empty(0)
-
-
-def check_tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
-    """Return ``counts`` as how often each of ``length`` reports was sent."""
-    seen = as_tally(counts)
-    # no entry above n is summed, so that the sum does not wrap
-    if (
-        seen.shape != (length,)
-        or seen.dtype.kind not in "iu"
-        or seen.min() < 0
-        or seen.max() > n
-        or not 1 <= seen.sum(dtype=np.float64) <= n
-    ):
-        raise InvalidInput(
-            f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count "
-            f"the bag's reports."
-        )
-    return seen.astype(np.int64)

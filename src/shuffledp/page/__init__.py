@@ -9,8 +9,7 @@ tables     the tables of a release as rows of numbers, whatever was asked
 sentences  what the terminal says, too
 numerals   numbers, in words and figures
 charts     figures as SVG that keeps its type size on every screen; also the weeks of a series
-svg        axes, ticks and shapes, all escaped
-svg_file   a figure alone, for a notebook or a file
+svg        axes, ticks and shapes, all escaped, and a figure alone, for a notebook or a file
 
 Templates escape everything. Python prepares numbers and facts, and templates say the sentences. To
 add a question, write ``questions/<name>/section.html``; ``values.html`` has what it need not say.

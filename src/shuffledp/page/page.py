@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from shuffledp import wording
 from shuffledp.errors import InvalidInput
 from shuffledp.page import facts, numerals, sentences
-from shuffledp.page.drawings import Drawings
-from shuffledp.page.svg import Chart, Markup, printable
+from shuffledp.page.drawings import Drawings, bars_of
+from shuffledp.page.numerals import count, exact, scientific, tied
+from shuffledp.page.svg import Chart, Markup, SvgFigure, printable, sheet
 from shuffledp.questions import OURS, folder_of, origin_of
 from shuffledp.record import Estimates, Record, data_block, read_record
 from shuffledp.schema import unusual
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 BLANK = re.compile(r"[ \t]*\n(?:[ \t]*\n)+|\n[ \t]+(?=<)")  # what templates leave between lines
 MARKED = re.compile(r"<[^>]*>")
+SEEDED = ", not for release"
 
 
 class Parts:
@@ -123,10 +125,23 @@ def html(record: Record) -> str:
         ) from error
 
 
-def caption_of(found: Estimates) -> str:
-    """What is said below a chart of estimates of which no more is known."""
+def release_svg(record: Record) -> SvgFigure:
+    """The chart of a release by itself."""
+    shown, bound = ResultPage(record), record.certificate.epsilon
+    words = [
+        f"{count(record.counted.people)} people",
+        f"ε ≤ {scientific(bound.upper, up=True)} at δ = {exact(bound.delta)}{'' if record.secure else SEEDED}",
+        *([f"accuracy {shown.said('accuracy')} ({shown.said('accuracy_of')})"] if record.estimates.value else ()),
+    ]
+    charts = [(shown.said("in_words"), chart)] if (chart := shown.chart) is not None else []
+    return SvgFigure(shown.name, tied("; ".join(words)), charts, shown.said("caption"))
+
+
+def estimates_svg(found: Estimates, reports: int, *, secure: bool) -> SvgFigure:
+    """Estimates of which no more is known."""
+    promise = f"{count(reports)} reports{'' if secure else SEEDED}"
     usual = Parts(environment().get_template("values.html").make_module({"found": found}))
-    return _text(usual.caption())
+    return SvgFigure("Estimates", promise, [("", bars_of(found))], _text(usual.caption()))
 
 
 def _text(written: str) -> str:
@@ -149,11 +164,6 @@ def rendered(template: str, **context: Any) -> str:
     """A template, filled in."""
     style = Markup(sheet("charts") + sheet("style"))
     return BLANK.sub("\n", environment().get_template(template).render(style=style, **context)).strip() + "\n"
-
-
-def sheet(name: str) -> str:
-    """A style sheet of the page: ``charts``, or ``style`` for all else and the colors."""
-    return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
 
 
 @cache

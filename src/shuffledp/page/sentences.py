@@ -7,7 +7,6 @@ from __future__ import annotations
 from shuffledp.page.facts import swayed_rows
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, level, many
 from shuffledp.record import Ends, Record
-from shuffledp.record.question_kinds import DISTRIBUTIONS
 
 __all__ = [
     "CLIPPED_ENDS",
@@ -134,7 +133,7 @@ def influence(record: Record) -> str | None:
     if not moved:
         return None
     what = "any estimate" if len(moved) > 1 else "the estimate"
-    if record.question.type in DISTRIBUTIONS:
+    if record.question.ordered:
         what = "the number of people below any cut point"
     largest = max(moved, key=lambda each: float("inf") if each is None else each)
     if largest is None:

@@ -1,14 +1,25 @@
 """Axes, ticks and shapes, in markup that leaves nothing unescaped. Across, places are shares of the
 width and texts keep their size: the same drawing fits a phone, a desk and a sheet of paper.
+
+A figure alone, which a notebook shows and a browser opens, brings its own style and is white, so
+that it can be read on a light and on a dark page.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from textwrap import wrap
+
+from shuffledp.errors import InvalidInput
+from shuffledp.storage.files import replace_file
 
 ACROSS = 1000.0  # units of a window's width
 WIDE = {"W", "F"}  # East Asian letters, twice as wide as others
@@ -17,6 +28,11 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", 
 # name could look like another.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 VOID = {"meta", "br", "hr"}
+WIDTH, EDGE, LINE = 720.0, 24.0, 20.0
+COLUMNS, TITLE = 92, 56  # letters of a line, and of the title, which has one
+# What a chart draws beyond its box: on the left, on the right, above and below.
+BEYOND = {"bars": (0.0, 0.0, 0.0, 0.0), "scale": (8.0, 8.0, 8.0, 0.0), "curve": (56.0, 12.0, 12.0, 32.0)}
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 
 Content = object  # text, a number, Markup, None for nothing, or an iterable of those
 
@@ -215,3 +231,89 @@ def _share(value: float) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SvgFigure:
+    """Charts, each below words of its own, between a ``title`` with the ``promise`` and a
+    ``caption``.
+    """
+
+    title: str
+    promise: str
+    charts: Sequence[tuple[str, Chart]]
+    caption: str
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write an .svg file and return its path. It appears whole or not at all."""
+        path = Path(path)
+        if path.suffix.lower() != ".svg":
+            better = path.with_suffix(".svg") if path.name else Path("estimates.svg")
+            raise InvalidInput(
+                f"the figure of an answer must end in .svg, got {str(path)!r}. Write {str(better)!r}: a browser opens "
+                f"it."
+            )
+        drawn = self._repr_svg_()
+        replace_file(path, lambda temporary: temporary.write_text(drawn + "\n", encoding="utf-8"))
+        return path
+
+    def __repr__(self) -> str:
+        """In a line: what it is of."""
+        return f"<SvgFigure: {self.title}; {self.promise}>"
+
+    def _repr_svg_(self) -> str:
+        """For notebooks."""
+        content: list[Markup] = []
+        y = EDGE + LINE / 2.0
+
+        def say(words: str, color: str, weight: int = 400, size: int = 14) -> None:
+            nonlocal y
+            for each in wrap(words, COLUMNS):
+                look = {"fill": _colors()[color], "font_weight": weight, "font_size": size}
+                content.append(element("text", each, x=EDGE, y=y, **look))
+                y += LINE
+
+        say(shortened(self.title, TITLE), "dark", 650, 18)
+        say(self.promise, "soft")
+        for words, chart in self.charts:
+            left, right, above, below = BEYOND[chart.kind]
+            y += LINE / 2.0
+            say(words, "ink")
+            width = WIDTH - 2.0 * EDGE - left - right
+            place = {"x": EDGE + left, "y": y + above, "width": width, "height": chart.height}
+            content.append(element("svg", chart, overflow="visible", **place))
+            y += above + chart.height + below + LINE
+        y += LINE / 2.0
+        say(self.caption, "soft")
+        size = {"width": WIDTH, "height": y + EDGE / 2.0}
+        return element(
+            "svg",
+            element("title", self.title),
+            element("desc", f"{self.promise}. {self.caption}"),
+            element("style", _style()),
+            element("rect", **size, fill=_colors()["paper"]),
+            content,
+            xmlns="http://www.w3.org/2000/svg",
+            role="img",
+            **size,
+            viewBox=f"0 0 {size['width']} {size['height']}",
+            font_family=FONT,
+            font_size="16",
+        )
+
+
+def sheet(name: str) -> str:
+    """A style sheet of the page: ``charts``, or ``style`` for all else and the colors."""
+    return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
+
+
+@cache
+def _colors() -> dict[str, str]:
+    """The colors of a page in the light."""
+    return dict(re.findall(r"--([a-z-]+): ([^;]+);", sheet("style").partition("@media")[0]))
+
+
+@cache
+def _style() -> Markup:
+    """The rules of charts without variables, which few programs but browsers know."""
+    return Markup(re.sub(r"var\(--([a-z-]+)\)", lambda found: _colors()[found[1]], sheet("charts")))

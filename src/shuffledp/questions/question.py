@@ -45,6 +45,7 @@ COUNTED: dict[str, Any] = {
     "error": "standard error of a value's count, root mean square over values",
     "worst": "largest standard error that the count of any one value can have, whatever the data",
 }
+LISTED = ("together", "blocks", "digest")  # what the record of a question that counts people has
 
 
 @part
@@ -67,6 +68,7 @@ class Question(Part):
     choices: ClassVar[tuple[str, ...]] = ()
     compared: ClassVar[tuple[str, ...] | None] = None  # fields that reports must agree in; None: all
     planned: ClassVar[Planned | None] = None
+    recorded: ClassVar[tuple[str, ...]] = ()  # fields of its record that not every question has
 
     type: Any
 
@@ -189,21 +191,6 @@ class Question(Part):
         groups shares are asked.
         """
         return {}
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionKind:
-    """The names of the questions of a kind, also of those of other distributions: those with the
-    ``field``, or that count people, value by value.
-    """
-
-    field: str = ""
-    counts: bool = False
-
-    def __contains__(self, name: object) -> bool:
-        """Whether the question of that name is of the kind."""
-        kind = kind_of(name)
-        return self.field in kind.field_names() or (self.counts and kind.counts)
 
 
 def lineage(name: object) -> list[str]:

@@ -56,9 +56,9 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
             f"the randomizer must be one of {', '.join(sorted(FAMILIES))} to be written down, got "
             f"{type(randomizer).__name__}. Use one of those."
         )
-    settled = randomizer.settled
-    parameters = {each: _plain(getattr(settled, each)) for each in family.parameters}
-    return {"type": family.law, **parameters, "integers": [str(each) for each in settled.integers]}
+    explicit = randomizer.explicit
+    parameters = {each: _plain(getattr(explicit, each)) for each in family.parameters}
+    return {"type": family.law, **parameters, "integers": [str(each) for each in explicit.integers]}
 
 
 def _plain(value: Any) -> Any:

@@ -159,6 +159,13 @@ class Reporting(ABC):
         return 1
 
     @property
+    def inseparable(self) -> bool:
+        """Whether a person's messages say something only together: without one, the rest adds up to
+        anything.
+        """
+        return False
+
+    @property
     def single(self) -> bool:
         """Whether every report votes for exactly one value, so that the votes count the reports."""
         return False
@@ -409,7 +416,7 @@ class Randomizer(ABC):
         )
 
     @property
-    def settled(self) -> Self:
+    def explicit(self) -> Self:
         """The same with every parameter written out that epsilon0 would choose."""
         return self
 

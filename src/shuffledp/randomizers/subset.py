@@ -87,7 +87,7 @@ class SubsetSelection(MixingRandomizer):
         return Fraction(self.w - 1, self.k - 1)
 
     @property
-    def settled(self) -> SubsetSelection:
+    def explicit(self) -> SubsetSelection:
         return dataclasses.replace(self, size=self.w)
 
     @property

@@ -30,7 +30,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,6 +63,8 @@ class VotingRandomizer(Randomizer, Reporting):
     """A randomizer of the categories 0, ..., k - 1 whose reports vote for some of them."""
 
     __slots__ = ()
+
+    summed: ClassVar[str] = ""  # the mechanism of which a shuffler may add up the bits; empty without
 
     k: int
 
@@ -404,9 +406,9 @@ class MixingRandomizer(SupportRandomizer):
         """Sending noise in place of some reports lowers epsilon0, as long as base law and supports
         stay: the same share, and all that is not epsilon0.
         """
-        settled = self.settled
-        names = (each.name for each in dataclasses.fields(settled) if each.name != "epsilon0")  # type: ignore[arg-type]
-        return (self.share, *(getattr(settled, name) for name in names))
+        law = self.explicit
+        names = (each.name for each in dataclasses.fields(law) if each.name != "epsilon0")  # type: ignore[arg-type]
+        return (self.share, *(getattr(law, name) for name in names))
 
     @property
     def stray(self) -> Fraction:

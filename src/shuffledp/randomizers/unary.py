@@ -98,6 +98,8 @@ class UnaryEncoding(SupportRandomizer):
 
     __slots__ = ()
 
+    summed = "oue"
+
     @property
     @abstractmethod
     def thresholds(self) -> tuple[int, int]:

@@ -15,8 +15,7 @@ from shuffledp.accounting.messages.reductions import Inexact
 from shuffledp.accounting.reductions import Theorem
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.design import Design
-from shuffledp.mechanisms.best_curator import best_curator
-from shuffledp.mechanisms.best_local import best_alone
+from shuffledp.mechanisms.baselines import best_alone, best_curator
 from shuffledp.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.wording import statement, statement_ids
 

@@ -18,9 +18,9 @@ from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
-from shuffledp.page.svg_file import release_svg
+from shuffledp.page.page import release_svg
 from shuffledp.record import Record
-from shuffledp.record.findings import FINDINGS
+from shuffledp.record.parts import FINDINGS
 from shuffledp.schema import Part
 from shuffledp.storage.files import check_new_folder, new_folder, write_table
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp import __version__
-from shuffledp.client import Reporter, cautions
+from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.errors import (
     CertificateError,
@@ -34,9 +34,9 @@ from shuffledp.errors import (
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.questions import options_module
-from shuffledp.record import Asked, Collected, Counted, Estimates, LedgerEntry, Made, Record
+from shuffledp.record import Collected, Context, Counted, Estimates, LedgerEntry, Made, Record
 from shuffledp.record import Tally as TallyPart
-from shuffledp.record.findings import FINDINGS
+from shuffledp.record.parts import FINDINGS
 from shuffledp.release.arguments import Promise, budget_of, promise_of, reading
 from shuffledp.release.budget import Budget, Spent, Unnoted
 from shuffledp.release.certificate import certificate, comparison
@@ -80,7 +80,7 @@ def estimate_of(
         if reports == n
         else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
-    said = cautions(design, design.poll.predicted_stderr(), design.resolved.scale(design.n))
+    said = design.cautions(design.poll.predicted_stderr(), design.resolved.scale(design.n))
     estimate = design.poll.analyse_counts(tally, secure=secure, notes=(*notes, *said))
     moved = design.resolved.clipped
     return replace(estimate, labels=(moved,)) if clipped and moved is not None else estimate
@@ -116,7 +116,7 @@ def record_of(
     tally: NDArray[np.int64],
     estimate: Estimate,
     *,
-    asked: Asked,
+    asked: Context,
     missing: int | None,
     repeated: int | None = None,
     collected: Collected | None = None,
@@ -207,7 +207,7 @@ def _estimates(
     tally: NDArray[np.int64],
     estimate: Estimate,
     kept: NDArray[np.intp],
-    asked: Asked,
+    asked: Context,
     level: float,
 ) -> Estimates:
     question, poll = design.resolved, design.poll
@@ -265,7 +265,7 @@ def finished(
     counted: Tally,
     folder: Path | None,
     *,
-    asked: Asked,
+    asked: Context,
     missing: int | None,
     repeated: int | None,
     spent: Spent | None,
@@ -328,11 +328,11 @@ def opened(question: Any, rng: Rng) -> Iterator[tuple[Any, Values]]:
     """
     column = question.open()
     named = None if column.bare and column.name == VALUES else column.name
-    settled = question.named(named)
-    with settled.values(column, rng=rng) as values:
+    request = question.named(named)
+    with request.values(column, rng=rng) as values:
         for each in values.remarks:
             warnings.warn(spelled((each, ".")), stacklevel=6)  # where somebody calls sdp.count
-        yield settled, values
+        yield request, values
 
 
 def described(name: str, data: object, column: object, given: Mapping[str, Any]) -> tuple[Any, Promise, Budget | None]:
@@ -344,9 +344,9 @@ def described(name: str, data: object, column: object, given: Mapping[str, Any])
 def answered(name: str, data: object, column: object, given: Mapping[str, Any], rng: Rng) -> Release:
     """The release that answers the question of that name with the options that were ``given``."""
     request, promise, budget = described(name, data, column, given)
-    with opened(request, rng) as (settled, values):
-        design = settled.design(values.count, promise)
-        made: Release = settled.release(values, design, budget=budget, rng=rng)
+    with opened(request, rng) as (named, values):
+        design = named.design(values.count, promise)
+        made: Release = named.release(values, design, budget=budget, rng=rng)
         return made
 
 

@@ -13,8 +13,9 @@ from typing import Any
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page.facts import quantile_rows, range_rows
 from shuffledp.page.numerals import many
+from shuffledp.page.page import release_svg
 from shuffledp.page.sentences import CLIPPED_ENDS, clipping, not_the_values
-from shuffledp.page.svg_file import SvgFigure, release_svg
+from shuffledp.page.svg import SvgFigure
 from shuffledp.record import Certificate, LedgerEntry, Record
 from shuffledp.release.files import LEVEL, EstimateTable, ShareRow, share_rows, write_release
 from shuffledp.storage.files import check_new_folder

@@ -13,8 +13,8 @@ from shuffledp.domain import Missing, Stored, one_name, per_column
 from shuffledp.errors import Argument, InvalidInput, Refusal, name_of
 from shuffledp.poll import Poll
 from shuffledp.questions.question import Question
-from shuffledp.record import Asked, InSeries
-from shuffledp.record.asked_about import CLIPPED_TO_BOUNDS
+from shuffledp.record import Context, InSeries
+from shuffledp.record.parts import CLIPPED_TO_BOUNDS
 from shuffledp.release.arguments import Promise
 from shuffledp.release.released import Release
 from shuffledp.sampling import Rng
@@ -156,7 +156,7 @@ class Request:
 
         return release(self, values, design, folder, **how)
 
-    def asked(self) -> Asked:
+    def asked(self) -> Context:
         """The question in words, for the record."""
         domain = self.domain
         if domain.bounds is not None:
@@ -164,7 +164,7 @@ class Request:
         else:
             columns: Any = getattr(domain, "columns", (domain,))
             outside = self._each([_rule("refused", column.rest) for column in columns])
-        return Asked(
+        return Context(
             question=self.question.type,
             what=self.what,
             title=self.title,

@@ -11,7 +11,7 @@ from shuffledp.client import read_design
 from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
 from shuffledp.poll import certify
-from shuffledp.record import Asked, Collected
+from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import charged, check_sayable, finished, standing
@@ -82,7 +82,7 @@ def shuffle(
     if design is not None:
         for file in files:
             check_design(repr(str(file.path)), file.header.design, design)
-    settled, spent = certify(design or Design.from_json(files[0].header.design)), None
+    certified, spent = certify(design or Design.from_json(files[0].header.design)), None
 
     def spend() -> None:
         nonlocal spent
@@ -90,7 +90,7 @@ def shuffle(
         spent = (
             None
             if budget is None
-            else budget.spend(settled, f"{settled.question.type}, shuffled", batches=batches, held_back=True)
+            else budget.spend(certified, f"{certified.question.type}, shuffled", batches=batches, held_back=True)
         )
 
     def begin() -> None:
@@ -98,14 +98,14 @@ def shuffle(
         if spent is not None:
             spent.begin()
 
-    source, law = None if rng is None else source_of(rng), settled.poll.randomizer
+    source, law = None if rng is None else source_of(rng), certified.poll.randomizer
     for file in files:
         if file.header.width != law.form.width:
             raise InvalidInput(
                 f"{str(file.path)!r} must hold the {law.messages} messages of each person in a row, got others. Leave "
                 f"the file out."
             )
-    honest, most = settled.honest, settled.n
+    honest, most = certified.honest, certified.n
     done = shuffle_files(
         files,
         out,
@@ -120,7 +120,7 @@ def shuffle(
         tick=tick,
     )
     if spent is not None:
-        spent.publish(digest_of({"reports": done.file.count, "design": settled.digest}), out)
+        spent.publish(digest_of({"reports": done.file.count, "design": certified.digest}), out)
     return Mixed(done.file, done.file.count // law.messages, done.dropped, spent)
 
 
@@ -141,22 +141,22 @@ def analyse(
     file = open_reports(path, stage="shuffled")
     if design is not None:
         check_design(repr(str(path)), file.header.design, design)
-    settled = certify(design or Design.from_json(file.header.design))
-    check_sayable(settled)
-    counted = tally_file(file, settled.poll.tally, check=settled.poll.randomizer.check_reports, tick=tick)
-    asked = _asked(settled, "shuffled", path, title)
-    return finished(settled, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
+    certified = certify(design or Design.from_json(file.header.design))
+    check_sayable(certified)
+    counted = tally_file(file, certified.poll.tally, check=certified.poll.randomizer.check_reports, tick=tick)
+    asked = _asked(certified, "shuffled", path, title)
+    return finished(certified, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
 
 def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: str | None, force: bool) -> Release:
     """The same from a file of counted reports."""
     counted = read_counted(path)
-    settled = check_counts(counted, repr(str(path)), design)
-    check_sayable(settled)
-    asked = _asked(settled, "counted", path, title)
+    certified = check_counts(counted, repr(str(path)), design)
+    check_sayable(certified)
+    asked = _asked(certified, "counted", path, title)
     tallied = Tally(counted.votes, counted.reports, counted.secure)
     return finished(
-        settled,
+        certified,
         tallied,
         folder,
         asked=asked,
@@ -168,10 +168,10 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
     )
 
 
-def _asked(design: Design, made: str, path: Path, title: str | None) -> Asked:
+def _asked(design: Design, made: str, path: Path, title: str | None) -> Context:
     """What is known of a question whose reports came in a file."""
     what = f"{design.question.type} of {made} reports"
-    return Asked(question=design.question.type, what=what, title=title, source=name_of(path))
+    return Context(question=design.question.type, what=what, title=title, source=name_of(path))
 
 
 def seal_counts(
@@ -187,9 +187,9 @@ def seal_counts(
     ledger notes the seal of the file, by which it can be known from another.
     """
     check_apart(check_new_file(out, replace=force), *(() if budget is None else (budget.path,)))
-    settled, spent = check_counts(counted, "what was counted", design), None
+    certified, spent = check_counts(counted, "what was counted", design), None
     if budget is not None:
-        spent = budget.spend(settled, f"{settled.question.type}, counted", batches=counted.batches, held_back=True)
+        spent = budget.spend(certified, f"{certified.question.type}, counted", batches=counted.batches, held_back=True)
 
     def begin() -> None:
         check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
@@ -205,7 +205,7 @@ def seal_counts(
 def release_counts(
     counted: CountedReports,
     design: Design,
-    asked: Asked,
+    asked: Context,
     folder: Path | None = None,
     *,
     budget: Budget | None = None,
@@ -248,16 +248,16 @@ def check_counts(counted: CountedReports, title: str, design: Design | None) -> 
     """
     if design is not None:
         check_design(title, counted.design, design)
-    settled = certify(design or Design.from_json(counted.design))
-    check_crowd(counted.reports, settled.honest, settled.n)
-    law = settled.poll.randomizer
+    certified = certify(design or Design.from_json(counted.design))
+    check_crowd(counted.reports, certified.honest, certified.n)
+    law = certified.poll.randomizer
     if len(counted.votes) != law.tally_size or not law.adds_up(counted.votes, counted.reports):
         raise InvalidInput(
             f"the votes of {title} must be what {counted.reports:,} reports of its design add up to, got others. Count "
             f"the reports again."
         )
-    settled.poll.check_noise(counted.votes)
-    return settled
+    certified.poll.check_noise(counted.votes)
+    return certified
 
 
 def operated(counted: CountedReports) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ def operated(counted: CountedReports) -> tuple[str, ...]:
 
 
 def check_design(title: str, written: Mapping[str, Any], design: Design) -> None:
-    """Refuse reports of another design than the one that was settled."""
+    """Refuse reports of another design than the one that was given."""
     if digest_of(dict(written)) != design.digest:
         wrong = ", ".join(differences(design.as_json(), written))
         rule = (f"{title} must be of the design in ", Argument("design"))

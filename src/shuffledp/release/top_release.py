@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.record import Asked, Certificate, Collected, Counted, Estimates, Record
+from shuffledp.record import Certificate, Collected, Context, Counted, Estimates, Record
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise
 from shuffledp.release.budget import Budget, Spent
@@ -60,7 +60,7 @@ class SearchRequest(Request):
     def what(self) -> str:
         return f"top words{super(SearchRequest, self).what.removeprefix(str(self.question))}"
 
-    def asked(self) -> Asked:
+    def asked(self) -> Context:
         return replace(super(SearchRequest, self).asked(), categories=None, outside=None)
 
     def release(self, values: Values, design: Any, folder: Path | None = None, **how: Any) -> Release:
@@ -85,7 +85,7 @@ def release_search(
     spent = None if budget is None else budget.spend(search, question.what)
     with charged(spent):
         levels, tallies, secure = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]](), True
-        while isinstance(step := search.next(tallies), Design):
+        while not isinstance(step := search.next(tallies), Found):
             counted = _ask(step, values, levels, len(tallies), rng=rng, tick=tick)
             tallies.append(counted.votes)
             secure = secure and counted.secure
@@ -144,7 +144,7 @@ def _ask(design: Design, values: Values, levels: NDArray[np.uint8], asked: int, 
 
 def finished_search(
     found: Found,
-    asked: Asked,
+    asked: Context,
     folder: Path | None,
     *,
     missing: int | None,

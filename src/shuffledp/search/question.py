@@ -32,6 +32,7 @@ class LevelQuestion(Question):
     unit = "people"
     alone = False
     mechanisms = ("krr",)
+    recorded = ("search", "blocks")
 
     type: Annotated[Literal["top"], NEEDED] = "top"
     tokens: Texts | None

@@ -20,6 +20,7 @@ from scipy.special import bdtrc, gammaln
 BYTES, LONGEST, GOES_ON, OUT_OF = 210, 255, "…", 1 << 32
 COUNTING = 0.2  # the least share of those who count
 SHORT_GROUPS, SECOND_LAW, MISS, FAINT = 1e-3, 1e-3, 0.05, 1e-300
+LAW = "krr"  # of every report of a search
 NEARLY = 1e-6  # of a tail: far more than its sum loses in floats
 NOISE = 1e-9  # relative: rounding of the oracle
 
@@ -33,7 +34,7 @@ def recheck(record: dict[str, Any], judge: Any) -> list[Any]:
     search = record["counted"].get("search")
     if not search or not search["levels"]:
         return [judge.holds("the levels of the search", "none", "at least one", "the question", False)]
-    again, checks = _Again(record, search, judge), [judge.answers("krr")]
+    again, checks = _Again(record, search, judge), [judge.answers(LAW)]
     # Each part reads what the ones before it have found to be in order.
     for part in (again.sizes, again.levels, again.symbols, again.words):
         checks += part()
@@ -89,8 +90,8 @@ class _Again:
         right = right and search["delta"] >= FAINT and asked * search["share"] < OUT_OF
         if (own := search.get("counting_law")) is not None:  # of another form, it could not be read as this one
             right = own.keys() == {"type", "k", "epsilon0", "integers"} and len(own["integers"]) == 1
-            right = right and own["type"] == "krr"
-            yield self.judge.holds("randomizer of those who count", own["type"], "krr", "the question", right)
+            right = right and own["type"] == LAW
+            yield self.judge.holds("randomizer of those who count", own["type"], LAW, "the question", right)
         yield self.judge.holds("numbers of the search", claimed, found, "what can be searched for", right)
 
     def levels(self) -> Iterator[Any]:
@@ -263,7 +264,7 @@ class _Again:
         room = 2 * self.search["candidates"] + 1
         yield judge.equal("values that those who count can name", law.k, room, "what is followed")
         loud, how = law.implied <= Decimal(law.epsilon0), "the least noise that keeps epsilon0"
-        loud = loud and law.family == "krr" and law.integers == law.least_integers
+        loud = loud and law.family == LAW and law.integers == law.least_integers
         yield judge.holds("integers of those who count", law.integers, law.epsilon0, how, loud)
         right = own["epsilon0"] is not None and law.epsilon0 <= (first or 0.0)
         yield judge.holds("epsilon0 of those who count", law.epsilon0, first, "that of the design", right)

@@ -3,7 +3,7 @@ levels, with which laws, and from which votes on a prefix is followed. From the 
 follows the next level's design, or the end: a function of public numbers alone, so that whoever has
 the tallies arrives at the same levels.
 
-**Theorem.** Let ``honest`` people follow the protocol, settled before levels are drawn. Then the
+**Theorem.** Let ``honest`` people follow the protocol, chosen before levels are drawn. Then the
 whole search has at every epsilon at most the delta of ``first_design`` plus that of ``besides``,
 even for an analyst who knows the level of every person and every report of all but these.
 
@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,9 +85,7 @@ class Group(NamedTuple):
 
 @cache
 def _randomizer(law: Law) -> VotingRandomizer:
-    drawn = from_law(law.as_json())
-    assert isinstance(drawn, VotingRandomizer)
-    return drawn
+    return cast(VotingRandomizer, from_law(law.as_json()))
 
 
 @part
@@ -125,10 +123,11 @@ class Search(Terms):
                 f"share must leave as many people to count as a level has, got {self.share} of {OUT_OF} for each of "
                 f"{len(self.spans)} levels: fewer would be less hidden than the promise says. {REMEDY}"
             )
-        if self.law.values != room_of(self.alphabet.size, self.candidates, self.spans) or self.law.type != "krr":
+        room, known = room_of(self.alphabet.size, self.candidates, self.spans), LevelQuestion.mechanisms
+        if self.law.values != room or self.law.type not in known:
             raise InvalidInput(f"the law of a search must fit its levels, got {self.law.as_json()!r}. {REMEDY}")
         if (counting := self.counting) is not None:
-            fits = counting.type == "krr" and counting.values == counting_room(self.candidates)
+            fits = counting.type in known and counting.values == counting_room(self.candidates)
             if not fits or not gentler(self):
                 raise InvalidInput(
                     f"those who count must show no more than the first level, got {counting.as_json()!r}. {REMEDY}"

@@ -14,7 +14,7 @@ from shuffledp.client import column_for
 from shuffledp.design import Design
 from shuffledp.domain import as_list
 from shuffledp.errors import InvalidInput
-from shuffledp.page.svg_file import SvgFigure
+from shuffledp.page.svg import SvgFigure
 from shuffledp.poll import Poll, certify
 from shuffledp.release.arguments import budget_of, column_name, reading
 from shuffledp.release.options import Budgeted, PathLike, WeekOptions, keywords
@@ -72,7 +72,7 @@ class Series:
         """
         place = Path(folder)
         budget = budget_of(cast(Any, given))
-        design = poll if isinstance(poll, Design) else Design.of(poll)
+        design = Design.of(poll) if isinstance(poll, Poll) else poll
         named = place.name if name is None else name
         new_series(place, certify(design), named, title=title, by=by, budget=budget)
         return cls(place)
@@ -90,7 +90,7 @@ class Series:
     ) -> Release:
         """Release one more week: the next, or the one that is named. What it takes is what
         ``sdp.histogram``, ``sdp.mean`` or ``sdp.crosstab`` takes, the latter a list of columns;
-        what was settled with the series is not asked again.
+        what the series says already is not asked again.
         """
         with next_week(self._folder, week=week, period=period, ledger=self._ledger) as one:
             question = question_of(
@@ -99,9 +99,9 @@ class Series:
                 missing=given["missing"],
                 clip=given["clip"],
             )
-            with opened(question, rng) as (settled, values):
+            with opened(question, rng) as (named, values):
                 one.check_people(values.count)
-                made = release(settled, values, one.series.design, one.folder, budget=one.budget, rng=rng)
+                made = release(named, values, one.series.design, one.folder, budget=one.budget, rng=rng)
         write_pages(self._state())
         return made
 

@@ -9,9 +9,8 @@ import re
 from shuffledp import __version__
 from shuffledp.page.charts import Mark, trend_chart
 from shuffledp.page.numerals import SPACE, decimals_for, exact, fixed, level, many, scientific, tied
-from shuffledp.page.page import rendered
-from shuffledp.page.svg import Chart, shortened
-from shuffledp.page.svg_file import SEEDED, SvgFigure
+from shuffledp.page.page import SEEDED, rendered
+from shuffledp.page.svg import Chart, SvgFigure, shortened
 from shuffledp.series.pausing import paces, spent_after
 from shuffledp.series.trend import Change, Point, Trend, trend_of, write_trend
 from shuffledp.series.weeks import Tracked

@@ -290,7 +290,7 @@ def question_of(week: Week, *, missing: Missing = None, clip: bool = False, **re
 
 
 def _check_listed(missing: str | None, labels: tuple[str, ...]) -> None:
-    """Refuse to count missing values as anything but one of the categories that were settled."""
+    """Refuse to count missing values as anything but one of the categories of the series."""
     if missing is not None and missing not in labels:
         rule = (Argument("missing"), f" must be one of the {len(labels)} categories of the series")
         remedy = "Name one of them, or leave it out: rows without a value then do not take part."

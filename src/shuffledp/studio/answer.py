@@ -27,8 +27,7 @@ from shuffledp.accounting.inversion import geometric, halve
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.literature.comparison import Left, compare
-from shuffledp.mechanisms.best_curator import Baseline, best_curator
-from shuffledp.mechanisms.best_local import best_alone, best_size, number_named
+from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator, best_size, number_named
 from shuffledp.mechanisms.grids import guessed_grid
 from shuffledp.mechanisms.one_message import OneMessage
 from shuffledp.planning import error_of
@@ -137,7 +136,7 @@ STEP, LOWEST = 3, 300  # the curve is drawn down to a power of 1/1000 below delt
 
 
 @dataclass(frozen=True)
-class SettledPlan:
+class CalibratedPlan:
     """A request whose noise is chosen, and certified."""
 
     asked: PlanRequest
@@ -165,12 +164,12 @@ class SettledPlan:
 
 
 @lru_cache(maxsize=KEPT)
-def settled(asked: PlanRequest) -> SettledPlan:
+def calibrated(asked: PlanRequest) -> CalibratedPlan:
     """Choose the noise that a request leaves open."""
     if asked.given == "epsilon":
-        return SettledPlan(asked, Poll(asked.question, **_terms(asked, asked.epsilon)))
+        return CalibratedPlan(asked, Poll(asked.question, **_terms(asked, asked.epsilon)))
     terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return SettledPlan(asked, Poll(asked.question, **terms))
+    return CalibratedPlan(asked, Poll(asked.question, **terms))
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -197,7 +196,7 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
         return _certified(asked)
     terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":
-        found = settled(asked)
+        found = calibrated(asked)
         shuffled, epsilon = found.poll, found.epsilon
     else:
         epsilon = asked.epsilon
@@ -207,7 +206,7 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
 
 
 def _certified(asked: PlanRequest) -> dict[str, Any]:
-    found = settled(asked)
+    found = calibrated(asked)
     shown = _shown(asked, found.poll, found.local, found.epsilon, certified=True)
     return shown | {"curve": _drawn(found, ROUGH, ROUGH_GAP)}
 
@@ -249,7 +248,7 @@ def _elsewhere(asked: PlanRequest, epsilon: float) -> dict[str, Any]:
 
 def _curve(asked: PlanRequest) -> dict[str, Any]:
     """The certified interval, and the curve that it is a point of, as finely as it can be seen."""
-    found = settled(asked)
+    found = calibrated(asked)
     bound = found.poll.guarantee.epsilon(delta=asked.delta)
     upper = _up(bound.upper)
     if found.epsilon < bound.upper:  # calibrating certified the promise, and saw more than this search for its place
@@ -263,7 +262,7 @@ def _curve(asked: PlanRequest) -> dict[str, Any]:
     }
 
 
-def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
+def _drawn(found: CalibratedPlan, points: int, gap: float) -> dict[str, Any]:
     """Both certified ends of delta, closer to each other for a smaller gap, and the promise."""
     asked = found.asked
     epsilons = REACH * found.epsilon * np.linspace(0.0, 1.0, points) ** DENSER
@@ -280,7 +279,7 @@ def _drawn(found: SettledPlan, points: int, gap: float) -> dict[str, Any]:
 
 def _published(asked: PlanRequest, patience: float = QUICK) -> dict[str, Any]:
     """What every published bound says, and why the others say nothing."""
-    guarantee = settled(asked).poll.guarantee
+    guarantee = calibrated(asked).poll.guarantee
     table = compare(guarantee, delta=asked.delta, patience=patience)
     rows = [
         {

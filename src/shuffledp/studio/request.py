@@ -24,10 +24,10 @@ from shuffledp.errors import (
     check_words,
     shown,
 )
+from shuffledp.questions import kind_of
 from shuffledp.questions.histogram.question import HistogramQuestion
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Question
-from shuffledp.record.question_kinds import MEANS
 from shuffledp.release.arguments import Promise, hiding_of
 from shuffledp.release.categories import Categories, given_categories
 from shuffledp.release.request import Request
@@ -152,7 +152,7 @@ class PlanRequest:
     @property
     def of_number(self) -> bool:
         """Whether it is about a number between two bounds; about categories otherwise."""
-        return self.task in MEANS
+        return "ends" in kind_of(self.task).recorded
 
     @property
     def share(self) -> Fraction | None:

@@ -30,9 +30,9 @@ from shuffledp.design import Design
 from shuffledp.engines.batch import Sums
 from shuffledp.errors import Argument, InvalidInput, check_words
 from shuffledp.poll import certify
-from shuffledp.randomizers.messages import MessageLaw, SplitShares
+from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.record import Asked, Collected, InSeries
+from shuffledp.record import Collected, Context, InSeries
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import check_sayable
@@ -223,7 +223,7 @@ class Study:
 
     def check_shares(self, invalid: int) -> None:
         """Refuse shares of which some are lost: what is left of a person's adds up to anything."""
-        if invalid and isinstance(self.law, SplitShares):
+        if invalid and self.law.inseparable:
             raise InvalidInput(
                 f"shares must all open for their sum to say anything, got {invalid:,} that do not, or are none. "
                 f"Somebody sent other messages than the law's, and one such person can move the sum anywhere: collect "
@@ -313,11 +313,11 @@ def publish_study(
     )
 
 
-def _asked(collection: Collection, title: str | None, series: InSeries | None, by: str | None) -> Asked:
+def _asked(collection: Collection, title: str | None, series: InSeries | None, by: str | None) -> Context:
     """The question, as the collection put it to people."""
     design = collection.design
     which = "" if design.rounds == 1 else f", round {collection.round}"
-    return Asked(
+    return Context(
         question=design.question.type,
         what=f"{design.question.type} of collection {collection.digest[:16]}{which}",
         title=title or collection.question,

@@ -24,12 +24,13 @@ from shuffledp.accounting.curves import Bound
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.ledger import Ledger, Receipt
-from shuffledp.record import Asked, Collected
+from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import charged
 from shuffledp.release.released import Release
 from shuffledp.release.top_release import drawn_levels, finished_search
+from shuffledp.search.found import Found
 from shuffledp.search.search import Search
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
@@ -125,14 +126,14 @@ def next_level(
     tallies = folder.tallies
     step = folder.search.next(tallies)
     first = read_collection(folder.level(1) / COLLECTION)
-    if isinstance(step, Design):
+    if not isinstance(step, Found):
         _announce(folder, step, len(tallies), folder.levels, first.shuffler, first.question)
         return read_collection(folder.level(len(tallies) + 1) / COLLECTION)
     if out is None:
         raise InvalidInput("--out is missing: the search is over, and its words can be written. Add --out result.")
     check_folder(out, replace=force)
     opened = _read(folder.level(1) / TALLY)
-    asked = Asked(
+    asked = Context(
         question="top",
         what=f"top words of search {folder.search.digest[:16]}",
         title=title or first.question,

@@ -44,7 +44,7 @@ ILLEGAL = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file of reports says of itself. ``design`` is the protocol's, and must be the same in
+    """What a file of reports says of itself. ``design`` is the poll's, and must be the same in
     all files that meet.
 
     ``batch`` names the call of ``encode`` that made the file, so that no report is counted twice;

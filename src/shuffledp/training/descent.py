@@ -517,8 +517,8 @@ class ShuffledSGD:
             )
         return labels
 
-    def _set(self, **settled: object) -> None:
-        for name, value in settled.items():
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
 

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from shuffledp.page import html, plain
 from shuffledp.questions import OURS, origin_of
 from shuffledp.record import Record
-from shuffledp.record.whole import CLOSE, OPEN
+from shuffledp.record.record import CLOSE, OPEN
 from shuffledp.verify.outcomes import Check, holds, unchecked, vital
 
 PAGE = "the page"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from shuffledp.domain import Labels
 from shuffledp.questions.histogram.question import HistogramQuestion, check_labels, labels_of
-from shuffledp.questions.question import Planned, Question
+from shuffledp.questions.question import LISTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, part
 from shuffledp.workload import Ranges
 
@@ -30,6 +30,7 @@ class CountQuestion(Question):
     counts = True
     mechanisms = ("signed",)
     planned = Planned(title="Count", error="standard error of the count, worst data")
+    recorded = LISTED
 
     type: Annotated[Literal["count"], NEEDED] = "count"
     value: Label

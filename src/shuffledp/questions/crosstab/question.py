@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named, as_list
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.histogram.question import algorithm_1, check_labels, labels_of
-from shuffledp.questions.question import COUNTED, Planned, Question
+from shuffledp.questions.question import COUNTED, LISTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, Limits, Texts, part
 from shuffledp.workload import Each, Margins, kept_columns
 
@@ -45,6 +45,7 @@ class CrosstabQuestion(Question):
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("columns", "categories")
     planned = Planned(title="Crosstab", told_apart="cells", columns=True, **COUNTED)
+    recorded = (*LISTED, "by", "shares")
 
     type: Annotated[Literal["crosstab"], NEEDED] = "crosstab"
     columns: Texts

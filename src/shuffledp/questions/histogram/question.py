@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import ENCODINGS, NAMING, REMEDY, Labels, Named
 from shuffledp.errors import InvalidInput
-from shuffledp.questions.question import COUNTED, Planned, Question
+from shuffledp.questions.question import COUNTED, LISTED, Planned, Question
 from shuffledp.schema import NEEDED, Label, part
 from shuffledp.wording import short
 from shuffledp.workload import Each
@@ -39,6 +39,7 @@ class HistogramQuestion(Question):
     choices: ClassVar[tuple[str, ...]] = ("krr", *ENCODINGS, "fakes", "dummies")
     compared = ("categories",)
     planned = Planned(title="Histogram", told_apart="values", **COUNTED)
+    recorded = LISTED
 
     type: Annotated[Literal["histogram"], NEEDED] = "histogram"
     categories: Named

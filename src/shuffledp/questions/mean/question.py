@@ -36,6 +36,7 @@ class MeanQuestion(Question):
     clipped = "mean of the clipped values"
     mechanisms = ("krr", "split")
     planned = Planned(title="Mean", error="standard error of the mean, worst data")
+    recorded = ("ends",)
 
     type: Annotated[Literal["mean"], NEEDED] = "mean"
     lower: Number

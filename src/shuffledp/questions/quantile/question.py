@@ -49,6 +49,7 @@ class QuantileQuestion(Question):
         crowded="people crowded in few bins",
         told_apart="bins",
     )
+    recorded = ("quantiles", "ranges")
 
     type: Annotated[Literal["quantile"], NEEDED] = "quantile"
     cuts: Floats

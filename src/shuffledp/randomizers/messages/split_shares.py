@@ -119,6 +119,10 @@ class SplitShares(MessageLaw):
         return 2 * geometric_cut(none, ratio, self.honest, self.reach)
 
     @property
+    def inseparable(self) -> bool:
+        return True
+
+    @property
     def message(self) -> Form:
         return Form(smallest_dtype(self.modulus), outputs=self.modulus)
 

@@ -283,8 +283,8 @@ class VotingCheckIn(VotingRandomizer):
         return VotingCheckIn(self.check_in.realised, self.inner.realised)  # type: ignore[arg-type]
 
     @property
-    def settled(self) -> VotingCheckIn:
-        return VotingCheckIn(self.check_in, self.inner.settled)
+    def explicit(self) -> VotingCheckIn:
+        return VotingCheckIn(self.check_in, self.inner.explicit)
 
 
 def answering(randomizer: VotingRandomizer) -> VotingRandomizer:

@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
+from shuffledp.randomizers.matrix import Unmixed
 from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Opened, Randomizer
 from shuffledp.randomizers.support import VotingRandomizer, bits_for, histogram
+from shuffledp.randomizers.wrappers.check_in import VotingCheckIn
 from shuffledp.randomizers.wrappers.one_of import OneOf
 from shuffledp.randomizers.wrappers.wrapper import check_rows
 from shuffledp.sampling import Source
@@ -178,3 +180,13 @@ class OneLevel(VotingRandomizer):
         """
         kinds = zip(*(level.datasets() for level in self.levels), strict=True)
         return tuple(self.one_of._mixed(kind, "lower") for kind in kinds)
+
+
+def voting(given: object, *, ordered: bool) -> VotingRandomizer | None:
+    """``given`` as a law whose reports can be counted: they vote, or it has a matrix. Where places
+    are ``ordered``, it may be one of several levels. None if it is no such law.
+    """
+    if isinstance(given, VotingRandomizer) or not isinstance(given, Randomizer):
+        return given if isinstance(given, VotingRandomizer) else None
+    levels = OneLevel.of(given) if ordered else None
+    return levels or VotingCheckIn.of(given) or Unmixed.of(given)

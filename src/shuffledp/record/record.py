@@ -11,11 +11,9 @@ from typing import Annotated, Any, Self
 
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.questions import OURS
+from shuffledp.questions import OURS, kind_of
 from shuffledp.questions.question import read
-from shuffledp.record.asked_about import Asked, Made
-from shuffledp.record.counted_people import Counted, Tally
-from shuffledp.record.findings import Alternative, Certificate, Estimates, LedgerEntry
+from shuffledp.record.parts import Alternative, Certificate, Context, Counted, Estimates, LedgerEntry, Made, Tally
 from shuffledp.schema import NEEDED, RELEASE, Part, Text, Texts, Whole, part, rules_of, unusual
 from shuffledp.storage.canonical import digest_of, strict_json
 
@@ -51,7 +49,7 @@ class Record(Part):
     format: Annotated[Text, NEEDED] = FORMAT
     version: Annotated[Whole, NEEDED] = VERSION
     made: Made
-    asked: Asked
+    asked: Context
     design: Design
     counted: Counted
     certificate: Certificate
@@ -79,7 +77,7 @@ class Record(Part):
         if not isinstance(named, str):
             raise unusual("design.question.type", named)
         ours = named in OURS
-        made = cls.read(facts, RELEASE._replace(question=named if ours else None))
+        made = cls.read(facts, RELEASE._replace(special=kind_of(named).recorded if ours else None))
         if ours:
             _ = made.question  # it has the form of a question that this version knows
         return made
