@@ -20,7 +20,7 @@ design       the one file that clients, shuffler and analyst share
 questions    what can be asked, a folder each; other distributions add theirs
 poll         a question, the mechanism that hides its answers, and a target
 search       frequent words that were never listed, level by level
-planning     every mechanism that fits a task, side by side
+planning     every mechanism that answers a question, side by side
 testing      the same checks for a class of your own
 audits       attacks on running code
 figures      drawing, and nothing but drawing

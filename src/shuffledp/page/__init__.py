@@ -1,17 +1,16 @@
 """The page: one HTML file without scripts or network. It shows the record of a release, and nothing
 that is not in it.
 
-page         templates filled in from a record; ``page.html`` is the frame, and its sections
-             stand next to it
-drawings     the figures of a release
-facts        the numbers of an answer as rows of words, and what else templates put into words
-tables       the tables of a release as rows of numbers, whatever was asked
-sentences    what the terminal says, too
-numerals     numbers, in words and figures
-charts       figures as SVG that keeps its type size on every screen
-trend_chart  the weeks of a series as such a figure
-svg          axes, ticks and shapes, all escaped
-svg_file     a figure alone, for a notebook or a file
+page       templates filled in from a record; ``page.html`` is the frame, and its sections
+           stand next to it
+drawings   the figures of a release
+facts      the numbers of an answer as rows of words, and what else templates put into words
+tables     the tables of a release as rows of numbers, whatever was asked
+sentences  what the terminal says, too
+numerals   numbers, in words and figures
+charts     figures as SVG that keeps its type size on every screen
+svg        axes, ticks and shapes, all escaped
+svg_file   a figure alone, for a notebook or a file
 
 Templates escape everything. Python prepares numbers and facts, and templates say the sentences. To
 add a question, write ``questions/<name>/section.html``; ``values.html`` has what it need not say.

@@ -79,8 +79,8 @@ def histogram(data: object, column: str | None = None, *, rng: "Rng" = None, **g
     said. ``rng`` is for tests: anyone who knows its seed knows the noise.
 
     ``mechanism`` is how answers are hidden: "krr", noise in every report; where categories are very
-    many, "hadamard", whose reports are short, "hash", or "subset" and "oue", which err least (see
-    ``Histogram``); "fakes", random values that people send beside their own, in ``slots`` messages;
+    many, "hadamard", whose reports are short, "hash", or "subset" and "oue", which err least;
+    "fakes", random values that people send beside their own, in ``slots`` messages;
     or "dummies", which the shuffler adds, after it has handed on each message with probability
     ``kept``. Fakes and dummies need more trust, and err less where values are many or frequent;
     ``kind`` is the law of the fakes, and ``light_epsilon0`` has true values randomized a little as
