@@ -162,7 +162,7 @@ def plan(
     rounds: int = 1,
     honest: int | None = None,
 ) -> Plan:
-    """Every protocol for ``task`` that promises (epsilon, delta) over all rounds, with its
+    """Every mechanism for ``task`` that promises (epsilon, delta) over all rounds, with its
     predicted error.
 
     ``domain`` is the number of categories, or a list of them; of a crosstab, how many each column
@@ -173,8 +173,8 @@ def plan(
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
     [('staircase noise', 'curator'),
-     ('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
-     ('Mean', 'shuffler'), ('hybrid mechanism', 'nobody')]
+     ('mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('mean, krr', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
     if task not in TASKS:
         raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. Others have one mechanism.")
@@ -225,8 +225,7 @@ def _builders(question: Question, promise: dict[str, Any]) -> dict[str, tuple[st
     for asked, name in question.rivals:
         kind = mechanism_named(name)
         for suffix, choices in kind.variants(asked, name).items():
-            title = f"{planned(str(asked)).title}, {suffix}".removesuffix(", ")
-            found[title] = (kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise))
+            found[f"{asked}, {suffix}"] = (kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise))
     terms = {name: promise[name] for name in ("n", "epsilon", "delta", "rounds")}
     found["no shuffler"] = ("nobody", partial(best_alone, question, **terms))
     found["a curator"] = ("curator", partial(best_curator, question, **terms))
@@ -254,8 +253,9 @@ def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float
     if not sharp:
         best = min(short, key=lambda each: each.predicted_stderr())
         raise InvalidInput(
-            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
+            Argument("error"),
+            f" must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
             f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
-            f"a larger error or epsilon, more messages, or ask more people."
+            f"a larger error or epsilon, more messages, or ask more people.",
         )
     return min(sharp, key=lambda each: each.messages)

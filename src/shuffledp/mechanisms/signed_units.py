@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput, check_count, check_positive
+from shuffledp.errors import Argument, InvalidInput, check_count, check_positive
 from shuffledp.mechanisms.mechanism import Messages, Target
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
@@ -103,7 +103,7 @@ def check_most_messages(value: object) -> int | None:
 def check_most_error(value: object) -> float | None:
     """Return ``value`` as a standard error to stay below."""
     remedy = "It is the standard error to stay below, in the answer's own unit."
-    return None if value is None else check_positive("error", value, remedy=remedy)
+    return None if value is None else check_positive(Argument("error"), value, remedy=remedy)
 
 
 def _chosen(

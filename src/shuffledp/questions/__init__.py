@@ -14,9 +14,10 @@ A folder has ``question.py`` with ``QUESTION``, a class, ``options.py`` with wha
 Python take (``Options``, and the ``request`` that they make), ``recheck.py``, which judges an
 answer (``shuffledp.verify``), and ``section.html`` if its page says something of its own; what all
 pages say is in ``shuffledp/page``. ``choices`` of the class begins with the mechanism that is taken
-when none is named. Other
-distributions add a question by an entry point of the group ``shuffledp.questions`` that names such
-a folder. Our names come first and cannot be replaced; a name that two distributions claim is
+when none is named.
+
+Other distributions add a question by an entry point of the group ``shuffledp.questions`` that names
+such a folder. Our names come first and cannot be replaced; a name that two distributions claim is
 refused.
 """
 

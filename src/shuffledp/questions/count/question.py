@@ -31,7 +31,7 @@ class CountQuestion(Question):
     unit = "people"
     counts = True
     mechanisms = ("signed",)
-    planned = Planned(title="Count", error="standard error of the count, worst data")
+    planned = Planned(error="standard error of the count, worst data")
 
     type: Annotated[Literal["count"], NEEDED] = "count"
     value: Label

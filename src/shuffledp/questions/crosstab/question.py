@@ -46,7 +46,7 @@ class CrosstabQuestion(Question):
     mechanisms = NAMING
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("columns", "categories")
-    planned = Planned(title="Crosstab", told_apart="cells", columns=True, **COUNTED)
+    planned = Planned(told_apart="cells", columns=True, **COUNTED)
 
     type: Annotated[Literal["crosstab"], NEEDED] = "crosstab"
     columns: Texts

@@ -45,7 +45,6 @@ class QuantileQuestion(Question):
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("cuts",)
     planned = Planned(
-        title="Quantiles",
         error="largest standard error of the count below any cut point, with people spread evenly over the bins",
         worst="largest standard error that the count below any cut point can have, whatever the data",
         crowded="people crowded in few bins",
