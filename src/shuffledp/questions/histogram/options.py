@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release import options as shared
-from shuffledp.release.options import LISTS, Listed, Option, keywords
+from shuffledp.release.options import LISTS, QUESTION, Listed, Option, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
@@ -23,6 +23,20 @@ class Listing(TypedDict, total=False):
     ]
 
 
+class Mechanism(TypedDict, total=False):
+    """How answers are hidden, long lists of values too."""
+
+    mechanism: Annotated[
+        str,
+        Option(
+            "How reports hide answers: krr; hadamard, hash, subset or oue for long lists; fakes or dummies, which need "
+            "more trust.",
+            QUESTION,
+            "krr",
+        ),
+    ]
+
+
 class Options(
     Listing,
     shared.Other,
@@ -31,7 +45,8 @@ class Options(
     shared.Common,
     shared.Texts,
     shared.Titled,
-    shared.Mechanism,
+    Mechanism,
+    shared.Hiding,
     total=False,
 ):
     """How many people have each value."""
