@@ -127,8 +127,8 @@ class Noise(TypedDict, total=False):
 
 
 def by_noise(given: Mapping[str, Any]) -> bool:
-    """Whether noise was given in place of a promise."""
-    return given["epsilon"] is None and (given["gamma"], given["epsilon0"]) != (None, None)
+    """Whether noise was given in place of a promise, in one way."""
+    return given["epsilon"] is None and (given["gamma"] is None) != (given["epsilon0"] is None)
 
 
 class Promised(TypedDict, total=False):
