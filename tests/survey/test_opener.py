@@ -139,7 +139,7 @@ def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch
     assert OpenedFile.read(tmp_path / OPENED) == one
 
 
-@pytest.mark.parametrize("step", ["finishing.write_release", "budget.Spent.begin"])
+@pytest.mark.parametrize("step", ["pipeline.write_release", "budget.Spent.begin"])
 def test_a_run_that_was_killed_before_it_published_is_taken_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -25,21 +25,6 @@ from shuffledp.audits.census import SMALLEST, Finding, bennett, binomial, least,
 from shuffledp.audits.trial import AT_ONCE, Play
 from shuffledp.randomizers.randomizer import Floats
 
-__all__ = [
-    "BAG",
-    "EXACT",
-    "SIGNIFICANCE",
-    "Attack",
-    "Check",
-    "Tally",
-    "at_least",
-    "at_most",
-    "bag_score",
-    "chosen",
-    "judged",
-    "proven",
-]
-
 BAG = "likelihood ratio of the bag"
 MOST_THRESHOLDS = 2_000
 MOST_POSITIONS = 4

@@ -23,19 +23,6 @@ from scipy.special import chdtrc
 from shuffledp.audits.reports import Joint, Seen
 from shuffledp.randomizers.randomizer import Floats
 
-__all__ = [
-    "ROUNDING",
-    "SMALLEST",
-    "Census",
-    "Finding",
-    "bennett",
-    "binomial",
-    "least",
-    "multinomial",
-    "together",
-    "unrelated",
-]
-
 ROUNDING = 1e-9  # of the laws, relatively; far below what any number of runs resolves
 SMALLEST = 1e-300  # what chance leaves open is never 0
 

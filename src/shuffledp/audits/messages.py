@@ -28,8 +28,6 @@ from shuffledp.mechanisms.shuffler import Bag
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.sampling import Source, source_of
 
-__all__ = ["Beside", "MessageView", "Messaged", "dummies_law", "view_of"]
-
 TINY = 1e-300
 MOST_STRATA = 64  # values whose reports are counted apart
 FEW = 6  # messages of a kind that are told apart one by one

@@ -12,8 +12,6 @@ from shuffledp.errors import InvalidInput, check_count
 from shuffledp.poll import Poll
 from shuffledp.sampling import Rng, source_of
 
-__all__ = ["Poisoned", "poison"]
-
 MOST_PEOPLE = 10**8  # whose reports are drawn at once
 ROUNDING = 1e-9
 

@@ -33,20 +33,6 @@ from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.randomizer import Floats, Listed
 from shuffledp.sampling import WORD
 
-__all__ = [
-    "Classes",
-    "Joint",
-    "Misread",
-    "Outputs",
-    "Seen",
-    "Tabled",
-    "Voted",
-    "Votes",
-    "gaussian_noise",
-    "joint_of",
-    "reading_of",
-]
-
 Classes = NDArray[np.intp]
 MOST_COLUMNS = 1 << 16
 MOST_VALUES = 1 << 22  # as many categories as polls estimate

@@ -21,8 +21,6 @@ from shuffledp.audits.census import SMALLEST, Finding, binomial, least
 from shuffledp.audits.reports import Misread
 from shuffledp.randomizers.randomizer import Floats
 
-__all__ = ["distinct", "labels_of", "shuffling", "unlike"]
-
 MOST_LABELS = 16  # for counting neighbors
 BINS, BLOCKS = 6, 12  # stretches of places, and how often what was learned is renewed
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)

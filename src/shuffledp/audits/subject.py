@@ -27,8 +27,6 @@ from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
 from shuffledp.sampling import Source
 from shuffledp.training.descent import STEPS, ShuffledSGD
 
-__all__ = ["Finite", "Polled", "Surveyed", "subject_of"]
-
 TINY = 1e-300
 WIDTHS, MOST_CLASSES = (1e-9, 0.01, 0.05, 0.25, 2.0), 300
 MOST_DECODED = 1 << 12  # values whose votes are counted one by one

@@ -21,8 +21,6 @@ from shuffledp.audits.reports import Votes
 from shuffledp.randomizers.randomizer import Listed, Randomizer
 from shuffledp.sampling import WORD, Source
 
-__all__ = ["Scripted", "integers"]
-
 Encode = Callable[[Any, Source], NDArray[Any]]  # the report of one input of the randomizer
 MOST_INPUTS, MOST_BORDERS = 24, 300
 PATIENCE = 32  # requests that are answered by the script; who asks more often has rejected its answer

@@ -23,8 +23,6 @@ from shuffledp.audits.thresholds import integers
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Source
 
-__all__ = ["AT_ONCE", "Bench", "Play", "Subject", "tried"]
-
 ITEMS = 1 << 18  # reports at once
 MOST_REPORTS = 40_000_000  # at epsilon0 = 1 these show one truthful report in a thousand
 LEAST_TRIALS, MOST_TRIALS = 400, 4000

@@ -24,8 +24,6 @@ from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
 from shuffledp.training.descent import ShuffledSGD
 
-__all__ = ["SURE", "Audit", "audit"]
-
 LEAST_RUNS = 200
 ITEMS = 1 << 18  # reports drawn at once
 MOST_ITEMS = 1 << 22  # reports kept to choose the attack by

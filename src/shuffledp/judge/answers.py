@@ -23,15 +23,6 @@ from shuffledp.judge.rows import (
 )
 from shuffledp.judge.shares import CountedShares
 
-__all__ = [
-    "bin_weights",
-    "counted_bins",
-    "counted_number",
-    "counted_unions",
-    "moved",
-    "moved_bins",
-]
-
 Bins = tuple[int, int]
 
 

@@ -26,8 +26,6 @@ from scipy.special import erfcx
 
 from shuffledp.judge.lattice import Array, TooLarge
 
-__all__ = ["CloneSwap", "Row", "swap_at_most"]
-
 DIGITS = Context(prec=60)
 Row = tuple[Fraction, Fraction, Fraction, Fraction]  # hay, needle0, needle1, and how fast hay shrinks with u
 

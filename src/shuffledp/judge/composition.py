@@ -18,8 +18,6 @@ from scipy.optimize import brentq
 
 from shuffledp.judge.lattice import Array, Lattice, TiltedLaw, tilted
 
-__all__ = ["rounds_at_least", "rounds_at_most", "rounds_of_losses"]
-
 LARGEST_TILT = 1e6
 # Relative, per round: masses are differences of slopes, each right to a few units in the last
 # place, so that the curve they make is, too, and so are a place times the step and the logarithm

@@ -35,8 +35,6 @@ from scipy.linalg import hadamard as sylvester
 
 from shuffledp.judge.lattice import Array, TooLarge
 
-__all__ = ["binary_dataset", "binary_datasets"]
-
 Law = Mapping[tuple[int, ...], float]
 
 

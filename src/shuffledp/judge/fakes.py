@@ -22,8 +22,6 @@ from shuffledp.judge.effort import LARGEST_EPSILON, TooLarge
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import DIGITS, WORD, CountedLaw, CountedMessages
 
-__all__ = ["FAKED", "CountedFakes"]
-
 FAKED = {
     "fakes": ("slots", "chance", "kind"),
     "dummies": ("keep", "kind", "center", "left", "right", "rate"),

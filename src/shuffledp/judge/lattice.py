@@ -32,20 +32,6 @@ from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import brentq
 
-__all__ = [
-    "MOST_POINTS",
-    "UNIT",
-    "Array",
-    "Lattice",
-    "TiltedLaw",
-    "TooLarge",
-    "expectation",
-    "haystack_interval",
-    "mean_positive_part",
-    "tilted",
-    "window",
-]
-
 Array = NDArray[np.float64]
 
 OUTSIDE = 1e-13  # the tilted law's mass beyond the lattice

@@ -30,19 +30,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.judge.clones import CloneSwap, Row
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_VALUES
 
-__all__ = [
-    "LEVELS",
-    "Classes",
-    "CountedLaw",
-    "CountedLevels",
-    "CountedMessages",
-    "least_noise",
-    "not_run",
-    "read_integers",
-    "set_patterns",
-    "sign_patterns",
-]
-
 WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out

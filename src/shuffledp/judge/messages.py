@@ -42,8 +42,6 @@ from scipy.stats import binom, nbinom, poisson
 
 from shuffledp.judge.lattice import Array, TooLarge
 
-__all__ = ["Ends", "LightSums", "MessageSums", "colorings_excess"]
-
 ROUNDED, CANCELED, OUTSIDE = 1e-9, 1e-12, 1e-30
 WORD = 2**64
 MOST_VIEWS = 1 << 26

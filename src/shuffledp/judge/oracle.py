@@ -30,8 +30,6 @@ from shuffledp.judge.lattice import UNIT, Array, haystack_interval
 from shuffledp.judge.laws import Classes, CountedLaw
 from shuffledp.judge.shares import CountedShares
 
-__all__ = ["Oracle", "Span"]
-
 GAP, LATTICE_GAP, FAR_GAP, ROUGH_GAP = 8e-5, 2e-4, 1e-2, 0.1
 ROUGH_GAPS = (
     0.1,

@@ -16,8 +16,6 @@ from shuffledp.judge.laws import LEVELS, CountedLaw, CountedLevels
 from shuffledp.judge.rows import TREE, CountedTree
 from shuffledp.judge.shares import SHARED, CountedShares
 
-__all__ = ["counted", "documented", "supports"]
-
 Words = NDArray[np.uint64]
 READ: dict[str, type[CountedLaw]] = {
     **dict.fromkeys(SHARED, CountedShares),

@@ -22,21 +22,6 @@ from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw
 
-__all__ = [
-    "TREE",
-    "CountedTree",
-    "Estimated",
-    "among",
-    "bernstein",
-    "counted_groups",
-    "counted_mean",
-    "counted_people",
-    "counts",
-    "rare",
-    "rare_signed",
-    "score",
-]
-
 HALVINGS = 80  # more than floats have digits
 
 

@@ -17,8 +17,6 @@ from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import WORD, CountedMessages
 from shuffledp.judge.rows import Estimated
 
-__all__ = ["SHARED", "CountedShares"]
-
 SHARED = {
     "signed": ("honest", "decay", "pairs", "messages"),
     "split": ("honest", "decay", "share_bits", "messages", "reach"),

@@ -8,7 +8,7 @@ facts      the numbers of an answer as rows of words, and what else templates pu
 tables     the tables of a release as rows of numbers, whatever was asked
 sentences  what the terminal says, too
 numerals   numbers, in words and figures
-charts     figures as SVG that keeps its type size on every screen
+charts     figures as SVG that keeps its type size on every screen; also the weeks of a series
 svg        axes, ticks and shapes, all escaped
 svg_file   a figure alone, for a notebook or a file
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from shuffledp.sampling import Source
     from shuffledp.workload import Workload
 
-__all__ = ["COUNTED", "Planned", "Question", "QuestionKind", "by_kind", "lineage", "read", "resolved"]
-
 T = TypeVar("T")
 
 

@@ -7,8 +7,6 @@ from typing import Annotated
 from shuffledp.record.question_kinds import CROSSTABS
 from shuffledp.schema import NULL, USUAL, Mark, Part, Some, Text, Time, part
 
-__all__ = ["CLIPPED_TO_BOUNDS", "Asked", "InSeries", "Made"]
-
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
 
 

@@ -8,8 +8,6 @@ from shuffledp.record.question_kinds import COUNTS, LISTS, TOP
 from shuffledp.schema import Count, Mark, Part, Some, Text, Whole, part
 from shuffledp.search.terms import Searched
 
-__all__ = ["Collected", "Counted", "Tally"]
-
 
 @part
 class Collected(Part):

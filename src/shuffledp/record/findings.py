@@ -9,25 +9,6 @@ from typing import Annotated
 from shuffledp.record.question_kinds import COUNTS, CROSSTABS, DISTRIBUTIONS, MEANS
 from shuffledp.schema import Chance, Count, Epsilon, Floats, Limits, Mark, Number, Part, Size, Text, Texts, part
 
-__all__ = [
-    "CLIPPED_MEAN",
-    "CLIPPED_SUM",
-    "FINDINGS",
-    "Alternative",
-    "AtQuantiles",
-    "Certificate",
-    "Curve",
-    "DeltaBound",
-    "Ends",
-    "EpsilonBound",
-    "Estimates",
-    "GroupShares",
-    "InRanges",
-    "LedgerEntry",
-    "Limit",
-    "Total",
-]
-
 CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 
 Gaps = tuple[Chance | None, ...]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from shuffledp.questions.question import QuestionKind
 
-__all__ = ["COUNTS", "CROSSTABS", "DISTRIBUTIONS", "LISTS", "MEANS", "TOP"]
-
 COUNTS = QuestionKind(counts=True)  # those that count people, value by value
 MEANS = QuestionKind("lower")  # those of one number
 CROSSTABS = QuestionKind("columns")  # those of several columns

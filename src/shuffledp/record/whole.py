@@ -19,20 +19,6 @@ from shuffledp.record.findings import Alternative, Certificate, Estimates, Ledge
 from shuffledp.schema import NEEDED, RELEASE, Part, Text, Texts, Whole, part, rules_of, unusual
 from shuffledp.storage.canonical import digest_of, strict_json
 
-__all__ = [
-    "CLOSE",
-    "FORMAT",
-    "HASHED",
-    "OPEN",
-    "REMEDY",
-    "VERSION",
-    "Hashes",
-    "Record",
-    "data_block",
-    "embedded_json",
-    "read_record",
-]
-
 FORMAT, VERSION = "shuffledp-release", 1
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."
 

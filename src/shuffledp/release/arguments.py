@@ -29,8 +29,6 @@ from shuffledp.tables.people import check_keep
 if TYPE_CHECKING:  # a client that reads a table loads no accountant
     from shuffledp.release.budget import Budget
 
-__all__ = ["Promise", "budget_of", "column_name", "complete", "hiding_of", "promise_of", "reading"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:

@@ -17,8 +17,6 @@ from shuffledp.ledger import Entry, Ledger, Receipt, Turn
 from shuffledp.ledger.total import composed
 from shuffledp.record import LedgerEntry, Limit, Total
 
-__all__ = ["Budget", "Charged", "Spent", "Unnoted"]
-
 
 class Charged(Protocol):
     """What a release costs: that of a ``Design``, or of a search that issues several."""

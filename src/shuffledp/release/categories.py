@@ -27,8 +27,6 @@ from shuffledp.errors import (
     shortened,
 )
 
-__all__ = ["Categories", "categories_of", "given_categories", "label_text", "parts_of"]
-
 LARGEST_LABEL = 10**18  # of whole numbers as categories
 NUMBERS = re.compile(r"(\d{1,18})\.\.(\d{1,18})")
 

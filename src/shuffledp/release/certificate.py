@@ -20,8 +20,6 @@ from shuffledp.mechanisms.best_local import best_alone
 from shuffledp.record import Alternative, Certificate, Curve, DeltaBound, EpsilonBound
 from shuffledp.wording import statement, statement_ids
 
-__all__ = ["certificate", "comparison"]
-
 POINTS = 49
 FAR_DELTA = 1e-15  # where the curve ends
 BRINK = 1e-6  # relative

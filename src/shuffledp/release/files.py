@@ -24,18 +24,6 @@ from shuffledp.record.findings import FINDINGS
 from shuffledp.schema import Part
 from shuffledp.storage.files import check_new_folder, new_folder, write_table
 
-__all__ = [
-    "FILES",
-    "LEVEL",
-    "EstimateRow",
-    "EstimateTable",
-    "ShareRow",
-    "check_folder",
-    "holds_release",
-    "share_rows",
-    "write_release",
-]
-
 LEVEL = 0.95  # with which an interval covers
 SHOWN = 20  # rows that are printed; of more, the largest
 HEAD = ("estimate", "std. error")

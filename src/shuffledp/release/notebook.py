@@ -9,8 +9,6 @@ from shuffledp.record import Record
 from shuffledp.release.files import EstimateTable
 from shuffledp.release.released import certified, charged, headline, quantile_sentences, warned
 
-__all__ = ["release_html"]
-
 WIDTH, HEIGHT, BAR = 160.0, 16.0, 8.0  # of the drawing beside a row, and of its bar
 FRAME = "max-width: 56em; line-height: 1.45"
 LEFT = "text-align: left; font-weight: normal; padding: 0.1em 1em 0.1em 0"

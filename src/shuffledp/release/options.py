@@ -30,27 +30,6 @@ from typing import (
 from shuffledp.choices import Format, Keep
 from shuffledp.errors import Argument, Words, spelled
 
-__all__ = [
-    "ANSWER",
-    "BUDGET",
-    "EVERYONE",
-    "LISTS",
-    "MESSY",
-    "QUESTION",
-    "TABLE",
-    "Budgeted",
-    "Listed",
-    "Names",
-    "Option",
-    "PathLike",
-    "Promised",
-    "Rounds",
-    "WeekOptions",
-    "by_noise",
-    "keywords",
-    "options_of",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 PathLike = str | os.PathLike[str]

@@ -53,26 +53,6 @@ from shuffledp.tables import (
 )
 from shuffledp.tables.memory import VALUES
 
-__all__ = [
-    "LISTED",
-    "answered",
-    "charged",
-    "check_reports",
-    "check_sayable",
-    "columns_of",
-    "described",
-    "estimate_of",
-    "estimates_again",
-    "finished",
-    "made_now",
-    "opened",
-    "placed",
-    "publish",
-    "record_of",
-    "release",
-    "standing",
-]
-
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
 REPLACED = (

@@ -20,8 +20,6 @@ from shuffledp.release.files import LEVEL, EstimateTable, ShareRow, share_rows, 
 from shuffledp.storage.files import check_new_folder
 from shuffledp.wording import exactly, rounded
 
-__all__ = ["Release", "certified", "charged", "headline", "quantile_sentences", "warned"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:

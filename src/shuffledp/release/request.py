@@ -24,8 +24,6 @@ from shuffledp.tables.formats import Table
 from shuffledp.tables.values import Reader
 from shuffledp.wording import exactly, rounded
 
-__all__ = ["Request"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:

@@ -31,8 +31,6 @@ from shuffledp.search.search import Search
 from shuffledp.tables import Spelled, Tally, Values, tally
 from shuffledp.wording import statement
 
-__all__ = ["SearchRequest", "drawn_levels", "finished_search", "release_search"]
-
 Tick = Callable[[int], object] | None
 
 

@@ -9,6 +9,7 @@ terms     what is recorded of a search: what was agreed, and its levels
 search    the file that all agree on before the first answer; from tallies to the next design
 planning  how many levels a search has, and how they draw their reports
 found     the words at the end, with estimates, and what may have been missed
+recheck   judges the words that were found, for ``verify``
 
 Every person draws one level, whatever their word is, and answers at that level alone. So the
 promise to a person is that of one level: whatever the others answered, and whatever is asked next,

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 
-__all__ = ["LONGEST", "MOST_TOKENS", "Alphabet", "Beginning", "Codes", "LevelPlaces", "check_tokens", "extensions"]
-
 # The bytes of printable text: ASCII, and all that UTF-8 writes other letters with.
 BYTES = (*range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC2, 0xF5))
 LONGEST, MOST_TOKENS = 255, 4096

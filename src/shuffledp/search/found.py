@@ -20,8 +20,6 @@ from shuffledp.search.terms import Searched, SearchLevel, Terms
 from shuffledp.search.votes import SplitVotes
 from shuffledp.wording import rounded
 
-__all__ = ["GOES_ON", "Found"]
-
 GOES_ON = "…"
 
 

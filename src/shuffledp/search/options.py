@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from shuffledp.release.top_release import SearchRequest
     from shuffledp.sampling import Rng
 
-__all__ = ["Options", "Searched", "request", "top"]
-
 
 class Searched(TypedDict, total=False):
     """How far a search goes."""

@@ -38,8 +38,6 @@ from shuffledp.search.search import (
     room_of,
 )
 
-__all__ = ["count_error", "planned_search", "rarest_found"]
-
 COUNTING = 0.2  # the least share of the people who count what was found
 MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
 MOST_PEOPLE = 10**10  # more than there are

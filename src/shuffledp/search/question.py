@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from shuffledp.sampling import Source
     from shuffledp.search.alphabet import LevelPlaces
 
-__all__ = ["QUESTION", "LevelQuestion"]
-
 
 @part
 class LevelQuestion(Question):

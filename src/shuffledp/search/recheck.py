@@ -17,8 +17,6 @@ from urllib.parse import unquote_to_bytes
 import numpy as np
 from scipy.special import bdtrc, gammaln
 
-__all__ = ["recheck"]
-
 BYTES, LONGEST, GOES_ON, OUT_OF = 210, 255, "…", 1 << 32
 COUNTING = 0.2  # the least share of those who count
 SHORT_GROUPS, SECOND_LAW, MISS, FAINT = 1e-3, 1e-3, 0.05, 1e-300

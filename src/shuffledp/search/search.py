@@ -55,8 +55,6 @@ from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
 if TYPE_CHECKING:
     from shuffledp.search.found import Found
 
-__all__ = ["MISS", "OUT_OF", "SECOND_LAW", "Group", "Search", "check_terms", "counting_room", "gentler", "room_of"]
-
 VERSION = 1
 OUT_OF = 1 << 32  # a person's level is drawn with a number below this
 SHORT_GROUPS = 1e-3  # of delta: that a group has fewer honest people than its law was made for

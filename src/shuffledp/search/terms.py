@@ -5,8 +5,6 @@ from __future__ import annotations
 from shuffledp.design import Law
 from shuffledp.schema import Chance, Count, Part, Some, Text, Texts, part
 
-__all__ = ["SearchLevel", "Searched", "Terms"]
-
 
 @part
 class Terms(Part):

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.mechanisms.exact_limits import binomial_above
 
-__all__ = ["SplitVotes"]
-
 CUT_OFF = 1e-18  # more than a binomial has beyond ten standard deviations and 40 (Bernstein)
 
 

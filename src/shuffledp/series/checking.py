@@ -20,8 +20,6 @@ from shuffledp.verify import SECONDS, Verification, verify
 from shuffledp.verify.check_page import compared, running
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked, vital
 
-__all__ = ["check_series"]
-
 LINK = re.compile(r'<a href="weeks/\d{3}/page\.html">|</a>')  # what the page of a series has, and no other
 
 

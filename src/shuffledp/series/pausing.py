@@ -23,8 +23,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.poll import Poll
 from shuffledp.randomizers.law_file import scaled
 
-__all__ = ["PACES", "Pace", "paces", "spent_after"]
-
 PACES = {1: "every week", 2: "every second week", 4: "every fourth week"}
 DIGITS = 0.02  # relative accuracy of epsilon0; it is rounded down
 GAP = 0.02  # what is found to fit does; a little more might

@@ -26,16 +26,6 @@ from shuffledp.ledger.entry import check_digest
 from shuffledp.schema import NEEDED, File, Part, Some, Text, Whole, part
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
-__all__ = [
-    "FILE",
-    "Payment",
-    "Period",
-    "SeriesFile",
-    "check_order",
-    "period_of",
-    "read_series",
-]
-
 FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
 LARGEST = 1 << 27  # bytes
 NO_SEARCH = (

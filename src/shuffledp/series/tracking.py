@@ -26,8 +26,6 @@ from shuffledp.series.trend import Trend, trend_of
 from shuffledp.series.trend_page import trend_svg, write_pages
 from shuffledp.series.weeks import Tracked, new_series, next_week, question_of, tracked
 
-__all__ = ["Series"]
-
 NAMES = 'Pass a name, or for a crosstab a list such as ["region", "smoker"].'
 
 

@@ -27,8 +27,6 @@ from shuffledp.series.series_file import SeriesFile, period_of
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import write_table
 
-__all__ = ["Change", "Limits", "Point", "Trend", "trend_of", "write_trend"]
-
 Limits = tuple[float, float]
 COLUMNS = ("week", "period", "label", "reports", "value", "stderr", "lower", "upper", "all_lower", "all_upper", "unit")
 

@@ -17,8 +17,6 @@ from shuffledp.series.trend import Change, Point, Trend, trend_of, write_trend
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import replace_file
 
-__all__ = ["PAGE", "PAGES", "WRITER", "compared", "in_words", "series_html", "trend_svg", "write_pages"]
-
 Labeled = tuple[str, Change]
 
 PAGE, TABLE = "trend.html", "trend.csv"

@@ -31,8 +31,6 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_new_folder, flush, locked, new_folder
 from shuffledp.tables.permutation import check_crowd
 
-__all__ = ["Tracked", "Week", "collected_week", "folder_of", "new_series", "next_week", "question_of", "tracked"]
-
 WEEKS, DESIGN, LOCK, FACTS = "weeks", "design.json", ".lock", "estimates.json"
 
 

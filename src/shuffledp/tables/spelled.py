@@ -13,8 +13,6 @@ from shuffledp.search.alphabet import Alphabet, LevelPlaces
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, numpy_values
 from shuffledp.tables.values import Reader, coded_texts
 
-__all__ = ["Spelled"]
-
 
 @dataclass(frozen=True)
 class Spelled(Reader):

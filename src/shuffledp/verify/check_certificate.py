@@ -14,8 +14,6 @@ from shuffledp.judge.oracle import Oracle, Span
 from shuffledp.record import Certificate, EpsilonBound, Record
 from shuffledp.verify.outcomes import Check, Outcome, holds, unchecked, vital
 
-__all__ = ["check_certificate", "of_design"]
-
 End = Literal["lower", "upper"]
 
 ENUMERATION, ROUNDED = 1e-7, 1e-14  # relative, and absolute

@@ -23,8 +23,6 @@ from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Alternative, Record
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
-__all__ = ["check_comparison"]
-
 SAME = 1e-9
 LOCAL_SAME = 1e-8
 LOCAL_STEP = 1e-3  # the local epsilon0 is the largest, up to this

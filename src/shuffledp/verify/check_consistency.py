@@ -18,8 +18,6 @@ from shuffledp.judge.shares import CountedShares
 from shuffledp.record import HASHED, Record
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked
 
-__all__ = ["check_consistency", "check_design"]
-
 
 def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""

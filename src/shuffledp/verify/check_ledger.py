@@ -15,8 +15,6 @@ from shuffledp.record import LedgerEntry, Record
 from shuffledp.storage.canonical import digest_of
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked, vital
 
-__all__ = ["KeptLedger", "check_claims", "check_ledger"]
-
 NOISE = 1e-9  # relative: rounding of the oracle
 SAME = 1e-6  # relative: another machine's arithmetic may differ in the last digits
 

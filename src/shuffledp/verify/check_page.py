@@ -17,8 +17,6 @@ from shuffledp.record import Record
 from shuffledp.record.whole import CLOSE, OPEN
 from shuffledp.verify.outcomes import Check, holds, unchecked, vital
 
-__all__ = ["PAGE", "check_page", "compared", "running"]
-
 PAGE = "the page"
 PIECES = re.compile(r"<[^>]*>|[^<]+")
 AROUND = 60  # letters shown of a difference

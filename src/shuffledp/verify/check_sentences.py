@@ -9,8 +9,6 @@ from shuffledp.record import Record
 from shuffledp.verify.outcomes import Check, holds, unchecked
 from shuffledp.wording import SENTENCES
 
-__all__ = ["check_sentences"]
-
 
 def check_sentences(record: Record, law: CountedLaw) -> list[Check]:
     """Method, assumptions, adversary and adjacency; the words of the user are not checked."""

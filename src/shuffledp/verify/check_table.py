@@ -22,8 +22,6 @@ from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import COLUMNS, expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
-__all__ = ["check_table"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Beside:

@@ -22,8 +22,6 @@ from shuffledp.record import Record
 from shuffledp.verify import outcomes
 from shuffledp.verify.outcomes import Check, agree, equal, holds
 
-__all__ = ["COLUMNS", "Judge", "Part", "expected", "places_of"]
-
 LEVEL = 0.95
 LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
 SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once

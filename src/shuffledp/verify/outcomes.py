@@ -11,8 +11,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Check", "Outcome", "agree", "equal", "holds", "unchecked", "vital"]
-
 Outcome = Literal["pass", "FAIL", "not checked"]
 
 

@@ -16,8 +16,6 @@ from shuffledp.record import embedded_json
 from shuffledp.verify.handed import Judge, Part
 from shuffledp.verify.outcomes import Check, Outcome, unchecked, vital
 
-__all__ = ["check_answer"]
-
 ANSWER = "the estimates"
 THEIRS = "code of {} judged it, which is not part of shuffledp, and neither epsilon, delta nor the tally"
 

@@ -20,8 +20,6 @@ from shuffledp.verify.outcomes import Check, unchecked, vital
 from shuffledp.verify.rechecks import check_answer
 from shuffledp.wording import SENTENCES
 
-__all__ = ["Verification", "verify"]
-
 BROKEN = (
     LookupError,
     TypeError,

@@ -33,21 +33,6 @@ from functools import cached_property
 
 from flint import acb, acb_mat, arb, ctx
 
-__all__ = [
-    "ROUGHLY",
-    "Exact",
-    "Line",
-    "Positions",
-    "ball",
-    "between",
-    "complex_power",
-    "ends",
-    "largest",
-    "midpoint",
-    "positive_part",
-    "precision",
-]
-
 Exact = int | float | Fraction
 
 

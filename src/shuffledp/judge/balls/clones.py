@@ -41,8 +41,6 @@ from shuffledp.judge.balls.arithmetic import (
 )
 from shuffledp.judge.balls.needle import Needle
 
-__all__ = ["Slot", "SwappedClone"]
-
 LEVELS, FEWEST_LEVELS, FEW_CLONES = 44, 8, 700.0
 BLUR = 0.01  # tau c
 NEGLIGIBLE = 14.0  # e^-14 of a level's value may be left out, or added by the step

@@ -22,18 +22,6 @@ from shuffledp.judge.balls.clones import Slot, SwappedClone
 from shuffledp.judge.balls.needle import Needle
 from shuffledp.judge.laws import set_patterns, sign_patterns
 
-__all__ = [
-    "Kinds",
-    "Pattern",
-    "Supports",
-    "kinds_of",
-    "kinds_of_table",
-    "static_swap",
-    "support_swaps",
-    "supports_of",
-    "swaps_of",
-]
-
 Pattern = tuple[int, ...]
 
 

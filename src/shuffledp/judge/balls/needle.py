@@ -51,18 +51,6 @@ from shuffledp.judge.balls.arithmetic import (
     precision,
 )
 
-__all__ = [
-    "CLOSE",
-    "MOST_VIEWS",
-    "WORK",
-    "Needle",
-    "TwoValues",
-    "items_needed",
-    "mean_positive_part",
-    "ramp_of_views",
-    "views",
-]
-
 MOST_VIEWS = 40_000
 
 

@@ -2,4 +2,5 @@
 
 options   what the command and Python take
 question  the question
+recheck   judges an answer, for ``verify``
 """

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from shuffledp.sampling import Rng
     from shuffledp.tables import OneValue
 
-__all__ = ["Options", "count", "request"]
-
 
 class Valued(TypedDict, total=False):
     """The value, and the others there are."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from shuffledp.sampling import Source
 
-__all__ = ["QUESTION", "CountQuestion"]
-
 ELSE = "anything else"
 
 

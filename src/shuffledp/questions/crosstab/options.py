@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["Options", "crosstab", "request"]
-
 
 class Crossed(TypedDict, total=False):
     """The values there are in each column."""

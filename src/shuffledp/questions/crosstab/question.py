@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.randomizer import Opened
     from shuffledp.sampling import Source
 
-__all__ = ["QUESTION", "CrosstabQuestion", "column_sizes", "row_labels"]
-
 LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
 
 

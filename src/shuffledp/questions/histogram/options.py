@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["Options", "histogram", "request"]
-
 
 class Listing(TypedDict, total=False):
     """The values there are."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.randomizer import Opened
     from shuffledp.sampling import Source
 
-__all__ = ["ESTIMATORS", "QUESTION", "HistogramQuestion", "algorithm_1", "check_labels", "labels_of"]
-
 ESTIMATORS = ("inversion", "simplex", "likelihood")
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["Options", "mean", "request", "requested"]
-
 
 class Bounded(TypedDict, total=False):
     """Between which bounds."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.randomizer import Opened
     from shuffledp.sampling import Source
 
-__all__ = ["QUESTION", "MeanQuestion"]
-
 ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
 
 

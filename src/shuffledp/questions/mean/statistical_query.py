@@ -15,8 +15,6 @@ from shuffledp.schema import Number, part
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["StatisticalQuery"]
-
 
 @part
 class StatisticalQuery(MeanQuestion):

@@ -10,8 +10,6 @@ from shuffledp.choices import Scale
 from shuffledp.domain import MOST_BINS, check_bounds
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 
-__all__ = ["BINS", "SCALES", "cut_points", "plainly"]
-
 SCALES: tuple[Scale, ...] = get_args(Scale)
 BINS = 64
 ROUNDED = 12  # digits of a cut point that was computed

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
 
-__all__ = ["Options", "quantile", "request"]
-
 
 class Cut(TypedDict, total=False):
     """The bins, and what is asked of them."""

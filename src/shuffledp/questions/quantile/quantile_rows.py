@@ -10,8 +10,6 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.mechanisms.estimate import Interval
 
-__all__ = ["QuantileRow", "quantile_rows", "quantiles_of"]
-
 
 class QuantileRow(NamedTuple):
     """The ``at``-quantile: half of all people are below the 0.5-quantile, as near as bins tell.

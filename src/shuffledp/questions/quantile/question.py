@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from shuffledp.questions.quantile.quantile_rows import QuantileRow
     from shuffledp.randomizers.randomizer import Opened
 
-__all__ = ["MOST_ASKED", "QUESTION", "QuantileQuestion"]
-
 MOST_ASKED = 100
 
 

@@ -8,8 +8,6 @@ from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.question import Planned
 from shuffledp.schema import NEEDED, part
 
-__all__ = ["QUESTION", "SumQuestion"]
-
 
 @part
 class SumQuestion(MeanQuestion):
