@@ -51,7 +51,7 @@ Batches = Iterable[pa.RecordBatch]
 
 
 def design_of(given: Any) -> Design:
-    """The design that ``given`` is, describes, or names: a design, a protocol, or a file."""
+    """The design that ``given`` is, describes, or names: a design, a poll, or a file."""
     if isinstance(given, Design):
         return given
     if isinstance(given, (str, os.PathLike)):
@@ -85,7 +85,7 @@ class BatchReporter:
 
     @classmethod
     def of(cls, design: Any, *, column: str | Sequence[str], **rules: Any) -> Self:
-        """For a design, a protocol, or the file of a design; ``rules`` are ``missing``, ``clip``
+        """For a design, a poll, or the file of a design; ``rules`` are ``missing``, ``clip``
         and ``cleaning``. One that promises nothing, or that does not run here, is refused. A
         crosstab has several columns.
         """
@@ -234,7 +234,7 @@ class ReportTally:
 
     @classmethod
     def of(cls, design: Any) -> Self:
-        """For a design, a protocol, or the file of a design."""
+        """For a design, a poll, or the file of a design."""
         return cls(canonical(design_of(design).as_json()))
 
     def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:

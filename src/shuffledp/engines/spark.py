@@ -91,7 +91,7 @@ def encode(
     """Draw everybody's report and commit them in ``out``, a folder that must not exist yet: a path
     or an address such as ``hdfs:///tmp/poll``, where all workers can write.
 
-    ``design`` is one, a protocol, or the file of a design. Values are read as on files: missing
+    ``design`` is one, a poll, or the file of a design. Values are read as on files: missing
     ones count as ``missing`` or are left out, ``clip`` moves numbers to the nearest bound,
     ``cleaning`` says what of messy texts is forgiven. With ``tallied``, each task keeps the sums of
     its reports and no report; that is all that an estimate needs.

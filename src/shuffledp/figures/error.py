@@ -1,4 +1,6 @@
-"""Privacy against utility: the error of every protocol that fits a task, at several epsilons."""
+"""Privacy against utility: the error of every mechanism that answers a question, at several
+epsilons.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def plan_figure(
     honest: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
 ) -> Path:
-    """Draw the predicted error of every protocol against epsilon, and return the file's path.
+    """Draw the predicted error of every mechanism against epsilon, and return the file's path.
     Darkness says whom to trust.
     """
     import matplotlib as mpl

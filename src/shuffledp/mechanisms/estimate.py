@@ -166,7 +166,7 @@ def combine(estimates: Sequence[Estimate]) -> Estimate:
         rows = first.rows.averaged([each.rows for each in estimates[1:]])
     if rows is None:
         raise InvalidInput(
-            "estimates must be of one protocol, with the same labels and the same number of reports, got different "
+            "estimates must be of one poll, with the same labels and the same number of reports, got different "
             "ones. "
             "Average the shares, values / n, of those that agree."
         )

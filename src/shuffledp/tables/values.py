@@ -31,7 +31,7 @@ from shuffledp.tables.people import Chosen, Keep, Persons
 from shuffledp.tables.spool import Closing, Spool
 
 MEMORY = 1 << 28
-LARGEST = 1 << 22  # as many categories as protocols estimate
+LARGEST = 1 << 22  # as many categories as mechanisms estimate
 SHOWN = 60
 Tick = Callable[[int], object]
 
