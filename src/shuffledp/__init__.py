@@ -2,7 +2,7 @@
 n=...)``.
 
 errors       one sentence with a remedy; the tree of everything that can go wrong
-choices      words to choose from that several packages take
+choices      which row, which format, which scale: words that several packages take
 judge        the second opinion: exact laws, enumeration, ball arithmetic; independent of the rest
 wording      what terminal, page and figures say alike; numbers rounded to the safe side
 schema       what a field of a file may hold, said once as its type
