@@ -11,7 +11,15 @@ from typing import Any, get_args
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
+from shuffledp.errors import (
+    Argument,
+    InvalidInput,
+    Refusal,
+    check_epsilon,
+    check_promised,
+    check_rounds,
+    check_users,
+)
 from shuffledp.mechanisms import kind_of as mechanism_named
 from shuffledp.mechanisms.best_curator import Baseline, best_curator
 from shuffledp.mechanisms.best_local import best_alone
@@ -181,10 +189,9 @@ def plan(
     about = planned(task)
     counting = about.told_apart is not None
     if (domain is None) == counting:
-        raise InvalidInput(
-            f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
-            f"the number of categories, or their list; of quantiles, the number of bins."
-        )
+        rule = (Argument("domain"), f" must be given for counts and left out for a {'mean' if counting else task}")
+        remedy = "It is the number of categories, or their list; of quantiles, the number of bins."
+        raise InvalidInput(Refusal(rule, "none" if domain is None else repr(domain), remedy))
     if isinstance(domain, str) and not about.columns:
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     check_promised(delta)
