@@ -28,12 +28,9 @@ MOST_BEYOND = 0.5  # seconds
 IMPORTS = {
     "the package": ("shuffledp",),
     "a design": ("shuffledp.design",),
-    "the clients' side": (
-        "shuffledp.client",
-        "shuffledp.collection.client",
-    ),
-    "the page": ("shuffledp.page.document", "shuffledp.collection.page.document"),
-    "the oracle": ("shuffledp.judge.oracle", "shuffledp.collection.verify.oracle"),
+    "the clients' side": ("shuffledp.client",),
+    "the page": ("shuffledp.page.page", "shuffledp.page.document"),
+    "the oracle": ("shuffledp.judge.oracle",),
 }
 KNOWN = """
 import importlib.util, sys

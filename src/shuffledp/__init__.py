@@ -2,7 +2,7 @@
 n=...)``.
 
 errors       one sentence with a remedy; the tree of everything that can go wrong
-choices      words to choose from that several packages take
+choices      which row, which format, which scale: words that several packages take
 judge        the second opinion: exact laws, enumeration, ball arithmetic; independent of the rest
 wording      what terminal, page and figures say alike; numbers rounded to the safe side
 schema       what a field of a file may hold, said once as its type
@@ -20,7 +20,7 @@ design       the one file that clients, shuffler and analyst share
 questions    what can be asked, a folder each; other distributions add theirs
 poll         a question, the mechanism that hides its answers, and a target
 search       frequent words that were never listed, level by level
-planning     every mechanism that fits a task, side by side
+planning     every mechanism that answers a question, side by side
 testing      the same checks for a class of your own
 audits       attacks on running code
 figures      drawing, and nothing but drawing

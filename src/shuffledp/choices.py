@@ -1,4 +1,4 @@
-"""Words to choose from that several packages take, named once, without NumPy."""
+"""Which row, which format, which scale: words that several packages take, without NumPy."""
 
 from typing import Literal
 

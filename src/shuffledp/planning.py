@@ -11,7 +11,15 @@ from typing import Any, get_args
 
 from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import Argument, InvalidInput, check_epsilon, check_promised, check_rounds, check_users
+from shuffledp.errors import (
+    Argument,
+    InvalidInput,
+    Refusal,
+    check_epsilon,
+    check_promised,
+    check_rounds,
+    check_users,
+)
 from shuffledp.mechanisms import kind_of as mechanism_named
 from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator
 from shuffledp.mechanisms.dummies import Dummies
@@ -170,18 +178,17 @@ def plan(
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
     >>> [(option.name, option.trust) for option in table.options]
     [('staircase noise', 'curator'),
-     ('Mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
-     ('Mean', 'shuffler'), ('hybrid mechanism', 'nobody')]
+     ('mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
+     ('mean, krr', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
     if task not in TASKS:
         raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. Others have one mechanism.")
     about = planned(task)
     counting = about.told_apart is not None
     if (domain is None) == counting:
-        raise InvalidInput(
-            f"domain must be given for counts and left out for a {'mean' if counting else task}, got {domain!r}. It is "
-            f"the number of categories, or their list; of quantiles, the number of bins."
-        )
+        rule = (Argument("domain"), f" must be given for counts and left out for a {'mean' if counting else task}")
+        remedy = "It is the number of categories, or their list; of quantiles, the number of bins."
+        raise InvalidInput(Refusal(rule, "none" if domain is None else repr(domain), remedy))
     if isinstance(domain, str) and not about.columns:
         raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
     check_promised(delta)
@@ -222,8 +229,7 @@ def _builders(question: Question, promise: dict[str, Any]) -> dict[str, tuple[st
     for asked, name in question.rivals:
         kind = mechanism_named(name)
         for suffix, choices in kind.variants(asked, name).items():
-            title = f"{planned(str(asked)).title}, {suffix}".removesuffix(", ")
-            found[title] = (kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise))
+            found[f"{asked}, {suffix}"] = (kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise))
     terms = {name: promise[name] for name in ("n", "epsilon", "delta", "rounds")}
     found["no shuffler"] = ("nobody", partial(best_alone, question, **terms))
     found["a curator"] = ("curator", partial(best_curator, question, **terms))
@@ -244,8 +250,9 @@ def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float
     if not sharp:
         best = min(short, key=lambda each: each.predicted_stderr())
         raise InvalidInput(
-            f"error must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
+            Argument("error"),
+            f" must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"
             f"{'s' * (best.messages > 1)} of each person reach{'es' * (best.messages == 1)}, got {most_error:g}. Allow "
-            f"a larger error or epsilon, more messages, or ask more people."
+            f"a larger error or epsilon, more messages, or ask more people.",
         )
     return min(sharp, key=lambda each: each.messages)

@@ -138,4 +138,4 @@ def test_devices_are_refused_and_links_stay(tmp_path: Path) -> None:
 def test_a_plan_is_drawn_with_every_protocol_that_fits(tmp_path: Path) -> None:
     path = figures.plan_figure("mean", tmp_path / "plan.svg", n=200, delta=1e-4, epsilons=(1.0, 2.0))
     text = path.read_text(encoding="utf-8")
-    assert all(name in text for name in ("staircase noise", "Mean, trusts a shuffler", "hybrid mechanism"))
+    assert all(name in text for name in ("staircase noise", "mean, krr, trusts a shuffler", "hybrid mechanism"))

@@ -71,9 +71,9 @@ def test_the_kind_of_dummies_that_errs_less_is_taken() -> None:
 
 
 def test_a_plan_says_which_dummies() -> None:
-    assert named(f"Histogram, {DUMMIES}", KINDS["dummies, poisson"]()) == f"Histogram, {POISSON}"
+    assert named(f"histogram, {DUMMIES}", KINDS["dummies, poisson"]()) == f"histogram, {POISSON}"
     for other in ("dummies", "fakes, poisson"):
-        assert named(f"Histogram, {DUMMIES}", KINDS[other]()) == f"Histogram, {DUMMIES}"
+        assert named(f"histogram, {DUMMIES}", KINDS[other]()) == f"histogram, {DUMMIES}"
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -119,7 +119,7 @@ def test_the_plan_names_the_trust_and_compares_honestly() -> None:
     fakes where values are many or frequent.
     """
     table = sdp.plan("histogram", domain=16, n=10_000, epsilon=1.0, delta=1e-6)
-    options = {option.name.removeprefix("Histogram, "): option for option in table.options}
+    options = {option.name.removeprefix("histogram, "): option for option in table.options}
     assert options[FAKES].trust == SEALED
     assert options[DUMMIES].trust == ADDING
     assert "sealed" in FAKES
@@ -128,10 +128,10 @@ def test_the_plan_names_the_trust_and_compares_honestly() -> None:
     assert (
         options[FAKES].messages,
         options[DUMMIES].messages,
-        options["Histogram"].messages,
+        options["krr"].messages,
     ) == (2, 1, 1)
     assert math.isinf(options[FAKES].epsilon0 or 0.0)
-    plain = options["Histogram"].poll
+    plain = options["krr"].poll
     assert isinstance(plain.randomizer, sdp.KRR)
     rare = float(plain.predicted_stderrs([0.0, *[10_000 / 15] * 15])[0])
     assert rare == pytest.approx(6.5, abs=0.1)

@@ -101,8 +101,8 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
     assert isinstance(flat.randomizer, sdp.ShufflerDummies)
     assert errors[120, 2] < 0.6 * flat.predicted_stderr()
     options = {option.name: option for option in sdp.plan("quantile", n=10_000, domain=120, **PROMISE).options}
-    assert options[f"Quantiles, {DUMMIES}"].messages == 2
-    assert options[f"Quantiles, {DUMMIES}"].error == errors[120, 2]
+    assert options[f"quantile, {DUMMIES}"].messages == 2
+    assert options[f"quantile, {DUMMIES}"].error == errors[120, 2]
 
 
 def test_a_tree_of_another_shape_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from typer.main import get_command
 
 import shuffledp as sdp
 from shuffledp.cli.app import app, load
-from shuffledp.errors import spelled
-from shuffledp.questions import options_of_all
+from shuffledp.domain import ENCODINGS, NAMING
+from shuffledp.errors import InvalidInput, spelled
+from shuffledp.questions import kind_of, options_of_all
 from shuffledp.release.options import options_of
 from tests.cli.people import run
 
@@ -41,6 +43,18 @@ def test_python_and_the_command_take_what_is_declared(name: str) -> None:
         if flag in declared:
             assert option.help.partition(r" \[default: ")[0] == spelled(declared[flag].words, typed=True)
             assert option.required == declared[flag].required
+
+
+@pytest.mark.parametrize("name", [name for name in QUESTIONS if "mechanism" in options_of(QUESTIONS[name])])
+def test_the_help_names_the_mechanisms_that_a_question_takes(name: str) -> None:
+    declared, choices = options_of(QUESTIONS[name])["mechanism"], kind_of(name).choices
+    named = set(re.findall(r"\w+", spelled(declared.words))) & {*NAMING, *ENCODINGS}
+    assert (named, declared.default) == (set(choices), choices[0])
+
+
+def test_noise_that_is_given_twice_is_refused_before_what_it_lacks() -> None:
+    with pytest.raises(InvalidInput, match="exactly one of epsilon, gamma and epsilon0 must be given, got gamma and"):
+        sdp.mean([1.0], lower=0, upper=2, gamma=0.2, epsilon0=1.0, delta=1e-4)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

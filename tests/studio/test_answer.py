@@ -34,10 +34,10 @@ def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
     table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, honest=int(50 * honest))
     by_name = {option.name: option for option in table.options}
     central = "discrete Laplace noise, counts made to add up"
-    names = {"local": "subset selection, sets of 2", "shuffled": "Histogram", "central": central}
+    names = {"local": "subset selection, sets of 2", "shuffled": "histogram, krr", "central": central}
     assert errors(found) == {model: by_name[name].error for model, name in names.items()}
     assert [each["mechanism"] for each in found["errors"]] == [names["local"], "", names["central"]]
-    assert found["epsilon0"]["value"] == by_name["Histogram"].epsilon0
+    assert found["epsilon0"]["value"] == by_name["histogram, krr"].epsilon0
     assert found["certified"] is True
 
 

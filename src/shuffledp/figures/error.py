@@ -1,4 +1,6 @@
-"""Privacy against utility: the error of every mechanism that fits a task, at several epsilons."""
+"""Privacy against utility: the error of every mechanism that answers a question, at several
+epsilons.
+"""
 
 from __future__ import annotations
 

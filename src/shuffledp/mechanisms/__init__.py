@@ -1,5 +1,6 @@
 """How reports hide, and what is estimated from what arrives. A mechanism wraps a law of
-``randomizers``, and is asked for by the name of that law.
+``randomizers``, and is asked for by the name of that law; if none is named, it is the first of the
+question's ``choices``.
 
 mechanism        ``Mechanism``, and ``Target``: whom it hides among, and how well
 shuffler         ``Reports``, what people send, and ``Bag``, what the shuffler releases of it

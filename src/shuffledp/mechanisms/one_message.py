@@ -84,11 +84,11 @@ class OneMessage(Voting):
     @classmethod
     def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
         if not question.ordered:
-            return {"" if name == NAMING[0] else name: {}}
+            return {name: {}}
         from shuffledp.mechanisms.levels import level_sizes
 
-        levels = {f"{len(sizes)} levels": {"levels": sizes} for sizes in level_sizes(question.size)}
-        return {"all bins": {"levels": ()}, **levels}
+        levels = {f"{name}, {len(sizes)} levels": {"levels": sizes} for sizes in level_sizes(question.size)}
+        return {f"{name}, all bins": {"levels": ()}, **levels}
 
     def answering(self, question: Any, n: int) -> Mechanism:  # type: ignore[override]
         """Any law whose reports vote, or that has a matrix, may stand in for k-ary randomized

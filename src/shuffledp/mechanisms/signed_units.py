@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput, check_count, check_positive
+from shuffledp.errors import Argument, InvalidInput, check_count, check_positive
 from shuffledp.mechanisms.mechanism import Messages, Target
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
@@ -103,7 +103,7 @@ def check_most_messages(value: object) -> int | None:
 def check_most_error(value: object) -> float | None:
     """Return ``value`` as a standard error to stay below."""
     remedy = "It is the standard error to stay below, in the answer's own unit."
-    return None if value is None else check_positive("error", value, remedy=remedy)
+    return None if value is None else check_positive(Argument("error"), value, remedy=remedy)
 
 
 def _chosen(
@@ -194,10 +194,10 @@ def _room(honest: int, decay: float, pairs: int, rare: float) -> int:
     """About how many messages a person adds at most but with probability ``rare``."""
     size = MOST_MESSAGES + 1
     j = np.arange(1.0, size)
-    ratio, rate = math.exp(-decay), pairs / honest
+    ratio, rate = math.exp(-decay), min(pairs / honest, 700.0)  # of more, no number of messages is enough
     noise = np.cumprod(np.append((1.0 - ratio) ** (1.0 / honest), ratio * (j - 1.0 + 1.0 / honest) / j))
     both = np.zeros(size)
-    both[::2] = np.cumprod(np.append(math.exp(-min(rate, 700.0)), rate / j[: (size - 1) // 2]))
+    both[::2] = np.cumprod(np.append(math.exp(-rate), rate / j[: (size - 1) // 2]))
     total = np.convolve(np.convolve(noise, noise)[:size], both)[:size]
     beyond = np.cumsum(total[::-1])[::-1]  # of what is in the table; what is outside is smaller still
     return max(1, int(np.argmax(np.append(beyond[1:] <= rare, True))))

@@ -33,7 +33,6 @@ class Planned:
     data already.
     """
 
-    title: str
     error: str
     worst: str | None = None
     crowded: str = "a value that everybody holds"  # data for which it is the worst

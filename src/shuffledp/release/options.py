@@ -106,8 +106,8 @@ class Noise(TypedDict, total=False):
 
 
 def by_noise(given: Mapping[str, Any]) -> bool:
-    """Whether noise was given in place of a promise."""
-    return given["epsilon"] is None and (given["gamma"], given["epsilon0"]) != (None, None)
+    """Whether noise was given in place of a promise, in one way."""
+    return given["epsilon"] is None and (given["gamma"] is None) != (given["epsilon0"] is None)
 
 
 class Promised(TypedDict, total=False):
@@ -210,17 +210,16 @@ class Missing(TypedDict, total=False):
 
 
 class Mechanism(TypedDict, total=False):
-    """How answers are hidden."""
+    """How answers are hidden that name a place each."""
 
     mechanism: Annotated[
-        str,
-        Option(
-            "How reports hide answers: krr; hadamard, hash, subset or oue for long lists; fakes or dummies, which need "
-            "more trust.",
-            QUESTION,
-            "krr",
-        ),
+        str, Option("How reports hide answers: krr; fakes or dummies, which need more trust.", QUESTION, "krr")
     ]
+
+
+class Hiding(TypedDict, total=False):
+    """What a mechanism leaves to choose."""
+
     slots: Annotated[int | None, Option("With fakes: messages that each person sends.", QUESTION, keyword=True)]
     kept: Annotated[
         float | None, Option("With dummies: probability that the shuffler forwards a message.", QUESTION, keyword=True)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from shuffledp.client import check_client
 from shuffledp.design import Design
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
 from shuffledp.poll import certify
 from shuffledp.storage.files import check_apart, check_new_file, check_new_folder, new_folder, replace_file
-from shuffledp.survey.collection import Collection, check_address
+from shuffledp.survey.collection import Collection, check_address, is_web_address
 from shuffledp.survey.envelopes import AnalystKey
 from shuffledp.survey.wire import code_text, hash_of_code, new_codes
 
@@ -41,11 +41,14 @@ def new_collection(
     """
     check_client(design)
     check_new_folder(out, lasting=True)
+    if not is_web_address(shuffler := shuffler.rstrip("/")):
+        rule = (Argument("shuffler"), " must be an address such as https://shuffle.example.org")
+        raise InvalidInput(Refusal(rule, repr(shuffler[:80]), "It is where reports will be collected."))
     key = AnalystKey.new()
     collection = Collection(
         design=design,
         key=key.public,
-        shuffler=shuffler.rstrip("/"),
+        shuffler=shuffler,
         round=round,
         question=question,
         opens=opens,

@@ -152,7 +152,7 @@ def check_encoding(name: str) -> str:
         "".encode(name)  # others than encodings of text, such as base64, refuse
     except (LookupError, ValueError, TypeError):
         known = " must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got "
-        raise InvalidInput(Argument("encoding"), known, f"{name!r}.") from None
+        raise InvalidInput(Argument("encoding"), known, f"{name!r}. Leave it out for utf-8.") from None
     return found.name
 
 

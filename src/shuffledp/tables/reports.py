@@ -44,8 +44,8 @@ ILLEGAL = {
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a file of reports says of itself. ``design`` is the poll's, and must be the same in
-    all files that meet.
+    """What a file of reports says of itself. ``design`` is that of the poll, the same in all files
+    that meet.
 
     ``batch`` names the call of ``encode`` that made the file, so that no report is counted twice;
     after the shuffle ``batches`` counts them. ``dtype`` and ``width`` give the shape of a report:

@@ -27,6 +27,9 @@ equal, holds, agree,      one line of a verification: each returns a ``Check``
 unchecked, vital
 answers(*families)        whether one of these families of laws answers the question
 domain(expected)          whether the stored domain is the one that the question resolves to
+shaped(rows, votes)       whether estimates and votes are as many as these
+listed(categories)        places and labels of the rows of a page, of which LISTED at most
+wrong(checks)             whether one of these failed, so that the rest need not be asked
 complete(**there)         which optional parts of the estimates there must be: no more, no less
 people, groups, bins,     how many people hold each place, one of several places, or bins; a mean or
 number, ends              a sum; who is at the ends of its range. An ``Estimated`` each: values,

@@ -1,4 +1,4 @@
-// A number as a point of a grid, by the operations of shuffledp.protocols.rounding: IEEE doubles in the same order.
+// A number as a point of a grid, by the operations of shuffledp.domain.on_grid: IEEE doubles in the same order.
 import { one } from "./draws.ts";
 import type { Words } from "./words.ts";
 

@@ -227,7 +227,7 @@ def least_messages(people: int, modulus: int, distance: float) -> int:
             return messages
     raise InvalidInput(
         f"people must be so many that {MOST_SHARES} messages of each hide their values, got {people:,}. Collect from "
-        f"more of them, or use another protocol."
+        f"more of them, or use another mechanism."
     )
 
 

@@ -88,7 +88,7 @@ def _check_listed(value: str, labels: tuple[str, ...]) -> None:
 
 @keywords(Options)
 def count(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
-    """How many people hold ``value``, as accurately as a curator would tell (see ``Signed``).
+    """How many people hold ``value``, as accurately as a curator would tell.
 
     Each person sends some twenty messages, most of them blank; ``messages`` is how many there may
     be at most, and ``error`` a standard error to stay below. All must be sealed to the analyst.

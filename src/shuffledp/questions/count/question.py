@@ -29,7 +29,7 @@ class CountQuestion(Question):
     unit = "people"
     counts = True
     mechanisms = ("signed",)
-    planned = Planned(title="Count", error="standard error of the count, worst data")
+    planned = Planned(error="standard error of the count, worst data")
     recorded = LISTED
 
     type: Annotated[Literal["count"], NEEDED] = "count"

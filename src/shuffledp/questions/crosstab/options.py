@@ -36,7 +36,9 @@ class Crossed(TypedDict, total=False):
     ]
 
 
-class Options(Crossed, shared.Epsilon, shared.Common, shared.Texts, shared.Titled, shared.Mechanism, total=False):
+class Options(
+    Crossed, shared.Epsilon, shared.Common, shared.Texts, shared.Titled, shared.Mechanism, shared.Hiding, total=False
+):
     """How many people have each combination of values."""
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.release import options as shared
-from shuffledp.release.options import LISTS, Listed, Option, keywords
+from shuffledp.release.options import LISTS, QUESTION, Listed, Option, keywords
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
@@ -21,6 +21,20 @@ class Listing(TypedDict, total=False):
     ]
 
 
+class Mechanism(TypedDict, total=False):
+    """How answers are hidden, long lists of values too."""
+
+    mechanism: Annotated[
+        str,
+        Option(
+            "How reports hide answers: krr; hadamard, hash, subset or oue for long lists; fakes or dummies, which need "
+            "more trust.",
+            QUESTION,
+            "krr",
+        ),
+    ]
+
+
 class Options(
     Listing,
     shared.Other,
@@ -29,7 +43,8 @@ class Options(
     shared.Common,
     shared.Texts,
     shared.Titled,
-    shared.Mechanism,
+    Mechanism,
+    shared.Hiding,
     total=False,
 ):
     """How many people have each value."""
@@ -77,8 +92,8 @@ def histogram(data: object, column: str | None = None, *, rng: "Rng" = None, **g
     said. ``rng`` is for tests: anyone who knows its seed knows the noise.
 
     ``mechanism`` is how answers are hidden: "krr", noise in every report; where categories are very
-    many, "hadamard", whose reports are short, "hash", or "subset" and "oue", which err least (see
-    ``Histogram``); "fakes", random values that people send beside their own, in ``slots`` messages;
+    many, "hadamard", whose reports are short, "hash", or "subset" and "oue", which err least;
+    "fakes", random values that people send beside their own, in ``slots`` messages;
     or "dummies", which the shuffler adds, after it has handed on each message with probability
     ``kept``. Fakes and dummies need more trust, and err less where values are many or frequent;
     ``kind`` is the law of the fakes, and ``light_epsilon0`` has true values randomized a little as

@@ -111,9 +111,9 @@ def mean(data: object, column: str | None = None, *, rng: "Rng" = None, **given:
     out. Everything else is as for ``histogram``.
 
     Each person sends one message, unless more ``messages`` are allowed, or a standard ``error`` is
-    asked for that takes several: those are shares, which say nothing one by one (see
-    ``Split``), and the answer is as accurate as a curator's. They need more trust: all messages
-    must be sealed to the analyst, and one malicious person can move the answer anywhere.
+    asked for that takes several: those are shares, which say nothing one by one, and the answer is
+    as accurate as a curator's. They need more trust: all messages must be sealed to the analyst,
+    and one malicious person can move the answer anywhere.
 
     ``gamma`` or ``epsilon0`` may stand in place of ``epsilon``, as for ``histogram``, with ``k``:
     the steps of the grid that numbers are rounded to (Balle et al. 2019, Algorithms 2 and 3).

@@ -35,7 +35,7 @@ class MeanQuestion(Question):
     divided: ClassVar[str] = ", divided by the number of reports"  # how a sum becomes an answer
     clipped = "mean of the clipped values"
     mechanisms = ("krr", "split")
-    planned = Planned(title="Mean", error="standard error of the mean, worst data")
+    planned = Planned(error="standard error of the mean, worst data")
     recorded = ("ends",)
 
     type: Annotated[Literal["mean"], NEEDED] = "mean"

@@ -47,7 +47,9 @@ class Cut(TypedDict, total=False):
     ]
 
 
-class Options(Cut, shared.Epsilon, shared.Common, shared.Figures, shared.Titled, shared.Mechanism, total=False):
+class Options(
+    Cut, shared.Epsilon, shared.Common, shared.Figures, shared.Titled, shared.Mechanism, shared.Hiding, total=False
+):
     """How a number is distributed."""
 
 

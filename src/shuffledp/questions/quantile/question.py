@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import MOST_BINS, NAMING, REMEDY, Bins, as_list, is_bound
-from shuffledp.errors import InvalidInput, Refusal, check_count
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_count, check_finite
 from shuffledp.questions.quantile.cuts import plainly
 from shuffledp.questions.question import Planned, Question
 from shuffledp.schema import NEEDED, Chance, Floats, Limits, Number, part
@@ -43,7 +43,6 @@ class QuantileQuestion(Question):
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("cuts",)
     planned = Planned(
-        title="Quantiles",
         error="largest standard error of the count below any cut point, with people spread evenly over the bins",
         worst="largest standard error that the count below any cut point can have, whatever the data",
         crowded="people crowded in few bins",
@@ -191,7 +190,7 @@ def _numbers(name: str, values: object, remedy: str = "Pass a list of numbers.")
             found.append(float(each))
         except (TypeError, ValueError):
             raise InvalidInput(f"{name} must be numbers, got {each!r}. Pass a list of them.") from None
-    return tuple(found)
+    return tuple(check_finite(("each of ", Argument(name)), each, remedy=remedy) for each in found)
 
 
 def _is_share(value: object) -> bool:

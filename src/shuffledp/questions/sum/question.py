@@ -17,7 +17,7 @@ class SumQuestion(MeanQuestion):
     estimated = "the sum"
     divided = ""
     clipped = "sum of the clipped values"
-    planned = Planned(title="Sum", error="standard error of the sum, worst data")
+    planned = Planned(error="standard error of the sum, worst data")
 
     type: Annotated[Literal["sum"], NEEDED] = "sum"  # type: ignore[assignment]
 

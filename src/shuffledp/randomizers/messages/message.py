@@ -251,7 +251,7 @@ def check_people(value: object) -> int:
 
 def check_shares(value: object) -> int:
     """Return ``value`` as a number of messages that a person sends."""
-    remedy = "One message shows its sender's answer; ask for a protocol of one message instead."
+    remedy = "One message shows its sender's answer; ask by a mechanism of one message instead."
     beyond = "Nobody sends so many; use fewer."
     return check_count("messages", value, least=2, most=1024, remedy=remedy, beyond=beyond)
 

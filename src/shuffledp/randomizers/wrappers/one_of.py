@@ -175,7 +175,7 @@ class OneOf(Wrapper):
         return OneOf([each.realised for each in self.parts], weights=[each / WORD for each in self.integers])
 
     def question(self, number: int) -> CheckIn:
-        """What one question is by itself: a check-in with its weight. A ``Histogram`` with it as
+        """What one question is by itself: a check-in with its weight. A histogram with it as
         randomizer reads the reports that ``split`` gives.
         """
         return CheckIn(self.parts[number], probability=self.shares[number])
