@@ -109,7 +109,7 @@ def verify(
 
 def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
     """The verification of one page, and its source."""
-    from shuffledp.record.findings import FINDINGS
+    from shuffledp.record.parts import FINDINGS
     from shuffledp.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.record import Record, embedded_json
-from shuffledp.record.findings import FINDINGS
+from shuffledp.record.parts import FINDINGS
 from shuffledp.series.series_file import check_order
 from shuffledp.series.trend import trend_of, write_trend
 from shuffledp.series.trend_page import PAGE, TABLE, WRITER, series_html

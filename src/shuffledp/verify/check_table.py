@@ -17,7 +17,7 @@ from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
 from shuffledp.record import Record
-from shuffledp.record.findings import FINDINGS
+from shuffledp.record.parts import FINDINGS
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import COLUMNS, expected, places_of

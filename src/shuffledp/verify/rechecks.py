@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from threading import Thread
 from traceback import format_exception_only
-from typing import get_args
+from typing import Any, get_args
 
 from shuffledp.errors import InvalidInput
 from shuffledp.questions import OURS, folder_of, origin_of
@@ -73,9 +73,12 @@ def _mistrusted(part: str, whose: str, seconds: float, checks: Part) -> list[Che
 
 
 def _is_check(each: object) -> bool:
-    if type(each) is not Check or type(each.outcome) is not str or type(each.vital) is not bool:
+    if type(each) is not Check:
         return False
-    if each.outcome not in get_args(Outcome) or each.what == PAGE:
+    line: Any = each  # whatever its fields are declared to be, a stranger filled them
+    if type(line.outcome) is not str or line.outcome not in get_args(Outcome) or type(line.vital) is not bool:
         return False
-    texts = (each.what, each.claimed, each.found, each.how)
+    texts = (line.what, line.claimed, line.found, line.how)
+    if line.what == PAGE:
+        return False
     return all(type(words) is str and len(words) <= LONGEST and words.isprintable() for words in texts)

@@ -94,7 +94,7 @@ def verify(
         "the words": lambda: check_sentences(record, law),
         "the estimates": lambda: check_answer(text, judge),
         "estimates.csv": lambda: check_table(table, record, law),
-        "the other tables": lambda: check_beside(beside or {}, record),
+        "the other tables": lambda: [*check_beside(beside or {}, record)],
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
             record.ledger, Oracle(law, design.honest, 1, effort=effort, swap=swap), here=ledger is not None
