@@ -8,13 +8,12 @@ crosstab   how many hold each combination of several columns' categories
 quantile   how numbers are distributed
 mean       the mean of a number
 sum        its sum
-top        the page of a search; ``shuffledp.search`` is the question
 
 A folder has ``question.py`` with ``QUESTION``, a class, ``options.py`` with what the command and
 Python take (``Options``, and the ``request`` that they make), ``recheck.py``, which judges an
 answer (``shuffledp.verify``), and ``section.html`` if its page says something of its own; what all
 pages say is in ``shuffledp/page``. ``choices`` of the class begins with the mechanism that is taken
-when none is named.
+when none is named. ``top`` has the page of a search alone: its question is ``shuffledp.search``.
 
 Other distributions add a question by an entry point of the group ``shuffledp.questions`` that names
 such a folder. Our names come first and cannot be replaced; a name that two distributions claim is
