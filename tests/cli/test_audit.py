@@ -125,7 +125,7 @@ def test_one_in_a_hundred_moves_estimates_as_far_as_is_said(design: Path, capsys
     assert main(["poison", str(design), "--seed", "1"]) == 0
     words = capsys.readouterr().out
     assert "2 malicious people of 200" in words
-    assert "Nothing moved farther than the protocol says." in words
+    assert "Nothing moved farther than the mechanism allows." in words
 
 
 def test_json_has_every_estimate(design: Path, capsys: pytest.CaptureFixture[str]) -> None:

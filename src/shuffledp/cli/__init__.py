@@ -8,7 +8,7 @@ commands         epsilon, delta, calibrate, explain, curve
 compare          every published bound on one mechanism, also those in a stranger's file
 papers           papers list, show, bounds, reproduce
 published        --bound: what a published bound says
-plan             which protocol for a task; studio, the planner as a page
+plan             which mechanism for a question; studio, the planner as a page
 track            one design, asked every week
 training         which sampler for a training, and how much noise
 audit            attacks on the code that runs; poison, people who cheat against a design

@@ -208,7 +208,7 @@ LISTED = (
     *_listed(
         PLAN,
         "plan",
-        plan="Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
+        plan="Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
         studio="Plan on a page: move users, categories, rounds and promise, and see noise, error and every "
         "published bound while you move.",
     ),
@@ -272,7 +272,7 @@ LISTED = (
         DEFEND,
         "audit",
         audit="Attack the running code: an empirical lower bound on epsilon beside the certified one.",
-        poison="Let people cheat: how far can they move each estimate, and what does the protocol say?",
+        poison="Let people cheat: how far can they move each estimate, and what does the mechanism allow?",
     ),
     *_listed(
         DEFEND,

@@ -180,7 +180,7 @@ def poison(
     seed: int | None = whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.", default=None),
     as_json: Json = False,
 ) -> None:
-    """Let people cheat: how far can they move each estimate, and what does the protocol say?
+    """Let people cheat: how far can they move each estimate, and what does the mechanism allow?
 
     Everything that passes for a report is tried beside honest people's, and what moves an estimate
     most is held against the limit that every page of a release states. Exit code 1 means that the
@@ -208,9 +208,9 @@ def poison(
         shown = [(rounded(each.moved, up=False), _limit(each.most), str(each.label)) for each in found[:LISTED]]
         show.table(("moved by", "at most", "estimate"), shown, numbers=2)
         rest = [f"{len(found) - LISTED:,} more estimates are in --json."] if len(found) > LISTED else []
-        verdict = "Nothing moved farther than the protocol says."
+        verdict = "Nothing moved farther than the mechanism allows."
         if exceeded:
-            verdict = f"VIOLATED: {len(exceeded):,} moved farther than the protocol says, {exceeded[0].label} first."
+            verdict = f"VIOLATED: {len(exceeded):,} moved farther than the mechanism allows, {exceeded[0].label} first."
         show.sentences(f"\n{each}" for each in (*rest, verdict))
     if exceeded:
         raise typer.Exit(code=1)

@@ -44,7 +44,7 @@ def main(folder: Path = FOLDER) -> int:
     _say("1. Data: a real survey with a sensitive question, and a made-up million.")
     _run(f"example {here}/data")
 
-    _say("2. Plan. 6,366 women will be asked whether they had an affair. Which protocol, and what error?")
+    _say("2. Plan. 6,366 women will be asked whether they had an affair. Which mechanism, and what error?")
     _run("plan histogram --domain 2 --n 6366 --epsilon 1 --delta 1e-6")
 
     _say("3. Run it. Every answer is randomized, the reports are shuffled, and the noise is removed again on average.")

@@ -1,5 +1,5 @@
-"""The command plan: which protocol for a task, and what error to expect. And studio: the planner as
-a page on this machine.
+"""The command plan: which mechanism for a question, and what error to expect. And studio: the
+planner as a page on this machine.
 """
 
 import math
@@ -67,7 +67,7 @@ def plan(
     as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,
 ) -> None:
-    """Every protocol that keeps a promise (epsilon, delta), with the error to expect and the bits
+    """Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
     from shuffledp import figures

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 Settled = Annotated[
     Path | None,
-    flag("design", QUESTION, "The design that was settled; if left out, the files are trusted.", metavar="FILE"),
+    flag("design", QUESTION, "The agreed design; if left out, the files are trusted.", metavar="FILE"),
 ]
-UNSETTLED = "it was not compared with the one that was settled. Add --design to compare them."
+UNSETTLED = "it was not compared with the agreed design. Add --design to compare them."
 
 
 @app.command("encode", "encode values.csv --design city.json --column city --out reports.parquet")
@@ -236,7 +236,7 @@ def design(
 
 
 def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
-    """What was settled, and what follows."""
+    """The design, and what follows from it."""
     poll = made.poll
     bound = poll.guarantee.epsilon(delta=made.delta)
     if as_json:

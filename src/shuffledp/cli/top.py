@@ -43,7 +43,7 @@ def _dry_run(
 
 
 def _designed(search: "Search", out: Path, *, as_json: bool) -> None:
-    """What was settled, and what follows."""
+    """The design, and what follows from it."""
     with patiently("certifying"):
         told = _expected(search)
     if as_json:

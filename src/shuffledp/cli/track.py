@@ -79,7 +79,7 @@ def new(
     settled = certify(read_design(design))
     if settled.rounds < 2:
         raise InvalidInput(
-            f"--design must have two rounds or more, one for each week, got {settled.rounds}. Settle it again with "
+            f"--design must have two rounds or more, one for each week, got {settled.rounds}. Write it again with "
             f"`shuffledp design`, and --rounds 52."
         )
     with patiently("paying for all weeks" if budget is not None else "writing"):
@@ -148,7 +148,7 @@ def add(given: dict[str, Any]) -> None:
 
 
 def _asking(week: "Week", given: dict[str, Any]) -> TypedCommand:
-    """A week as a question in one go, with the promise that was settled."""
+    """A week as a question in one go, with the promise of the design."""
     from shuffledp.client import column_for
     from shuffledp.release.arguments import Promise
     from shuffledp.series.weeks import question_of

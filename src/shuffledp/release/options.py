@@ -217,7 +217,7 @@ class Mechanism(TypedDict, total=False):
     ]
 
 
-class Hiding(TypedDict, total=False):
+class Choices(TypedDict, total=False):
     """What a mechanism leaves to choose."""
 
     slots: Annotated[int | None, Option("With fakes: messages that each person sends.", QUESTION, keyword=True)]

@@ -37,7 +37,7 @@ class Crossed(TypedDict, total=False):
 
 
 class Options(
-    Crossed, shared.Epsilon, shared.Common, shared.Texts, shared.Titled, shared.Mechanism, shared.Hiding, total=False
+    Crossed, shared.Epsilon, shared.Common, shared.Texts, shared.Titled, shared.Mechanism, shared.Choices, total=False
 ):
     """How many people have each combination of values."""
 

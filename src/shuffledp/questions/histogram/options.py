@@ -44,7 +44,7 @@ class Options(
     shared.Texts,
     shared.Titled,
     Mechanism,
-    shared.Hiding,
+    shared.Choices,
     total=False,
 ):
     """How many people have each value."""

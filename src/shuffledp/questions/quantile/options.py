@@ -48,7 +48,7 @@ class Cut(TypedDict, total=False):
 
 
 class Options(
-    Cut, shared.Epsilon, shared.Common, shared.Figures, shared.Titled, shared.Mechanism, shared.Hiding, total=False
+    Cut, shared.Epsilon, shared.Common, shared.Figures, shared.Titled, shared.Mechanism, shared.Choices, total=False
 ):
     """How a number is distributed."""
 
