@@ -14,7 +14,7 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.planning import ADDING, DUMMIES, FAKES, POISSON, SEALED, named
+from shuffledp.planning import ADDING, DUMMIES, FAKES, POISSON, SEALED
 from shuffledp.poll import certify
 
 TERMS: dict[str, Any] = {"categories": 16, "n": 10_000, "epsilon": 1.0, "delta": 1e-6}
@@ -71,9 +71,9 @@ def test_the_kind_of_dummies_that_errs_less_is_taken() -> None:
 
 
 def test_a_plan_says_which_dummies() -> None:
-    assert named(f"histogram, {DUMMIES}", KINDS["dummies, poisson"]()) == f"histogram, {POISSON}"
+    assert KINDS["dummies, poisson"]().mechanism.named(f"histogram, {DUMMIES}") == f"histogram, {POISSON}"
     for other in ("dummies", "fakes, poisson"):
-        assert named(f"histogram, {DUMMIES}", KINDS[other]()) == f"histogram, {DUMMIES}"
+        assert KINDS[other]().mechanism.named(f"histogram, {DUMMIES}") == f"histogram, {DUMMIES}"
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shuffledp import Poll
-from shuffledp.cli import answering as command
+from shuffledp.cli import questions as command
 from shuffledp.cli import show
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
