@@ -97,11 +97,12 @@ class Poll:
         view: View = "reports",
         **terms: Any,
     ) -> None:
-        kind = type(question) if isinstance(question, Question) else kind_of(question)
-        own = {name: terms.pop(name) for name in kind.field_names() if name in terms}
         if isinstance(question, Question):
-            own = {name: getattr(question, name) for name in kind.field_names()} | own
+            kind = type(question)
+            own = {name: terms.pop(name, getattr(question, name)) for name in kind.field_names()}
         else:
+            kind = kind_of(question)
+            own = {name: terms.pop(name) for name in kind.field_names() if name in terms}
             check_needed(kind.of, own)
         asked, choices = kind.of(**own), {name: value for name, value in terms.items() if value is not None}
         n, honest = check_users(n, n if honest is None else honest, name=Argument("honest"))

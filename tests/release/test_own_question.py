@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.questions import options_module
-from shuffledp.questions.question import by_kind
 from shuffledp.release.arguments import complete
 from shuffledp.release.options import options_of
 from shuffledp.release.pipeline import answered
@@ -33,8 +31,3 @@ def test_a_question_that_derives_from_another_needs_no_more(monkeypatch: pytest.
     found = verify(page)  # which reads it again first
     forget()
     assert (found.verdict, found.failed) == ("pass", ())
-
-
-def test_a_question_of_no_known_kind_is_refused_in_a_sentence() -> None:
-    with pytest.raises(InvalidInput, match=r"must be of a known kind, got 'mean'\. Derive it from histogram\."):
-        by_kind({"histogram": 1}, "mean")

@@ -54,14 +54,6 @@ def kind_of(name: str) -> type[Mechanism]:
 
 def mechanism_of(law: Any, view: View = "reports") -> Mechanism:
     """The mechanism whose reports are drawn by ``law``."""
-    if view == "sums":
-        from shuffledp.randomizers.unary import UnaryEncoding
-
-        if not isinstance(law, UnaryEncoding):
-            raise InvalidInput(
-                f'the view "sums" must be of reports that are bits, one for each category, got {law!r}. Use OUE, '
-                f"RAPPOR or Unary."
-            )
     return kind_of(NAMES.get(type(law).__name__, ""))(law, view)
 
 

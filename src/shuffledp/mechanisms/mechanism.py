@@ -252,7 +252,7 @@ class Voting(Mechanism):
             law, fakes = self._group(size, people), self._fakes(size, people)
             if rounds > 1:
                 law, fakes = law.times(rounds), fakes and fakes.times(rounds)
-            return TwoCoins(seen, tally.reports, law, fakes)
+            return TwoCoins(seen, people * rounds, law, fakes)
 
         if isinstance(workload, Each):
             return coins(1, votes)
@@ -260,7 +260,7 @@ class Voting(Mechanism):
         for size, turned, places in self._sizes(workload):
             mine = int(votes.sum()) - seen[places] if turned else seen[places]
             parts.append((places, turned, coins(size, mine)))
-        return Parts(tuple(parts), len(workload), tally.reports)
+        return Parts(tuple(parts), len(workload), people * rounds)
 
     def _sizes(self, workload: Workload) -> list[tuple[int, bool, Ints]]:
         """The rows that have the same law. A group of more than half of the places is counted by

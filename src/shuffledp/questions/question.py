@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from shuffledp.domain import REMEDY, Stored
 from shuffledp.errors import InvalidInput, check_needed
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from shuffledp.randomizers.randomizer import Opened
     from shuffledp.sampling import Source
     from shuffledp.workload import Workload
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,22 +188,6 @@ class Question(Part):
         groups shares are asked.
         """
         return {}
-
-
-def lineage(name: object) -> list[str]:
-    """The question of that name, and those that it derives from, the nearest first."""
-    kinds = [kind for kind in kind_of(name).__mro__ if issubclass(kind, Question) and kind is not Question]
-    return [str(rules_of(kind)["type"].default) for kind in kinds]
-
-
-def by_kind(registry: Mapping[str, T], name: object) -> T:
-    """What a registry holds for the question of that name, or for the nearest that it derives
-    from.
-    """
-    for known in lineage(name):
-        if known in registry:
-            return registry[known]
-    raise InvalidInput(f"a question must be of a known kind, got {name!r}. Derive it from {', '.join(registry)}.")
 
 
 def read(stored: Part, file: File = RELEASE) -> Question:
