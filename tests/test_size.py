@@ -11,11 +11,11 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 365,
-    "lines": 78_963,
-    "lines of code": 53_413,
-    "types that model a question, outside questions/": 3,
-    "comparisons with a question or family": 1,
+    "files": 364,
+    "lines": 78_047,
+    "lines of code": 52_492,
+    "types that model a question, outside questions/": 2,
+    "comparisons with a question or family": 0,
     "isinstance of a question or family": 6,
     "registries of questions or families": 3,
     "options": 619,

@@ -138,7 +138,7 @@ def test_a_word_counts_alike_in_python_and_in_the_browser(page: Page, tokens: tu
 def test_an_address_that_is_none_costs_nothing(tmp_path: Path) -> None:
     search = planned_search(people=20_000, epsilon=1.0, delta=1e-6, k=2, longest=1, tokens=("a", "b"))
     budget = Budget(tmp_path / "budget.sqlite", "p", 2.0, 1e-5)
-    with pytest.raises(InvalidInput, match="shuffler of a collection"):
+    with pytest.raises(InvalidInput, match="shuffler must be an address"):
         new_search(search, "ftp:/nowhere", tmp_path / "search", budget=budget)
     assert not budget.path.exists()
     assert not (tmp_path / "search").exists()

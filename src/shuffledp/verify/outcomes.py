@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.errors import printable
+
 Outcome = Literal["pass", "FAIL", "not checked"]
 
 
@@ -78,12 +80,3 @@ def _numbers(claimed: Sequence[float] | float) -> np.ndarray[tuple[int], np.dtyp
 def _shown(value: object) -> str:
     text = f"{value:.10g}" if isinstance(value, float) else str(value)
     return printable(text if len(text) <= 40 else text[:37] + "...")
-
-
-def printable(text: str) -> str:
-    """``text`` without a sign that would move the cursor of a terminal, or turn its words around.
-
-    >>> printable("a\x1b[2J")
-    'a\\x1b[2J'
-    """
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

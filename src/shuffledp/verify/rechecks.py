@@ -13,12 +13,12 @@ from threading import Thread
 from traceback import format_exception_only
 from typing import Any, get_args
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, printable
 from shuffledp.questions import OURS, folder_of, origin_of
 from shuffledp.record import embedded_json
 from shuffledp.verify.check_page import PAGE
 from shuffledp.verify.handed import Judge, Part
-from shuffledp.verify.outcomes import Check, Outcome, printable, unchecked, vital
+from shuffledp.verify.outcomes import Check, Outcome, unchecked, vital
 
 ANSWER = "the estimates"
 LEAST, LONGEST = 1.0, 1000  # seconds that a stranger's code may take; letters of what it says
