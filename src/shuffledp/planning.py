@@ -22,34 +22,12 @@ from shuffledp.errors import (
 )
 from shuffledp.mechanisms import kind_of as mechanism_named
 from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator
-from shuffledp.mechanisms.dummies import Dummies
-from shuffledp.mechanisms.fakes import Fakes
-from shuffledp.mechanisms.mechanism import ADDING, SEALED
 from shuffledp.poll import Poll
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Planned, Question
 from shuffledp.wording import reserved, right, rounded
 
-__all__ = [
-    "ADDING",
-    "DUMMIES",
-    "FAKES",
-    "POISSON",
-    "SEALED",
-    "TASKS",
-    "Option",
-    "Plan",
-    "Task",
-    "error_of",
-    "plan",
-    "planned",
-    "reachable",
-    "worst_of",
-]
-
 TASKS: tuple[Task, ...] = get_args(Task)
-FAKES, DUMMIES = Fakes.title, Dummies.title  # of the latter, geometric ones
-POISSON = Dummies.poisson
 MOST_BITS = 1 << 20  # longer reports are not proposed
 
 

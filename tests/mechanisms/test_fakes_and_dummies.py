@@ -14,9 +14,12 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.planning import ADDING, DUMMIES, FAKES, POISSON, SEALED
+from shuffledp.mechanisms.dummies import Dummies
+from shuffledp.mechanisms.fakes import Fakes
+from shuffledp.mechanisms.mechanism import ADDING, SEALED
 from shuffledp.poll import certify
 
+FAKES, DUMMIES, POISSON = Fakes.title, Dummies.title, Dummies.poisson
 TERMS: dict[str, Any] = {"categories": 16, "n": 10_000, "epsilon": 1.0, "delta": 1e-6}
 KINDS: dict[str, Any] = {
     "fakes": lambda **more: Poll("histogram", mechanism="fakes", **TERMS | more),

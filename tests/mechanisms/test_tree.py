@@ -12,9 +12,9 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.rows import Rows
 from shuffledp.mechanisms.tree import Tree, tree_shapes
-from shuffledp.planning import DUMMIES
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import below
 from tests.mechanisms.simulation import ends
@@ -101,8 +101,8 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
     assert isinstance(flat.randomizer, sdp.ShufflerDummies)
     assert errors[120, 2] < 0.6 * flat.predicted_stderr()
     options = {option.name: option for option in sdp.plan("quantile", n=10_000, domain=120, **PROMISE).options}
-    assert options[f"quantile, {DUMMIES}"].messages == 2
-    assert options[f"quantile, {DUMMIES}"].error == errors[120, 2]
+    assert options[f"quantile, {Dummies.title}"].messages == 2
+    assert options[f"quantile, {Dummies.title}"].error == errors[120, 2]
 
 
 def test_a_tree_of_another_shape_is_refused() -> None:

@@ -10,8 +10,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from shuffledp._types import Task
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
-from shuffledp.planning import ADDING, SEALED, Task, error_of, plan
+from shuffledp.mechanisms.mechanism import ADDING, SEALED
+from shuffledp.planning import error_of, plan
 from shuffledp.storage.files import replace_file
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
+from shuffledp.questions import OURS
 from shuffledp.record import Record
 from shuffledp.record.parts import FINDINGS
 from shuffledp.storage.canonical import digest_of_votes
@@ -75,7 +76,16 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
 def check_beside(tables: Mapping[str, str], record: Record) -> Iterator[Check]:
     """What was asked for beside the estimates: of each table, all labels and all numbers."""
     for part in FINDINGS:
-        what, claimed, labels = f"{part}.csv", getattr(record.estimates, part), record.question.beside.get(part)
+        what, claimed = f"{part}.csv", getattr(record.estimates, part)
+        if claimed is None and part not in tables:
+            continue
+        try:
+            labels = record.question.beside.get(part)
+        except (Exception, SystemExit) as error:
+            if record.design.question.type in OURS:
+                raise
+            yield vital(unchecked(what, "", f"its question is not ours, and broke down: {type(error).__name__}"))
+            continue
         if claimed is None or labels is None:
             if part in tables:
                 yield unchecked(what, "", "nothing of this page is in a table of that name")
