@@ -82,7 +82,7 @@ def found(name: str) -> str:
         _write_table()
         promise = "--epsilon 2 --delta 1e-3" if question == "top" else "--epsilon 1 --delta 1e-6"
         command = "histogram" if question == "two values" else question
-        options = f"{COLUMNS[question]} {WAYS[question][way]} {promise} --rounds {rounds} --out page"
+        options = f"{COLUMNS[question]} {WAYS[question][way]} {promise} --out page" + f" --rounds {rounds}" * (rounds > 1)
         with _choosing(CHOICES.get(way, {})):
             code, said = _answer(command, "people.csv", *options.split())
         if code:
