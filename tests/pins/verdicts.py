@@ -82,7 +82,8 @@ def found(name: str) -> str:
         _write_table()
         promise = "--epsilon 2 --delta 1e-3" if question == "top" else "--epsilon 1 --delta 1e-6"
         command = "histogram" if question == "two values" else question
-        options = f"{COLUMNS[question]} {WAYS[question][way]} {promise} --out page" + f" --rounds {rounds}" * (rounds > 1)
+        several = f"--rounds {rounds}" if rounds > 1 else ""
+        options = f"{COLUMNS[question]} {WAYS[question][way]} {promise} {several} --out page"
         with _choosing(CHOICES.get(way, {})):
             code, said = _answer(command, "people.csv", *options.split())
         if code:
