@@ -31,6 +31,8 @@ def recheck(record: dict[str, Any], judge: Any) -> list[Any]:
     if judge.wrong(checks):
         return checks
     checks.append(judge.complete(quantiles=bool(at), ranges=bool(ranges)))
+    if judge.wrong(checks):
+        return checks
     below = [(0, end) for end in range(1, bins)]
     found, far = judge.bins(below), judge.moved_bins(below)
     checks += judge.table([f"below {_plainly(cut)}" for cut in cuts[1:-1]], found, far.tolist(), same=1e-7)
