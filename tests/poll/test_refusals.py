@@ -365,3 +365,9 @@ def test_a_refusal_of_many_integers_is_short() -> None:
     with pytest.raises(InvalidInput, match="the integers of dummies must be") as caught:
         from_law({**law, "integers": ["1"] * 10_000})
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("law", ["one of", "tree"])
+def test_a_law_that_its_mechanism_chooses_is_no_mechanism(law: str) -> None:
+    asked: dict[str, Any] = {"cuts": range(17), "n": 100, "epsilon": 1.0, "delta": 1e-6}
+    refused(lambda: Poll("quantile", mechanism=law, **asked), "krr, fakes, dummies")

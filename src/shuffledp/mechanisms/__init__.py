@@ -62,7 +62,7 @@ def calibrate(question: Any, target: Target, name: str | None = None, **choices:
     and meets the target.
     """
     known = question.choices or question.mechanisms
-    if name is not None and str(name) not in (*known, *question.mechanisms):  # it may be anything
+    if name is not None and str(name) not in known:  # it may be anything
         raise InvalidInput(
             f"the mechanism must be one of {', '.join(known)} for a {question}, got {name!r}. Leave it out for the "
             f"usual one."

@@ -12,5 +12,5 @@ budget         a release in the ledger
 files          the estimates as a table, and the folder that a release leaves
 released       a release, for whoever asked
 notebook       a release in a notebook
-top_release    a search for them, carried out and recorded
+top_release    a search for frequent words, carried out and recorded
 """

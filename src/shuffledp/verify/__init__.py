@@ -7,7 +7,7 @@ check_consistency  the design; counts, promises and hashes
 check_sentences    method, assumptions and adversary
 rechecks           what the question's own code says of the answer: found, run, and mistrusted
 handed             what that code is handed beside the record
-check_table        the estimates.csv beside it
+check_table        the tables beside it
 check_ledger       what its ledger says
 check_certificate  the certified intervals, against the oracle
 check_comparison   what other kinds of trust would cost
