@@ -8,7 +8,7 @@ them. What SciPy or the accountant are needed for is loaded when it is called.
 from __future__ import annotations
 
 import math
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -70,9 +70,10 @@ class Mechanism(ABC):
     @classmethod
     def calibrate(cls, question: Any, target: Target, name: str) -> Self:
         """The least noise with which the mechanism of this name answers ``question`` and meets the
-        target. A mechanism's choices are further arguments.
+        target. A mechanism's choices are further arguments. One that only another chooses, such as
+        levels of bins, is not asked for by name.
         """
-        raise NotImplementedError
+        raise InvalidInput(f"the mechanism of a {question} must be one of its choices, got {name!r}. Leave it out.")
 
     @classmethod
     def variants(cls, question: Any, name: str) -> dict[str, dict[str, Any]]:
@@ -147,13 +148,13 @@ class Mechanism(ABC):
                 f"response."
             )
 
+    @abstractmethod
     def _rows(self, tally: Opened, workload: Workload) -> Rows:
         """The law of the sum over all rounds: people count once for each report."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predicted(self, workload: Workload, held: Any) -> Floats:
         """The exact standard error of every row if ``held`` people are in each place."""
-        raise NotImplementedError
 
     def worst(self, workload: Workload, people: int) -> float:
         """The largest standard error that any row can have, whatever ``people`` hold. A variance is

@@ -126,7 +126,7 @@ export function encode(design: Design, answer: number, source: Words = SECURE): 
   return bytesOf(law.form, law.draw(source, answer));
 }
 
-/** The cell that somebody is in, by the place of an answer about each column: the last changes fastest. */
+/** A person's cell, from the place of the answer in each column. The last column changes fastest. */
 export function cellOf({ parts }: Design, places: readonly number[]): number {
   return parts.reduce((cell, { labels }, at) => cell * labels.length + places[at]!, 0);
 }
