@@ -59,7 +59,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         (lambda: Poll("histogram", categories=range(10), n=1000, honest=1, **TARGET), 14),
         (lambda: Poll("mean", n=40, **TARGET), 40),
         (lambda: Poll("mean", n=10**9, **TARGET), 40),
-        (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 72),
+        (lambda: sdp.plan("histogram", n=5000, categories=50, **TARGET), 72),
     ],
     ids=[
         "krr",

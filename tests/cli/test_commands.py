@@ -465,7 +465,7 @@ def test_version(capsys: Capture) -> None:
         ("epsilon {krr} --slots 1 --n 9 --delta 1e-6", "No such option: --slots"),
         ("epsilon --randomizer fakes --k 4 --n 9 --delta 1e-6", "Others come with --design FILE"),
         ("epsilon {krr} --design x.json --n 9 --delta 1e-6", "exactly one of --randomizer and --design must be given"),
-        ("epsilon --design x.json --delta 1e-6", "--design must name a file that `shuffledp design` wrote"),
+        ("epsilon --design x.json --delta 1e-6", "--design must name a file that `shuffledp stage design` wrote"),
         ("epsilon --design x.json --k 3 --delta 1e-6", "a design takes no --k, got 3. Leave it out"),
         (
             "calibrate --design x.json --n 20 --rounds 2 --epsilon 1 --delta 1e-6",

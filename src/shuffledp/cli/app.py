@@ -8,6 +8,7 @@ never wrapped.
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import json
 import os
@@ -63,6 +64,8 @@ class _Command(_Examples, TyperCommand):
 
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
+        if values.get("web"):
+            return
         asked = str(values.get("task") if "task" in parameters else ctx.info_name)
         known = options_of(options_module(asked).Options) if asked in OURS else {}
         needed = _needed(parameters, values, known)
@@ -113,9 +116,16 @@ class App(typer.Typer):
         """Register a command with its examples; the panel of a listed one is known."""
         if lines:
             options["epilog"] = examples(*lines)
-        if self is app:
-            options["rich_help_panel"] = KNOWN[str(name)].panel
-        return super().command(name, cls=_Command, **options)
+        if self is not app:
+            return super().command(name, cls=_Command, **options)
+        listed = KNOWN[str(name)]
+
+        def add(function: Function) -> Function:
+            _, _, details = (inspect.getdoc(function) or "").partition("\n\n")
+            said = {"help": f"{listed.summary}\n\n{details}", "rich_help_panel": listed.panel} | options
+            return super(App, self).command(name, cls=_Command, **said)(function)
+
+        return add
 
 
 def _title(parameter: Any) -> str:
@@ -175,117 +185,58 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
 
 
 KRR = "--randomizer krr --k 16"
-PLAN, RUN, NETWORK = "Plan a collection", "Run it", "Run it over the network"
-DEFEND, COMPARE = "Defend it", "Compare with the literature"
+ASK, PLAN, COLLECT, CHECK = "Ask about a table", "Plan", "Collect", "Check"
 
 
 class Listed(NamedTuple):
-    """A command: its name, the module of ``shuffledp.cli`` that registers it, its panel in the
-    help, and the first sentences of its own help.
+    """A command: its name, the modules of ``shuffledp.cli`` that register it, its panel in the
+    help, and what it does.
     """
 
     name: str
-    module: str
+    modules: str
     panel: str
     summary: str
 
 
-def _listed(panel: str, module: str, **summaries: str) -> list[Listed]:
+def _listed(panel: str, modules: str, **summaries: str) -> list[Listed]:
     """The commands of one module."""
-    return [Listed(name, module, panel, summary) for name, summary in summaries.items()]
+    return [Listed(name, modules, panel, f"{summary}.") for name, summary in summaries.items()]
 
 
 LISTED = (
     *_listed(
+        ASK,
+        "questions",
+        histogram="Count the people in each category",
+        count="Count the people who gave one answer",
+        crosstab="Count the people in each combination of several columns",
+        mean="Estimate the mean or the total of a number",
+        sum="Estimate the mean or the total of a number",
+        quantile="Estimate the median, other quantiles, and people within a range",
+    ),
+    *_listed(ASK, "top", top="Find the most frequent words without listing them first"),
+    *_listed(ASK, "look", look="Inspect a table on your screen and suggest a command"),
+    *_listed(ASK, "stages", example="Write sample tables to try the commands on"),
+    *_listed(PLAN, "plan", plan="Compare mechanisms for a target; --web opens an interactive page"),
+    *_listed(
         PLAN,
         "commands",
-        epsilon="The smallest epsilon of the shuffled reports, at a given delta.",
-        delta="The smallest delta of the shuffled reports, at a given epsilon.",
-        calibrate="The one unknown of a plan, so that a target (epsilon, delta) is met.",
-        explain="Which theorem certifies the answer, what it assumes, and every other bound beside it.",
-        curve="delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV.",
+        epsilon="Bound epsilon for shuffled reports at a given delta",
+        delta="Bound delta for shuffled reports at a given epsilon",
+        calibrate="Find the noise, the people or the rounds that meet a target",
+        curve="Tabulate or plot delta against epsilon",
+        explain="Show which theorem proves a bound and what it assumes",
     ),
-    *_listed(
-        PLAN,
-        "plan",
-        plan="Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
-        studio="Plan on a page: move users, categories, rounds and promise, and see noise, error and every "
-        "published bound while you move.",
-    ),
-    *_listed(
-        PLAN,
-        "training",
-        training="Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches and "
-        "full batches, with the same noise and the same steps, for adding or removing one record.",
-    ),
-    *_listed(
-        RUN,
-        "look",
-        look="What a table holds, what would go wrong with it, and a command to copy. It shows true values, to "
-        "you alone.",
-    ),
-    *_listed(
-        RUN,
-        "questions",
-        histogram="How many people hold each category: from a table to estimates, a figure and a page.",
-        mean="The mean of a number that people hold.",
-        sum="The sum of a number that people hold.",
-        count="How many people hold one value, as accurately as a trusted curator would tell.",
-        quantile="The median and other quantiles of a number that people hold, and how many lie in a range.",
-        crosstab="How many people hold each combination of several columns' categories, with all sums; with --by, "
-        "shares within groups.",
-    ),
-    *_listed(RUN, "top", top="Find the most frequent words without a list."),
-    *_listed(
-        RUN,
-        "track",
-        track="The same question every week: paid for in advance, with the trend, and what a pause would buy.",
-    ),
-    *_listed(
-        RUN,
-        "stages",
-        design="Write the design file that clients, shuffler and analyst share.",
-        encode="On the clients' side: from values to randomized reports. What leaves here is already noisy; ids go "
-        "to the shuffler, who drops them.",
-        shuffle="Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were "
-        "promised are refused.",
-        analyse="For the analyst: from shuffled or counted reports to estimates, a figure and a page.",
-        example="Data to try things out on: a real survey with a sensitive question, and a made-up population.",
-    ),
-    *_listed(
-        NETWORK,
-        "collection",
-        collection="A collection over the network: announce it, invite people, follow it, end it.",
-    ),
-    *_listed(
-        NETWORK,
-        "send",
-        send="On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
-    ),
-    *_listed(NETWORK, "serve", serve="Run a shuffler server."),
-    *_listed(
-        NETWORK,
-        "collection",
-        open="For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
-    ),
-    *_listed(
-        DEFEND,
-        "audit",
-        audit="Attack the running code: an empirical lower bound on epsilon beside the certified one.",
-        poison="Let people cheat: how far can they move each estimate, and what does the mechanism allow?",
-    ),
-    *_listed(
-        DEFEND,
-        "verify",
-        verify="Compute every number of a page again, by a slow oracle that shares no code with the accounting.",
-    ),
-    *_listed(DEFEND, "ledger", ledger="What was released about a population, and what it adds up to."),
-    *_listed(
-        COMPARE,
-        "compare",
-        compare="Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong.",
-    ),
-    *_listed(COMPARE, "papers", papers="Look up a paper: its theorems, bounds, figures and tables."),
+    *_listed(PLAN, "compare", compare="Rank every published bound against ours"),
+    *_listed(PLAN, "training", training="Compare batch samplers for private training"),
+    *_listed(COLLECT, "survey send serve", survey="Collect randomized answers from people over a network"),
+    *_listed(COLLECT, "series", series="Ask the same question every week and follow the trend"),
+    *_listed(COLLECT, "stages", stage="Run one step at a time: design, encode, shuffle, analyze"),
+    *_listed(CHECK, "verify", verify="Recompute every number on a result page"),
+    *_listed(CHECK, "audit", audit="Attack the running code, or try false reports on a design"),
+    *_listed(CHECK, "ledger", ledger="Show what was released about a population and what it adds up to"),
+    *_listed(CHECK, "papers", papers="Look up a paper: its theorems, bounds, figures and tables"),
 )
 
 KNOWN = {each.name: each for each in LISTED}
@@ -294,7 +245,7 @@ KNOWN = {each.name: each for each in LISTED}
 RANDOMIZERS = (
     "krr rr any static deletion laplace gaussian hadamard oue rappor olh blh local-hash subset unary matrix check-in"
 )
-DESIGNED = "Any other law, such as true values among fakes: --design FILE, from `shuffledp design`."
+DESIGNED = "Any other law, such as true values among fakes: --design FILE, from `shuffledp stage design`."
 
 app = App(name="shuffledp", pretty_exceptions_enable=False)
 
@@ -346,7 +297,8 @@ for _each in LISTED:  # each holds the place of the command that its module regi
 
 def load(name: str | None) -> None:
     """Load the module of one command; of a name that is not listed, all of them."""
-    for module in dict.fromkeys(each.module for each in LISTED if each.name == name or name not in KNOWN):
+    chosen = [each for each in LISTED if each.name == name or name not in KNOWN]
+    for module in dict.fromkeys(module for each in chosen for module in each.modules.split()):
         import_module(f"shuffledp.cli.{module}")
 
 

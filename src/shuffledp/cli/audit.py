@@ -12,7 +12,7 @@ import typer
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
-from shuffledp.cli.app import app
+from shuffledp.cli.app import group
 from shuffledp.cli.options import QUESTION, Json, number, sharing, whole
 from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.show import counted
@@ -24,15 +24,16 @@ if TYPE_CHECKING:  # no help needs what computes
 
     from shuffledp.audits import Audit
 
+group_ = group("audit")
 CONFIDENCE = 0.95
 ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one round in which all users are honest
 
 
-@app.command(
-    "audit",
-    "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
-    "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
-    "audit --design city.json",
+@group_.command(
+    "privacy",
+    "audit privacy --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
+    "audit privacy --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
+    "audit privacy --design city.json",
 )
 @sharing([each for each in SETUP if each[0] not in ELSEWHERE], dict)
 def audit(
@@ -44,8 +45,8 @@ def audit(
     confidence: float = number(
         "confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.", default=CONFIDENCE
     ),
-    budget: float = number(
-        "budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS", default=SECONDS
+    seconds: float = number(
+        "seconds", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS", default=SECONDS
     ),
     seed: int | None = whole(
         "seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.", default=None
@@ -70,7 +71,7 @@ def audit(
             delta=aim.delta,
             runs=asked,
             confidence=confidence,
-            budget_seconds=budget,
+            budget_seconds=seconds,
             rng=rng,
             progress=progress,
         )
@@ -150,7 +151,7 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
         rows.append((check.name, evidence, f"FAILED: {check.where}" if check.failed else "passed"))
     short = ""
     if found.runs < asked:
-        short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
+        short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --seconds."
     verdict = (
         "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on its proof."
     )
@@ -171,9 +172,9 @@ SHARE = 100  # one person in so many
 LISTED = 20
 
 
-@app.command("poison", "poison city.json", "poison city.json --malicious 50 --json")
+@group_.command("poisoning", "audit poisoning city.json", "audit poisoning city.json --malicious 50 --json")
 def poison(
-    design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
+    design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp stage design` wrote.")],
     malicious: int | None = whole(
         "malicious", QUESTION, "How many people cheat; if left out, one in a hundred.", default=None
     ),

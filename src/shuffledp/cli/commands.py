@@ -333,7 +333,7 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
     if setup.n is None and not setup.noise_grows():
         raise InvalidInput(
             "--n must be given for a design whose noise does not grow with the people, got none. Leave out --rounds "
-            "for the most rounds, or make another one with `shuffledp design`."
+            "for the most rounds, or make another one with `shuffledp stage design`."
         )
     return solve(
         family,

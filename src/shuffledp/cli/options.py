@@ -279,7 +279,7 @@ ENGINE_OPTIONS = [
         metavar="FOLDER",
     ),
 ]
-Designed = Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")]
+Designed = Annotated[Path, flag("design", QUESTION, "What `shuffledp stage design` wrote.", metavar="FILE")]
 MostEpsilon0 = Annotated[
     float | None,
     number("most-epsilon0", QUESTION, "Refuse a design whose single report says more than this, whatever it promises."),

@@ -40,21 +40,26 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 @app.command(
     "plan",
-    "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan histogram --categories 16 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan quantile --categories 120 --n 10000 --epsilon 1 --delta 1e-6",
+    "plan crosstab --categories 4x3 --n 10000 --epsilon 1 --delta 1e-6",
     "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
     "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
 )
 @sharing(
-    [*declared(Epsilon, Promised, Rounds), *declared(Searched, only=("k", "longest", "least_holders", "tokens"))], dict
+    [
+        *((name, each.replace(default=None)) for name, each in declared(Epsilon, Promised)),
+        *declared(Rounds),
+        *declared(Searched, only=("k", "longest", "least_holders", "tokens")),
+    ],
+    dict,
 )
 def plan(
     given: dict[str, Any],
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    n: int = whole("n", QUESTION, "How many users report."),
-    domain: Any = flag(
-        "domain",
+    task: Annotated[str | None, typer.Argument(metavar="QUESTION", help=f"One of {', '.join(OURS)}.")] = None,
+    n: int | None = whole("n", QUESTION, "How many people report.", default=None),
+    categories: Any = flag(
+        "categories",
         QUESTION,
         "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
         metavar="COUNT",
@@ -66,20 +71,35 @@ def plan(
     ),
     as_json: Json = False,
     latex: Annotated[bool, LATEX] = False,
+    web: bool = flag("web", ANSWER, "Open the planner as a page on this machine.", default=False),
+    port: int | None = whole(
+        "port", ANSWER, "With --web: the port to listen on; if left out, a free one.", default=None
+    ),
+    shared: str | None = flag(
+        "plan", ANSWER, "With --web: a plan that the page was asked to share.", metavar="TEXT", default=None
+    ),
 ) -> None:
     """Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
+    if web:
+        return _serve(port, shared)
     from shuffledp import figures
     from shuffledp.planning import TASKS, error_of, planned, worst_of
     from shuffledp.planning import plan as made
     from shuffledp.release.arguments import complete, promise_of
 
+    _refuse("a question, without --web", port=port, plan=shared)
+    wanted = {"QUESTION": task, "--n": n, "--epsilon": given["epsilon"], "--delta": given["delta"]}
+    if missing := [f"'{name}'" for name, value in wanted.items() if value is None]:
+        raise InvalidInput(f"Missing {', '.join(missing)}. Give them, or --web to open the planner as a page.")
+    assert task is not None
+    assert n is not None
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
     promise = promise_of(complete(PROMISED, as_declared(PROMISED, given)))
     delta = promise.delta
     if task in OURS and (own_plan := own_of(task).planned) is not None:
-        _refuse(task, domain=domain, plot=plot, latex=latex or None)
+        _refuse(task, categories=categories, plot=plot, latex=latex or None)
         check_delta(delta)
         return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
     _refuse(task, **searched)
@@ -93,16 +113,18 @@ def plan(
     kind, rounds = task, promise.rounds
     terms = promise.terms(n)
     with patiently("planning"):
-        found = made(kind, domain=domain, **terms)
+        found = made(kind, categories=categories, **terms)
         if plot is not None:
-            figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, honest=terms["honest"])
+            figures.plan_figure(
+                kind, plot, n=n, delta=delta, categories=categories, rounds=rounds, honest=terms["honest"]
+            )
     if as_json:
         cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits", "rests")
         facts = {
             "task": task,
             "n": n,
             "honest": n if terms["honest"] is None else terms["honest"],
-            "domain": domain,
+            "domain": categories,
             "epsilon": promise.epsilon,
             "delta": delta,
             "rounds": rounds,
@@ -161,25 +183,16 @@ def _refuse(task: str, **options: object) -> None:
     """Refuse options that say nothing of this task."""
     if given := [name for name, value in options.items() if value is not None]:
         raise InvalidInput(
-            f"--{given[0].replace('_', '-')} must be left out of a plan of {task}, got it. It is for other tasks."
+            f"--{given[0].replace('_', '-')} must be left out of a plan of {task}, got it. It is for other questions."
         )
 
 
 HIGHEST = 65_535
 
 
-@app.command("studio", "studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'")
-def studio(
-    port: int | None = whole(
-        "port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.", default=None
-    ),
-    plan: str | None = flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT", default=None),
-    open_page: bool = typer.Option(
-        True, "--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER
-    ),
-) -> None:
-    """Plan on a page: move users, categories, rounds and promise, and see noise, error and every
-    published bound while you move.
+def _serve(port: int | None, shared: str | None) -> None:
+    """The planner as a page: move people, categories, rounds and promise, and see noise, error and
+    every published bound while you move.
     """
     from shuffledp.studio.server import Studio
 
@@ -191,11 +204,11 @@ def studio(
         raise InvalidInput(
             f"--port must be free to listen on, got {port}: {error.strerror}. Leave it out for a free one."
         ) from None
-    fragment = "" if plan is None else f"#{quote(plan, safe='=&%+')}"
+    fragment = "" if shared is None else f"#{quote(shared, safe='=&%+')}"
     with server:
         print(f"The planner is at {server.address}{fragment}", flush=True)
         print("It answers this machine alone, for as long as this runs. Ctrl-C ends it.", flush=True)
-        if open_page and _has_screen():
+        if _has_screen():
             webbrowser.open(server.invitation + fragment)
         try:
             server.serve_forever()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shuffledp.cli import options, questions, show
-from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
 from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.show import bars, patiently
+from shuffledp.cli.survey import survey
 from shuffledp.errors import InvalidInput
 from shuffledp.release.options import WeekOptions
 
@@ -41,16 +41,16 @@ MANY = [
 ]
 
 
-@app.command(
+@survey.command(
     "send",
-    "send study/collection.json --value yes",
-    "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
-    "send study/collection.json --value north --value yes",
-    "send study/collection.json --table people.csv --column answer",
+    "survey send study/collection.json --value yes",
+    "survey send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
+    "survey send study/collection.json --value north --value yes",
+    "survey send study/collection.json --table people.csv --column answer",
 )
 @sharing(
     [
-        argument("file", "FILE", "What `shuffledp collection new` wrote."),
+        argument("file", "FILE", "What `shuffledp survey new` wrote."),
         *ONE,
         *MANY,
         *declared(WeekOptions, only=("clip",)),

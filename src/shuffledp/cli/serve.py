@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from shuffledp.cli.app import app
 from shuffledp.cli.options import ANSWER, flag
 from shuffledp.cli.show import patiently
+from shuffledp.cli.survey import survey
 from shuffledp.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 LISTENING, LIMITS = "Where it listens", "What it allows"
 
 
-@app.command(
+@survey.command(
     "serve",
-    "serve study/collection.json --store reports.sqlite",
-    "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
+    "survey serve study/collection.json --store reports.sqlite",
+    "survey serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
     "--tls-key key.pem",
 )
 def serve(
     collection: Path = typer.Argument(
-        ..., metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote."
+        ..., metavar="COLLECTION", help="The collection.json that shuffledp survey new wrote."
     ),
     store: str = typer.Option(
         ...,
@@ -112,7 +112,7 @@ def serve(
         if asked.codes and codes is None and not opened.stock().closed:
             raise InvalidInput(
                 "--codes must be given, got none: this collection asks for invitations. Give the file that `shuffledp "
-                "collection invite --hashes` wrote."
+                "survey invite --hashes` wrote."
             )
         secret = made_token(beside if token is None else token)
         opened.invite(hashes)

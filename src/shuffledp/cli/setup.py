@@ -58,7 +58,7 @@ def find(name: str) -> Named:
         suggestion = f"Did you mean {close[0]}? " if close else ""
         raise InvalidInput(
             f"--randomizer must be a known name, got {name!r}. {suggestion}Known: "
-            f"{', '.join(NAMES)}. Others come with --design FILE, from `shuffledp design`."
+            f"{', '.join(NAMES)}. Others come with --design FILE, from `shuffledp stage design`."
         )
     return NAMES[wanted]
 
@@ -75,7 +75,7 @@ def _law(design: Path) -> Randomizer:
     return from_law(_designed(design).mechanism.as_json())
 
 
-DESIGN = Parameter("design", "file", "design.json", "what `shuffledp design` wrote")
+DESIGN = Parameter("design", "file", "design.json", "what `shuffledp stage design` wrote")
 DESIGNED = Named(name="a design", title="the law of a design", ways=(Way((DESIGN,), _law),), solvable=False)
 
 
@@ -111,7 +111,7 @@ class Setup:
             found = "neither" if randomizer is None else "both"
             raise InvalidInput(
                 f"exactly one of --randomizer and --design must be given, got {found}. Give, for example, --randomizer "
-                f"krr --k 16 --epsilon0 4, or --design FILE, from `shuffledp design`."
+                f"krr --k 16 --epsilon0 4, or --design FILE, from `shuffledp stage design`."
             )
         kind = DESIGNED if randomizer is None else find(randomizer)
         for key, value in given.items():
@@ -219,7 +219,7 @@ SETUP = [
     option(
         "design",
         ONE_REPORT,
-        "What `shuffledp design` wrote, in place of a randomizer: its law, and without --n its people.",
+        "What `shuffledp stage design` wrote, in place of a randomizer: its law, and without --n its people.",
         Path,
     ),
     option("n", EVERYONE, f"{USERS[0].upper()}{USERS[1:]}.", read_count),

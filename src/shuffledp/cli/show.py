@@ -104,8 +104,8 @@ def sentences(lines: Iterable[str]) -> None:
 def _split_off(line: str) -> tuple[str, str]:
     """A sentence, and the command at its end.
 
-    >>> _split_off("Written to a.json. Next: shuffledp encode FILE --design a.json")
-    ('Written to a.json. Next:', 'shuffledp encode FILE --design a.json')
+    >>> _split_off("Written to a.json. Next: shuffledp stage encode FILE --design a.json")
+    ('Written to a.json. Next:', 'shuffledp stage encode FILE --design a.json')
     """
     found = COMMAND.search(line)
     return (line, "") if found is None else (line[: found.start()].rstrip(" "), line[found.start() :])

@@ -1,4 +1,4 @@
-"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler
+"""The commands design, encode, shuffle and analyze: the same as in one go, for clients, shuffler
 and analyst apart. And example: data to try them on.
 """
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, questions, show
-from shuffledp.cli.app import app
+from shuffledp.cli.app import app, group
 from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
 from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as, show_release
 from shuffledp.cli.show import patiently, progress
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shuffledp.design import Design
     from shuffledp.release.arguments import Promise
 
+stage = group("stage")
 Settled = Annotated[
     Path | None,
     flag("design", QUESTION, "The agreed design; if left out, the files are trusted.", metavar="FILE"),
@@ -32,7 +33,7 @@ Settled = Annotated[
 UNSETTLED = "it was not compared with the agreed design. Add --design to compare them."
 
 
-@app.command("encode", "encode values.csv --design city.json --column city --out reports.parquet")
+@stage.command("encode", "stage encode values.csv --design city.json --column city --out reports.parquet")
 @sharing(
     [
         argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
@@ -85,19 +86,19 @@ def encode(
     exposed = client.exposure(settled, certified=certify)
     show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposed])
     return show.command(
-        f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
+        f"shuffledp stage shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
     )
 
 
-@app.command(
+@stage.command(
     "shuffle",
-    "shuffle reports.parquet --design city.json --out shuffled.parquet",
-    "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
+    "stage shuffle reports.parquet --design city.json --out shuffled.parquet",
+    "stage shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
 )
 @sharing(declared(Budgeted), dict)
 def shuffle(
     paying: dict[str, Any],
-    reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
+    reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp stage encode` wrote.")],
     out: options.OutFile,
     design: Settled = None,
     drop: bool = flag(
@@ -141,24 +142,24 @@ def shuffle(
         spent = f"{rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g}"
         show.sentences([f"Budget of {ledger['population']!r}: {spent} spent."])
     given = "" if design is None else f" --design {quote(str(design))}"
-    return show.command(f"shuffledp analyse {quote(str(out))}{given} --out result", "Next: ")
+    return show.command(f"shuffledp stage analyze {quote(str(out))}{given} --out result", "Next: ")
 
 
-@app.command(
-    "analyse",
-    "analyse shuffled.parquet --design city.json --out result",
-    "analyse counted.json --design city.json --out result",
+@stage.command(
+    "analyze",
+    "stage analyze shuffled.parquet --design city.json --out result",
+    "stage analyze counted.json --design city.json --out result",
 )
 @sharing(
     [
-        argument("source", "FILE", "What `shuffledp shuffle` wrote, or an engine counted."),
+        argument("source", "FILE", "What `shuffledp stage shuffle` wrote, or an engine counted."),
         *options.OUTPUT_OPTIONS,
         *declared(Titled),
         options.AS_JSON,
     ],
     dict,
 )
-def analyse(given: dict[str, Any], design: Settled = None) -> None:
+def analyze(given: dict[str, Any], design: Settled = None) -> None:
     """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
     from shuffledp.release import stages
 
@@ -203,14 +204,14 @@ QUESTIONS = options_of_all()
 LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"missing"}  # said where there is a table
 
 
-@app.command(
+@stage.command(
     "design",
-    "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
-    "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+    "stage design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+    "stage design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
     "--epsilon 1 --delta 1e-8 --out table.json",
-    "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
-    "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
-    "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
+    "stage design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+    "stage design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
+    "stage design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
 )
 @sharing([options.COLUMNS, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
 def design(
@@ -252,9 +253,9 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
         ],
         [*show.algorithm(made), f"Written to {out}."],
     )
-    following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
+    following = f"shuffledp stage encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
     if poll.epsilon0 == math.inf or poll.randomizer.mixes:  # which plain files do not hide
-        following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
+        following = f"shuffledp survey new --design {quote(str(out))} --shuffler URL --out study"
     return show.command(following, "Next: ")
 
 

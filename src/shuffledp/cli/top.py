@@ -51,7 +51,7 @@ def _designed(search: "Search", out: Path, *, as_json: bool) -> None:
     title = f"top words: {search.people:,} people, at least {search.honest:,} of them honest"
     _show_expected(title, search, told)
     show.sentences([f"\nWritten to {out}."])
-    return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
+    return show.command(f"shuffledp survey new --design {quote(str(out))} --shuffler URL --out search", "Next: ")
 
 
 def _planned(n: int, promise: "Promise", given: dict[str, Any], *, as_json: bool) -> None:

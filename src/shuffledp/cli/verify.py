@@ -65,7 +65,7 @@ def verify(
     series = file.is_dir() and (file / "series.json").is_file()
     if series and rewrite is not None:
         raise InvalidInput(
-            f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp track plot "
+            f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp series plot "
             f"{quote(str(file))}"
         )
     found, text = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
@@ -77,7 +77,7 @@ def verify(
         show.as_json({"file": str(file), "verdict": found.verdict, "failed": failed, "checks": checks})
     else:
         if (unread := found.unread) is not None:
-            remedy = f"shuffledp track plot {quote(str(file))}" if series else "--rewrite NEW.html"
+            remedy = f"shuffledp series plot {quote(str(file))}" if series else "--rewrite NEW.html"
             said = "The records of its weeks:" if series else "The record inside it:"
             show.sentences([f"{UNREAD.format(why=unread.how, remedy=remedy)} {said}"])
         verdict = found.verdict if unread is None else found.of_record

@@ -32,7 +32,7 @@ def plan_figure(
     *,
     n: int,
     delta: float,
-    domain: int | str | Iterable[Hashable] | None = None,
+    categories: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     honest: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
@@ -44,9 +44,9 @@ def plan_figure(
     from matplotlib.figure import Figure
 
     path = check_figure(path)
-    domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
+    categories = list(categories) if categories is not None and not isinstance(categories, (int, str)) else categories
     people: dict[str, Any] = {"n": n, "rounds": rounds, "honest": honest}
-    plans = [plan(task, epsilon=epsilon, delta=delta, domain=domain, **people) for epsilon in epsilons]
+    plans = [plan(task, epsilon=epsilon, delta=delta, categories=categories, **people) for epsilon in epsilons]
     errors: dict[tuple[str, str], list[float]] = {}
     for place, each in enumerate(plans):
         for option in each.options:
@@ -73,7 +73,7 @@ def plan_figure(
         axes.set_ylabel(error_of(task).replace(", ", ",\n"))
         axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
-        size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
+        size = f" of {plans[0].categories:,} values" if plans[0].categories else ""
         figure.suptitle(
             f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else ""),
             x=0.01,

@@ -140,7 +140,7 @@ def check_turn(rows: Iterable[Stored], entry: Entry, *, but: int | None = None) 
     if series is None or paid is None:
         raise InvalidInput(
             f"series {turn.name!r} must have been paid for in this ledger, got none of that name. Start it with "
-            f"`shuffledp track new`, or name the ledger in which it was."
+            f"`shuffledp series new`, or name the ledger in which it was."
         )
     if not _covers(json.loads(paid.entry), facts):
         raise InvalidInput(

@@ -63,7 +63,7 @@ MISS = 0.05  # how often a word that is said to be found may be missed
 MOST_WORDS = 4096
 NEARLY_NONE = 1e-12  # epsilon0 of what is seen with a small probability, and hidden else
 KNOTS = 65
-REMEDY = "Take a search that shuffledp wrote, as with `shuffledp design top`, unchanged."
+REMEDY = "Take a search that shuffledp wrote, as with `shuffledp stage design top`, unchanged."
 
 
 class Group(NamedTuple):

@@ -21,7 +21,7 @@ PAPER = Paper(
             label="Algorithm 1",
             says="Private histogram: a report is uniformly random with probability gamma, and else the true value. Here the analyzer also removes the random reports from the counts.",
             where="shuffledp.mechanisms.one_message.OneMessage",
-            run="shuffledp design histogram --categories 0..3 --n 1000 --gamma 0.25 --delta 1e-6 --out poll.json",
+            run="shuffledp stage design histogram --categories 0..3 --n 1000 --gamma 0.25 --delta 1e-6 --out poll.json",
             ours="epsilon at most 0.5570 for k = 4, gamma = 0.25",
         ),
         Statement(
@@ -36,7 +36,7 @@ PAPER = Paper(
             label="Algorithm 2",
             says="A number is rounded at random to a grid of k steps, and the k + 1 points are reported by Algorithm 1 with gamma = c (k + 1) / n.",
             where="shuffledp.questions.sum.question.SumQuestion",
-            run="shuffledp design sum --lower 0 --upper 1 --n 10000 --k 4 --gamma 0.10157 --delta 1e-6 --out sum.json",
+            run="shuffledp stage design sum --lower 0 --upper 1 --n 10000 --k 4 --gamma 0.10157 --delta 1e-6 --out sum.json",
             ours="epsilon at most 0.3552 for k = 4, gamma = 0.10157",
         ),
         Statement(

@@ -1,4 +1,4 @@
-"""The commands track new, add, status and plot: one design, asked every week."""
+"""The commands series new, add, status and plot: one design, asked every week."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,7 +38,7 @@ UNPAID = (
     "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
     "people elsewhere."
 )
-track = group("track")
+series = group("series")
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
 LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
@@ -46,17 +46,20 @@ PaidIn = Annotated[Path | None, LEDGER]
 FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exist yet.")
 
 
-@track.command(
+@series.command(
     "new",
-    "track new cities --design city.json",
-    "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+    "series new cities --design city.json",
+    "series new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
     "--limit-delta 1e-5",
 )
 @sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
     given: dict[str, Any],
     design: Path = flag(
-        "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
+        "design",
+        QUESTION,
+        "What `shuffledp stage design` wrote, with --rounds for the number of weeks.",
+        metavar="FILE",
     ),
     name: str | None = flag(
         "series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME", default=None
@@ -80,7 +83,7 @@ def new(
     if settled.rounds < 2:
         raise InvalidInput(
             f"--design must have two rounds or more, one for each week, got {settled.rounds}. Write it again with "
-            f"`shuffledp design`, and --rounds 52."
+            f"`shuffledp stage design`, and --rounds 52."
         )
     with patiently("paying for all weeks" if budget is not None else "writing"):
         made = new_series(
@@ -105,14 +108,14 @@ def new(
         ],
         [PAID if made.ledger is not None else UNPAID],
     )
-    return show.command(f"shuffledp track add {quote(str(folder))} FILE --column NAME", "Next: ")
+    return show.command(f"shuffledp series add {quote(str(folder))} FILE --column NAME", "Next: ")
 
 
-@track.command(
+@series.command(
     "add",
-    "track add cities people.parquet --column city",
-    "track add cities people.parquet --column city --period 2026-W47",
-    "track add cities 'visits/*.parquet' --column city --engine spark",
+    "series add cities people.parquet --column city",
+    "series add cities people.parquet --column city --period 2026-W47",
+    "series add cities 'visits/*.parquet' --column city --engine spark",
 )
 @sharing(
     [
@@ -170,7 +173,7 @@ def refresh(folder: Path, ledger: Path | None) -> None:
         write_pages(tracked(folder, ledger=ledger))
 
 
-@track.command("status", "track status cities", "track status cities --json")
+@series.command("status", "series status cities", "series status cities --json")
 def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False) -> None:
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
@@ -245,7 +248,7 @@ def _row(pace: "Pace") -> tuple[str, ...]:
     return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
 
 
-@track.command("plot", "track plot cities", "track plot cities --out trend.svg")
+@series.command("plot", "series plot cities", "series plot cities --out trend.svg")
 def plot(
     folder: Folder,
     out: Path | None = flag(
@@ -265,7 +268,7 @@ def plot(
     trend = trend_of(state)
     if not trend.lines:
         raise InvalidInput(
-            f"series {state.series.name!r} must have a week to draw, got none. Release one: shuffledp track add."
+            f"series {state.series.name!r} must have a week to draw, got none. Release one: shuffledp series add."
         )
     with patiently("drawing the trend"):
         place = trend_svg(trend).save(folder / "trend.svg" if out is None else out)

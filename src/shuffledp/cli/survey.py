@@ -1,4 +1,4 @@
-"""The commands collection new, invite, search and next, of an organizer before anybody reports, and
+"""The commands survey new, invite, search and next, of an organizer before anybody reports, and
 in a search between its levels; status, close and fetch, which ask the shuffler; and open: what it
 released, opened and published.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import app, group
+from shuffledp.cli.app import group
 from shuffledp.cli.options import (
     ANSWER,
     AS_JSON,
@@ -31,11 +31,11 @@ from shuffledp.cli.options import (
     whole,
 )
 from shuffledp.cli.questions import Keeping, fitting, heard, show_release
+from shuffledp.cli.series import SERIES, refresh
 from shuffledp.cli.show import patiently, progress
 from shuffledp.cli.spark import spark_master
-from shuffledp.cli.track import SERIES, refresh
-from shuffledp.errors import InvalidInput
-from shuffledp.release.options import Budgeted, Titled
+from shuffledp.errors import Argument, InvalidInput
+from shuffledp.release.options import Budgeted, Titled, options_of
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
 WHEN = "When"
 PINNED = "\nIts digest, which people pin; publish it where they trust it:\n"
-collection = group("collection")
+survey = group("survey")
 
 Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
-Text = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
+Text = Annotated[str | None, flag("text", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
 
 
 def moment(text: str) -> int:
@@ -77,17 +77,20 @@ def _shown(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-@collection.command(
+@survey.command(
     "new",
-    "collection new --design design.json --shuffler https://shuffle.example.org --out study",
-    "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
-    "--out study",
+    "survey new --design design.json --shuffler https://shuffle.example.org --out study",
+    "survey new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z --out study",
+    "survey new --design words.json --shuffler https://shuffle.example.org --out search",
 )
+@sharing([*declared(Budgeted), options.AS_JSON], dict)
 def new(
+    given: dict[str, Any],
+    *,
     design: options.Designed,
     shuffler: Shuffler,
     out: options.NewFolder,
-    question: Text = None,
+    text: Text = None,
     round_: int | None = whole(
         "round",
         QUESTION,
@@ -99,24 +102,36 @@ def new(
     closes: int | None = flag(
         "closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment, default=None
     ),
-    as_json: options.Json = False,
 ) -> None:
-    """Announce a collection: the file that everybody pins, and the key that opens the reports.
+    """Announce a survey: the file that everybody pins, and the key that opens the reports.
 
     The promise of the design is certified first. Times are written as in 2026-12-01T09:00:00+01:00.
-    Keep analyst.key on the analyst's machine, and destroy it when the collection has been opened
-    and is no longer needed: without it nobody can read a report, whoever has kept the file.
+    Keep analyst.key on the analyst's machine, and destroy it when the survey has been opened and is
+    no longer needed: without it nobody can read a report, whoever has kept the file.
+
+    A search for frequent words, from `shuffledp stage design top`, is announced level by level.
+    Everybody's level is drawn now; FOLDER/people.txt and the invitations are the organizer's. Only
+    a search takes a ledger, which is charged now, once for all levels. When its first level has
+    been collected, go on with `shuffledp survey next`.
     """
-    from shuffledp.client import exposure, read_design
+    from shuffledp.client import exposure, read_design, read_search
     from shuffledp.survey.organizer import COLLECTION, KEY, new_collection
 
+    of_search = {name: given[name] for name in options_of(Budgeted)}
+    of_design = {"round": round_, "codes": codes, "opens": opens, "closes": closes}
+    search = read_search(design)
+    other, what = (of_search, "one question") if search is None else (of_design, "a search")
+    if used := [Argument.of(name).typed for name, value in other.items() if value]:
+        raise InvalidInput(f"a survey of {what} takes no {used[0]}, got it. Leave it out.")
+    if search is not None:
+        return _new_search(search, shuffler, out, text, of_search, as_json=given["as_json"])
     settled, which = read_design(design), 1 if round_ is None else round_
     with patiently("certifying"):
         made = new_collection(
-            settled, shuffler, out, round=which, question=question, opens=opens, closes=closes, codes=codes
+            settled, shuffler, out, round=which, question=text, opens=opens, closes=closes, codes=codes
         )
     file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
-    if as_json:
+    if given["as_json"]:
         facts: dict[str, object] = {
             "collection": str(file),
             "key": str(out / KEY),
@@ -135,23 +150,20 @@ def new(
     show.command(made.digest, PINNED)
     if made.codes:
         show.command(
-            f"shuffledp collection invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes "
-            f"hashes.txt",
+            f"shuffledp survey invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes hashes.txt",
             "\nNext: ",
         )
     given = " --codes hashes.txt" * made.codes
-    show.command(f"shuffledp serve {quote(str(file))} --store reports.sqlite{given}", "\nOn the shuffler: ")
+    show.command(f"shuffledp survey serve {quote(str(file))} --store reports.sqlite{given}", "\nOn the shuffler: ")
     return None
 
 
-@collection.command(
-    "invite", "collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"
-)
+@survey.command("invite", "survey invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt")
 def invite_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp survey new` wrote.")],
     count: int = whole("count", QUESTION, "How many codes."),
     out: Path = flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE"),
-    hashes: Path = flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE"),
+    hashes: Path = flag("hashes", ANSWER, "Their hashes, for `shuffledp survey serve --codes`.", metavar="FILE"),
     as_json: options.Json = False,
 ) -> None:
     """Invitation codes: whoever has one may send one report.
@@ -175,45 +187,30 @@ def invite_(
     show.sentences([f"{count:,} codes written to {out}, for you alone; their hashes to {hashes}, for the shuffler."])
     show.warnings(f"{each}." for each in warnings)
     return show.command(
-        f"shuffledp serve {quote(str(file))} --store reports.sqlite --codes {quote(str(hashes))}", "On the shuffler: "
+        f"shuffledp survey serve {quote(str(file))} --store reports.sqlite --codes {quote(str(hashes))}",
+        "On the shuffler: ",
     )
 
 
-@collection.command(
-    "search", "collection search --design words.json --shuffler https://shuffle.example.org --out search"
-)
-@sharing([*declared(Budgeted), options.AS_JSON], dict)
-def search_(
-    given: dict[str, Any],
-    *,
-    design: Path = flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE"),
-    shuffler: Shuffler,
-    out: options.NewFolder,
-    question: Text = None,
+def _new_search(
+    written: object, shuffler: str, out: Path, text: str | None, paying: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Announce a search for frequent words: its first level, a collection for some of the people.
-
-    Everybody's level is drawn now, and everybody is invited to that level alone; FOLDER/people.txt
-    and the invitations are the organizer's. A ledger is charged now, once for all levels. When the
-    first level has been collected, go on with `shuffledp collection next`.
-    """
-    from shuffledp.client import read_written
+    """The first level of a search, a survey for some of the people."""
     from shuffledp.release.arguments import budget_of
     from shuffledp.search.search import Search
     from shuffledp.survey.search import new_search
 
-    search = Search.from_json(read_written(design))
-    budget = budget_of(given)
+    search, budget = Search.from_json(written), budget_of(paying)
     with patiently("certifying"):
-        made = new_search(search, shuffler, out, question=question, budget=budget)
-    _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
+        made = new_search(search, shuffler, out, question=text, budget=budget)
+    _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=as_json)
 
 
-@collection.command("next", "collection next search sealed.bin", "collection next search sealed.bin --out result")
+@survey.command("next", "survey next search sealed.bin", "survey next search sealed.bin --out result")
 @sharing(
     [
-        argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
-        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
+        argument("search", "FOLDER", "What `shuffledp survey new` wrote."),
+        argument("sealed", "FILE", "What `shuffledp survey fetch` wrote."),
         *options.OUTPUT_OPTIONS,
         *declared(Titled),
         options.AS_JSON,
@@ -247,7 +244,7 @@ def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) ->
     show.sentences([f"Announced: {folder}, {what}. Send each person of invitations.csv their code, and no other."])
     show.command(made.digest, PINNED)
     file, hashes = quote(str(folder / "collection.json")), quote(str(folder / "hashes.txt"))
-    return show.command(f"shuffledp serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
+    return show.command(f"shuffledp survey serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
 
 
 SHUFFLER = "The shuffler"
@@ -266,7 +263,7 @@ Token = Annotated[
     flag(
         "token",
         SHUFFLER,
-        "The token that `shuffledp serve` made; if left out, that in SHUFFLEDP_TOKEN.",
+        "The token that `shuffledp survey serve` made; if left out, that in SHUFFLEDP_TOKEN.",
         metavar="FILE",
     ),
 ]
@@ -283,7 +280,7 @@ def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None)
     return Analyst.of(url, collection=pinned, token=token, ca=ca)
 
 
-@collection.command("status", f"collection status {PLACE} --collection study/collection.json")
+@survey.command("status", f"survey status {PLACE} --collection study/collection.json")
 def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Json = False) -> None:
     """How far a collection is: whether it is open, and in coarse steps how many reports it has."""
     analyst = _analyst(url, pinned, None, ca)
@@ -302,7 +299,7 @@ def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Jso
     )
 
 
-@collection.command("close", f"collection close {PLACE} --collection study/collection.json --token token.txt")
+@survey.command("close", f"survey close {PLACE} --collection study/collection.json --token token.txt")
 def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities = None, as_json: Json = False) -> None:
     """End a collection, for good: it takes no more reports, and what it has can be fetched.
 
@@ -317,12 +314,10 @@ def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities 
     show.sentences([f"Collection {analyst.collection.digest[:16]} is closed, with {reports:,} sealed reports."])
     files = {"--collection": pinned, "--token": token, "--ca": ca}
     given = "".join(f" {name} {quote(str(path))}" for name, path in files.items() if path is not None)
-    return show.command(f"shuffledp collection fetch {quote(url)}{given} --out sealed.bin", "Next: ")
+    return show.command(f"shuffledp survey fetch {quote(url)}{given} --out sealed.bin", "Next: ")
 
 
-@collection.command(
-    "fetch", f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"
-)
+@survey.command("fetch", f"survey fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin")
 def fetch(
     url: URL,
     out: OutFile,
@@ -354,7 +349,7 @@ def fetch(
     what = f"{header.count:,} sealed messages for {people:,} people" if several else f"{people:,} sealed reports"
     show.sentences([f"{what} written to {out}."])
     study = "study" if pinned is None else str(pinned.parent)
-    return show.command(f"shuffledp open {quote(study)} {quote(str(out))} --out result", "Next: ")
+    return show.command(f"shuffledp survey open {quote(study)} {quote(str(out))} --out result", "Next: ")
 
 
 ON = option(
@@ -362,17 +357,17 @@ ON = option(
 )
 
 
-@app.command(
+@survey.command(
     "open",
-    "open study sealed.bin --out result",
-    "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
+    "survey open study sealed.bin --out result",
+    "survey open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
     "--limit-delta 1e-5",
-    "open study /shared/sealed.bin --out result --engine spark://host:7077",
+    "survey open study /shared/sealed.bin --out result --engine spark://host:7077",
 )
 @sharing(
     [
         argument("study", "STUDY", "The folder of the collection, with the analyst's key."),
-        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
+        argument("sealed", "FILE", "What `shuffledp survey fetch` wrote."),
         *declared(Budgeted),
         ON,
         *OUTPUT_OPTIONS,
