@@ -116,6 +116,9 @@ def _check_weeks(state: Tracked) -> Iterator[Check]:
     for week in sorted({*range(1, max(state.taken, default=0) + 1)} - set(weeks)):
         why = "the ledger says that it was released" if week in state.taken else "a later week is there"
         yield vital(unchecked(f"week {week}", "not in this folder", why))
+    if state.paid is None and 0 < (last := max(weeks, default=0)) < state.series.weeks:
+        why = "without a ledger nobody can tell whether a later one was released: the last weeks may be missing"
+        yield unchecked("the last week", f"week {last} of {state.series.weeks}", why)
 
 
 def _text(path: Path) -> str | None:
