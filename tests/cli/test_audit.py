@@ -141,8 +141,8 @@ def test_a_limit_that_is_too_low_is_a_violation(
     design: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = type(Poll("histogram", categories=2, n=2, epsilon0=1.0))
-    right = kind.sway
-    monkeypatch.setattr(kind, "sway", lambda self, estimate: 0.5 * right(self, estimate))
+    right = kind.influence
+    monkeypatch.setattr(kind, "influence", lambda self, estimate: 0.5 * right(self, estimate))
     assert main(["audit", "poisoning", str(design)]) == 1
     assert "VIOLATED: 3 moved farther" in capsys.readouterr().out
 
@@ -159,7 +159,24 @@ def test_a_sum_in_shares_has_no_limit_however_many_cheat(tmp_path: Path, capsys:
     assert main(["stage", "design", "mean", *asked, "--epsilon", "1", "--delta", "1e-4", "--out", str(path)]) == 0
     for malicious in ("1", "30"):
         capsys.readouterr()
-        assert main(["audit", "poisoning", str(path), "--malicious", malicious, "--seed", "1", "--json"]) == 0
+        assert (
+            main(
+                [
+                    "audit",
+                    "privacy",
+                    "privacy",
+                    "privacy",
+                    "poisoning",
+                    str(path),
+                    "--malicious",
+                    malicious,
+                    "--seed",
+                    "1",
+                    "--json",
+                ]
+            )
+            == 0
+        )
         (found,) = json.loads(capsys.readouterr().out)["estimates"]
         assert found["most"] is None
         assert found["moved"] == pytest.approx(0.5, abs=0.05)

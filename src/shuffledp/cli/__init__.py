@@ -16,7 +16,7 @@ look             what a table holds, and a command to copy
 questions        histogram, mean, crosstab and the others: from a table to a defended answer
 top              the most frequent words of a column, from no list at all
 spark            the same on tables that Spark reads
-stages           design, encode, shuffle, analyse: the same in parts; and example
+stages           design, encode, shuffle, analyze: the same in parts; and example
 collection       survey new, invite, status, close, fetch; open, what was released, to a page
 send             a report, or those of a table, to such a collection
 serve            the shuffler of a collection over the network

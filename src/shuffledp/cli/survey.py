@@ -125,10 +125,10 @@ def new(
         raise InvalidInput(f"a survey of {what} takes no {used[0]}, got it. Leave it out.")
     if search is not None:
         return _new_search(search, shuffler, out, text, of_search, as_json=given["as_json"])
-    settled, which = read_design(design), 1 if round_ is None else round_
+    shared, which = read_design(design), 1 if round_ is None else round_
     with patiently("certifying"):
         made = new_collection(
-            settled, shuffler, out, round=which, question=text, opens=opens, closes=closes, codes=codes
+            shared, shuffler, out, round=which, question=text, opens=opens, closes=closes, codes=codes
         )
     file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
     if given["as_json"]:
