@@ -1,4 +1,4 @@
-"""Which row, which format, which scale: words that several packages take, without NumPy."""
+"""Which row, which format, which spacing: words that several packages take, without NumPy."""
 
 from typing import Literal
 

@@ -15,7 +15,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.cli import main
-from shuffledp.cli.app import RANDOMIZERS as LISTED_RANDOMIZERS
+from shuffledp.cli.setup import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.setup import parameters
 from shuffledp.design import Design
 from shuffledp.randomizers.names import NAMES

@@ -122,7 +122,7 @@ def test_a_wrong_request_is_answered_by_one_sentence(
 def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.txt"
     tokens.write_text("a\nb\nc\n", encoding="utf-8")
-    asked = ["plan", "top", "--n", "50000", "--k", "5", "--longest", "3", "--tokens", str(tokens)]
+    asked = ["plan", "top", "--n", "50000", "--words", "5", "--longest", "3", "--tokens", str(tokens)]
     asked += ["--epsilon", "1", "--delta", "1e-6"]
     assert main([*asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -158,7 +158,7 @@ def test_a_promise_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
         (["top", "--latex"], "--latex must be left out of a plan of top"),
         (["top", "--rounds", "2"], "rounds must be 1 for top words"),
         (["top"], "not even a word that all hold would be found"),
-        (["top", "--k", "5", "--least-holders", "200"], "least_holders must be at most the 100 people"),
+        (["top", "--words", "5", "--least-holders", "200"], "least_holders must be at most the 100 people"),
         (["mean", "--least-holders", "4"], "--least-holders must be left out of a plan of mean"),
         (["mean", "--longest", "4"], "--longest must be left out of a plan of mean"),
     ],

@@ -141,8 +141,8 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     ),
     "bins given twice": ((*QUANTILE, "--cuts", "0,50,100", *PROMISE, *OUT), "the bins must be given in one way"),
     "bins that do not fit": ((*QUANTILE, "--bins", 5000, *PROMISE, *OUT), "at most 1,024"),
-    "a scale that there is not": ((*QUANTILE, "--scale", "cubic", *PROMISE, *OUT), "scale must be one of"),
-    "a logarithm of nothing": ((*QUANTILE, "--scale", "log", *PROMISE, *OUT), "lower must be positive"),
+    "a scale that there is not": ((*QUANTILE, "--spacing", "cubic", *PROMISE, *OUT), "spacing must be one of"),
+    "a logarithm of nothing": ((*QUANTILE, "--spacing", "log", *PROMISE, *OUT), "lower must be positive"),
     "a range that is not of cut points": (
         (*QUANTILE, "--range", "18.5:65", *PROMISE, *OUT),
         "got 18.5. The nearest one is 18",

@@ -47,7 +47,7 @@ BUDGET = "--ledger budget.sqlite --population people --limit-epsilon 5 --limit-d
 CITY = f"people.csv --column city --categories Lima,Osaka,Turku,Zürich {PROMISE}"
 AGE = f"people.csv --column age --lower 0 --upper 100 {PROMISE}"
 SMOKERS = f"smokers.csv --column smoker --by region --categories region=north,south --categories yes,no {PROMISE}"
-WORDS = f"words.csv --column word --tokens letters.txt --longest 2 --k 3 {PROMISE}"
+WORDS = f"words.csv --column word --tokens letters.txt --longest 2 --words 3 {PROMISE}"
 SEARCH = "--tokens letters.txt --longest 2"
 LESS = "--least-holders 20 --epsilon 3 --delta 1e-4"
 LOOP = "http://127.0.0.1:PORT"

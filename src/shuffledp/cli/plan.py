@@ -7,27 +7,26 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote
 
-import typer
-
 from shuffledp.cli import show
-from shuffledp.cli.app import app
+from shuffledp.cli.app import command
 from shuffledp.cli.options import (
     ANSWER,
+    JSON,
     LATEX,
+    PLOT,
     QUESTION,
-    Json,
+    argument,
     as_declared,
     check_form,
     declared,
-    flag,
+    option,
+    read_count,
     read_sizes,
-    sharing,
-    whole,
 )
-from shuffledp.cli.questions import own_of
+from shuffledp.cli.questions import check_question, own_of
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.questions import OURS
@@ -35,93 +34,92 @@ from shuffledp.release.options import Epsilon, Promised, Rounds, options_of
 from shuffledp.search.options import Searched
 from shuffledp.wording import in_percent
 
+SEARCHED = ("words", "longest", "least_holders", "tokens")
 PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 
-@app.command(
+@command(
     "plan",
-    "plan histogram --categories 16 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan quantile --categories 120 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan crosstab --categories 4x3 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
-    "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
-)
-@sharing(
-    [
+    "histogram --categories 16 --n 10000 --epsilon 1 --delta 1e-6",
+    "quantile --categories 120 --n 10000 --epsilon 1 --delta 1e-6",
+    "crosstab --categories 4x3 --n 10000 --epsilon 1 --delta 1e-6",
+    "top --n 1e6 --words 20 --longest 8 --epsilon 1 --delta 1e-6",
+    "mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
+    "--web",
+    options=[
+        argument("question", "QUESTION", f"One of {', '.join(OURS)}.", str, None),
         *((name, each.replace(default=None)) for name, each in declared(Epsilon, Promised)),
         *declared(Rounds),
-        *declared(Searched, only=("k", "longest", "least_holders", "tokens")),
+        *declared(Searched, only=SEARCHED),
+        option("n", QUESTION, "How many people report.", read_count),
+        option(
+            "categories",
+            QUESTION,
+            "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
+            read_sizes,
+            metavar="COUNT",
+        ),
+        PLOT,
+        LATEX,
+        option("web", ANSWER, "Open the planner as a page on this machine.", bool),
+        option("port", ANSWER, "With --web: the port to listen on; if left out, a free one.", read_count),
+        option("plan", ANSWER, "With --web: a plan that the page was asked to share.", metavar="TEXT"),
+        JSON,
     ],
-    dict,
 )
 def plan(
-    given: dict[str, Any],
-    task: Annotated[str | None, typer.Argument(metavar="QUESTION", help=f"One of {', '.join(OURS)}.")] = None,
-    n: int | None = whole("n", QUESTION, "How many people report.", default=None),
-    categories: Any = flag(
-        "categories",
-        QUESTION,
-        "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
-        metavar="COUNT",
-        parser=read_sizes,
-        default=None,
-    ),
-    plot: Path | None = flag(
-        "plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE", default=None
-    ),
-    as_json: Json = False,
-    latex: Annotated[bool, LATEX] = False,
-    web: bool = flag("web", ANSWER, "Open the planner as a page on this machine.", default=False),
-    port: int | None = whole(
-        "port", ANSWER, "With --web: the port to listen on; if left out, a free one.", default=None
-    ),
-    shared: str | None = flag(
-        "plan", ANSWER, "With --web: a plan that the page was asked to share.", metavar="TEXT", default=None
-    ),
+    *,
+    question: str | None,
+    n: int | None,
+    categories: Any,
+    plot: Path | None,
+    latex: bool,
+    web: bool,
+    port: int | None,
+    plan: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
     if web:
-        return _serve(port, shared)
+        return _serve(port, plan)
     from shuffledp import figures
-    from shuffledp.planning import TASKS, error_of, planned, worst_of
+    from shuffledp.planning import error_of, planned, worst_of
     from shuffledp.planning import plan as made
     from shuffledp.release.arguments import complete, promise_of
 
-    _refuse("a question, without --web", port=port, plan=shared)
-    wanted = {"QUESTION": task, "--n": n, "--epsilon": given["epsilon"], "--delta": given["delta"]}
+    _refuse("a question, without --web", port=port, plan=plan)
+    wanted = {"QUESTION": question, "--n": n, "--epsilon": given["epsilon"], "--delta": given["delta"]}
     if missing := [f"'{name}'" for name, value in wanted.items() if value is None]:
         raise InvalidInput(f"Missing {', '.join(missing)}. Give them, or --web to open the planner as a page.")
-    assert task is not None
+    assert question is not None
     assert n is not None
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
     promise = promise_of(complete(PROMISED, as_declared(PROMISED, given)))
     delta = promise.delta
-    if task in OURS and (own_plan := own_of(task).planned) is not None:
-        _refuse(task, categories=categories, plot=plot, latex=latex or None)
+    check_question(question)
+    if (own_plan := own_of(question).planned) is not None:
+        _refuse(question, categories=categories, plot=plot, latex=latex or None)
         check_delta(delta)
         return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
-    _refuse(task, **searched)
-    if task not in TASKS:
-        raise InvalidInput(
-            f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
-        )
+    _refuse(question, **searched)
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = task, promise.rounds
+    rounds = promise.rounds
     terms = promise.terms(n)
     with patiently("planning"):
-        found = made(kind, categories=categories, **terms)
+        found = made(question, categories=categories, **terms)
         if plot is not None:
             figures.plan_figure(
-                kind, plot, n=n, delta=delta, categories=categories, rounds=rounds, honest=terms["honest"]
+                question, plot, n=n, delta=delta, categories=categories, rounds=rounds, honest=terms["honest"]
             )
     if as_json:
         cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits", "rests")
         facts = {
-            "task": task,
+            "task": question,
             "n": n,
             "honest": n if terms["honest"] is None else terms["honest"],
             "domain": categories,
@@ -134,7 +132,7 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    counts = worst_of(kind) is not None
+    counts = worst_of(question) is not None
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
@@ -162,14 +160,14 @@ def plan(
         return show.latex(columns, rows, numbers=5 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
     show.table(columns, rows, numbers=5 + counts)
-    show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
+    show.sentences([f"\nThe error is the {error_of(question)}, predicted for one round."])
     show.sentences(["Right is how often the best guess from one report is, at most, where no answer seemed likelier."])
     if any(option.right == 1.0 for option in found.options):
         show.sentences(
             ["Always: a person's messages contain the true answer, or add up to it and their share of the noise."]
         )
     if counts:
-        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {planned(kind).crowded}."])
+        show.sentences([f"The worst is the {worst_of(question)}: for instance with {planned(question).crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     return show.written(figure=plot)
 

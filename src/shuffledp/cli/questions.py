@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import KNOWN, app, load
-from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
+from shuffledp.cli.app import Given, command, load
+from shuffledp.cli.options import as_declared, declared
 from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.tree import near
 from shuffledp.errors import InvalidInput, spelled
-from shuffledp.questions import options_module
+from shuffledp.questions import OURS, options_module
 from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
 from shuffledp.wording import rounded
@@ -45,7 +46,7 @@ TO_BE_CLIPPED = (
 )
 
 
-def asking_options(name: str) -> list[Option]:
+def asking_options(name: str) -> list[Given]:
     """All that the command of a question takes."""
     own = options_module(name).Options
     listed = options_of(own).get("categories", Declared(""))
@@ -55,9 +56,9 @@ def asking_options(name: str) -> list[Option]:
         *declared(own, only=FIRST),
         *declared(own, leave=FIRST),
         *options.ENGINE_OPTIONS,
-        *options.OUTPUT_OPTIONS,
-        option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", bool),
-        options.AS_JSON,
+        *options.OUTPUT,
+        options.DRY_RUN,
+        options.JSON,
     ]
 
 
@@ -437,11 +438,16 @@ def question_command(name: str, *lines: str, own: Own | None = None) -> None:
     if own is not None:
         OWN[name] = own
 
-    def run(typed: Any) -> None:
+    def run(**typed: Any) -> None:
         answer(TypedCommand.of(name, typed))
 
-    register = app.command(name, *(f"{name} {line}" for line in lines), help=KNOWN[name].summary)
-    register(sharing(asking_options(name), dict)(run))
+    command(name, *lines, options=asking_options(name))(run)
+
+
+def check_question(name: str) -> None:
+    """Refuse what cannot be asked."""
+    if name not in OURS:
+        raise InvalidInput(f"QUESTION must be one of {', '.join(OURS)}, got {name!r}. {near(name, OURS)}".strip())
 
 
 question_command(
@@ -471,7 +477,7 @@ question_command(
     "quantile",
     f"people.parquet --column age {ENDS} --at 0.1,0.5,0.9 {PROMISED} --out result",
     f"people.parquet --column age {ENDS} --range 18:65 {PROMISED} --out result",
-    f"pay.csv --column income --lower 100 --upper 1e7 --scale log --clip {PROMISED} --out result",
+    f"pay.csv --column income --lower 100 --upper 1e7 --spacing log --clip {PROMISED} --out result",
 )
 question_command(
     "crosstab",

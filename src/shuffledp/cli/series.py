@@ -1,13 +1,11 @@
 """The commands series new, add, status and plot: one design, asked every week."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import group
-from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, flag, option, read_count, shared, sharing
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, JSON, QUESTION, TABLE, argument, declared, option, read_count
 from shuffledp.cli.questions import (
     Keeping,
     TypedCommand,
@@ -38,35 +36,41 @@ UNPAID = (
     "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
     "people elsewhere."
 )
-series = group("series")
-
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
-LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
-PaidIn = Annotated[Path | None, LEDGER]
-FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exist yet.")
+FOLDER = argument("folder", "FOLDER", "The folder of the series.")
+PERIOD = option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD")
+LEDGER = option("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", Path)
 
 
-@series.command(
-    "new",
-    "series new cities --design city.json",
-    "series new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-    "--limit-delta 1e-5",
+@command(
+    "series new",
+    "cities --design city.json",
+    "ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
+    options=[
+        argument("folder", "FOLDER", "The folder of the series; it must not exist yet."),
+        option(
+            "design",
+            QUESTION,
+            "What `shuffledp stage design` wrote, with --rounds for the number of weeks.",
+            Path,
+            default=...,
+        ),
+        option("weeks", QUESTION, "The number of weeks, to compare with the design's.", read_count),
+        option("name", SERIES, "Its name; if left out, that of the folder."),
+        option("by", TABLE, "For a crosstab: follow shares within the groups of this column."),
+        *declared(Budgeted, Titled),
+        JSON,
+    ],
 )
-@sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
-    given: dict[str, Any],
-    design: Path = flag(
-        "design",
-        QUESTION,
-        "What `shuffledp stage design` wrote, with --rounds for the number of weeks.",
-        metavar="FILE",
-    ),
-    name: str | None = flag(
-        "series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME", default=None
-    ),
-    by: str | None = flag(
-        "by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME", default=None
-    ),
+    *,
+    folder: Path,
+    design: Path,
+    weeks: int | None,
+    name: str | None,
+    by: str | None,
+    title: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Start a series: one design whose promise is for all weeks together.
 
@@ -77,7 +81,6 @@ def new(
     from shuffledp.release.arguments import budget_of
     from shuffledp.series.weeks import new_series
 
-    folder: Path = given["folder"]
     budget = budget_of(given)
     shared = certify(read_design(design))
     if shared.rounds < 2:
@@ -85,12 +88,15 @@ def new(
             f"--design must have two rounds or more, one for each week, got {shared.rounds}. Write it again with "
             f"`shuffledp stage design`, and --rounds 52."
         )
-    with patiently("paying for all weeks" if budget is not None else "writing"):
-        made = new_series(
-            folder, shared, folder.name if name is None else name, title=given["title"], by=by, budget=budget
+    if weeks not in (None, shared.rounds):
+        raise InvalidInput(
+            f"--weeks must be the rounds of the design, {shared.rounds}, got {weeks}. Write the design again with "
+            f"--rounds {weeks}."
         )
+    with patiently("paying for all weeks" if budget is not None else "writing"):
+        made = new_series(folder, shared, folder.name if name is None else name, title=title, by=by, budget=budget)
     bound = shared.poll.guarantee.epsilon(delta=shared.delta)
-    if given["as_json"]:
+    if as_json:
         facts = {"out": str(folder), "series": made.as_json(), "digest": made.digest}
         ends = {"lower": bound.lower, "upper": bound.upper}
         return show.as_json(facts | ends | {"error": shared.poll.predicted_stderr()})
@@ -110,27 +116,24 @@ def new(
     return show.command(f"shuffledp series add {quote(str(folder))} FILE --column NAME", "Next: ")
 
 
-@series.command(
-    "add",
-    "series add cities people.parquet --column city",
-    "series add cities people.parquet --column city --period 2026-W47",
-    "series add cities 'visits/*.parquet' --column city --engine spark",
-)
-@sharing(
-    [
-        argument("folder", "FOLDER", "The folder of the series."),
+@command(
+    "series add",
+    "cities people.parquet --column city",
+    "cities people.parquet --column city --period 2026-W47",
+    "cities 'visits/*.parquet' --column city --engine spark",
+    options=[
+        FOLDER,
         options.SOURCES,
-        option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
+        PERIOD,
         option("week", SERIES, "Which week it is; if left out, the next.", read_count),
-        shared("ledger", LEDGER, Path),
+        LEDGER,
         options.COLUMNS,
         *declared(WeekOptions, Titled),
         *options.ENGINE_OPTIONS,
-        options.AS_JSON,
+        JSON,
     ],
-    dict,
 )
-def add(given: dict[str, Any]) -> None:
+def add(**given: Any) -> None:
     """Release one more week of a series.
 
     A week with fewer people than were promised is refused, and not used up; nor is one whose run
@@ -172,8 +175,8 @@ def refresh(folder: Path, ledger: Path | None) -> None:
         write_pages(tracked(folder, ledger=ledger))
 
 
-@series.command("status", "series status cities", "series status cities --json")
-def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False) -> None:
+@command("series status", "cities", "cities --json", options=[FOLDER, LEDGER, JSON])
+def status(folder: Path, ledger: Path | None, as_json: bool) -> None:
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
     """
@@ -247,15 +250,18 @@ def _row(pace: "Pace") -> tuple[str, ...]:
     return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
 
 
-@series.command("plot", "series plot cities", "series plot cities --out trend.svg")
-def plot(
-    folder: Folder,
-    out: Path | None = flag(
-        "out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE", default=None
-    ),
-    ledger: PaidIn = None,
-    as_json: options.Json = False,
-) -> None:
+@command(
+    "series plot",
+    "cities",
+    "cities --out trend.svg",
+    options=[
+        FOLDER,
+        option("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", Path),
+        LEDGER,
+        JSON,
+    ],
+)
+def plot(folder: Path, out: Path | None, ledger: Path | None, as_json: bool) -> None:
     """Draw the trend: every week with its interval, the one that holds for all weeks at once, and
     gaps where there is none. The page and the table are made again, too.
     """

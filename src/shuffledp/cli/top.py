@@ -68,7 +68,7 @@ def _planned(n: int, promise: "Promise", given: dict[str, Any], *, as_json: bool
 
 question_command(
     "top",
-    f"searches.parquet --column query --k 50 {PROMISED} --out result",
+    f"searches.parquet --column query --words 50 {PROMISED} --out result",
     f"visits.csv --column page --tokens letters.txt --longest 12 {PROMISED} --dry-run",
     f"'logs/*.parquet' --column query --id user {PROMISED} --out result --engine spark",
     own=Own(_dry_run, _designed, _planned, _in_spark),

@@ -351,7 +351,8 @@ def check_terms(given: Mapping[str, Any], people: int | None = None) -> dict[str
     known: dict[str, Any] = {}
     for name, (most, usual, beyond) in WHOLE.items():
         least = known["k"] if name == "candidates" else 1
-        known[name] = check_count(name, given[name], least=least, most=most, remedy=usual, beyond=beyond)
+        called = "words" if name == "k" else name
+        known[name] = check_count(called, given[name], least=least, most=most, remedy=usual, beyond=beyond)
     if people is not None and (holders := known["least_holders"]) > people:
         raise InvalidInput(f"least_holders must be at most the {people} people, got {holders}. Ask for fewer.")
     error = "It is the chance that anything is listed that few people hold; 0.001 is usual."
