@@ -36,15 +36,15 @@ from shuffledp.engines.batch import (
     UNSURE,
     BatchReporter,
     ReportTally,
-    Sums,
     added_up,
+    counted_of,
     report_type,
     title_of,
 )
-from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn, add_sums, ddl
+from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn, ddl
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
 from shuffledp.errors import InvalidInput, shown
-from shuffledp.randomizers.randomizer import Reporting
+from shuffledp.mechanisms.results import Tally
 from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
@@ -331,22 +331,21 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
     if design is not None:
         check_design(folder.title, claim.design, design)
     design = claim.decoded
-    law = Reporter.of(design).randomizer
     parts = folder.parts(whole=claim.tallied)
-    facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "batches": (claim.batch,)}
+    facts: dict[str, Any] = {"engine": claim.engine, "batches": (claim.batch,)}
     with one_sentence():
         if not claim.tallied:
-            return _votes(session, parts, design, law).counted(design, **facts)
+            return counted_of(_votes(session, parts, design), design, **facts)
         rows = _read(session, parts, TALLIED)
         tasks = rows.select("partition", "rows").toArrow()
         if sorted(tasks["partition"].to_pylist()) != list(range(len(parts))):
             raise InvalidInput(f"{folder.title} must hold one row of sums for every partition, got others. {UNSURE}")
-        sums = added_rows(rows.select(*SUMS.names), law)
+        sums = added_rows(rows.select(*SUMS.names), design)
     if claim.rules["missing"] is None:
         facts["missing"] = sums.missing
     if claim.ids is not None:
-        facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.reports - sums.missing
-    return sums.counted(design, **facts)
+        facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.people - sums.missing
+    return counted_of(sums, design, **facts)
 
 
 def release_column(
@@ -396,27 +395,29 @@ def count_claimed(column: SparkColumn, folder: WorkFolder, design: Design) -> Co
     return _counted(column.frame.sparkSession, folder, design)
 
 
-def _votes(session: SparkSession, parts: list[str], design: Design, law: Reporting) -> Sums:
+def _votes(session: SparkSession, parts: list[str], design: Design) -> Tally:
     """The sums of reports that were committed."""
+    law, task = Reporter.of(design).randomizer, ReportTally.of(design)
     reports = _read(session, parts, pa.schema([(REPORT, report_type(law))]))
     if not law.single:
         with arrow_rows(session, max(1, min(AT_ONCE, COLLECTED // law.report_bytes))):
-            return added_rows(reports.mapInArrow(ReportTally.of(design).tally, ddl(SUMS)), law)
+            return added_rows(reports.mapInArrow(task.tally, ddl(SUMS)), design)
     groups = reports.groupBy(REPORT).count().toArrow()
     votes = np.zeros(law.tally_size, dtype=np.int64)
     votes[law.check_reports(groups[REPORT].to_numpy())] = groups["count"].to_numpy()
-    return Sums(int(votes.sum()), 0, votes)
+    return Tally(law, (votes,))
 
 
-def added_rows(rows: DataFrame, law: Reporting) -> Sums:
+def added_rows(rows: DataFrame, design: Design) -> Tally:
     """Rows of sums, added up: by workers, as far as the driver could not hold them all."""
-    session, size = rows.sparkSession, 8 * law.tally_size
+    session, task = rows.sparkSession, ReportTally.of(design)
+    size = 8 * task.law.tally_size
     most = max(1, COLLECTED // size)
     with arrow_rows(session, most):
-        partial = rows.mapInArrow(add_sums, ddl(SUMS))
+        partial = rows.mapInArrow(task.sum_rows, ddl(SUMS))
         if partial.rdd.getNumPartitions() > most:
-            partial = partial.repartition(most).mapInArrow(add_sums, ddl(SUMS))
-        return added_up(partial.toArrow().to_batches())
+            partial = partial.repartition(most).mapInArrow(task.sum_rows, ddl(SUMS))
+        return added_up(partial.toArrow().to_batches(), task.law)
 
 
 def _read(session: SparkSession, parts: list[str], schema: pa.Schema) -> DataFrame:

@@ -55,7 +55,7 @@ class Faked(Messages, Voting):
 
         from shuffledp.mechanisms.exact_limits import FakeVotes
 
-        law, (people, _, votes, _) = self.law, self.law.opened(counts)
+        law, (people, _, votes) = self.law, self.law.opened(counts)
         total, (honest, free, each, many, name, who) = sum(votes.tolist()), self._expected(people, honest)
         true, sent = FakeVotes(0, np.array([1.0 - law.kept, law.kept])), honest * law.true_messages
 

@@ -159,7 +159,6 @@ def _open_level(place: Path, sealed: Path, opening: Opening) -> None:
     study = Study.read(place)
     counted = count_study(study, study.sealed(sealed), opening)
     counted.remember()
-    sums = counted.sums
     _write(
         place / TALLY,
         {
@@ -167,7 +166,7 @@ def _open_level(place: Path, sealed: Path, opening: Opening) -> None:
             "sealed": counted.opened.sealed,
             "arrived": counted.arrived,
             "invalid": counted.opened.invalid,
-            "votes": sums.votes.tolist(),
+            "votes": counted.tally.votes.tolist(),
         },
     )
 

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.sampling import WORD, bernoulli, source_of
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
@@ -201,20 +200,20 @@ class SealedDummies:
     """The shuffler's part in the law of a collection."""
 
     collection: Collection
-    law: AddedDummies
+    law: Any
 
     @classmethod
     def of(cls, collection: Collection) -> Self | None:
         """If it has one."""
         law = collection.reporter.randomizer
-        return cls(collection, law) if isinstance(law, AddedDummies) else None
+        return cls(collection, law) if law.mixes else None
 
     @property
     def drops(self) -> bool:
         """Whether it drops any. Then nobody is told after the close whether an envelope is there:
         that a person's was handed on is for nobody to know.
         """
-        return self.law.kept_threshold < WORD
+        return bool(self.law.kept_threshold < WORD)
 
     def kept(self, count: int) -> NDArray[np.bool_]:
         """Of so many messages, which are handed on."""
@@ -224,7 +223,7 @@ class SealedDummies:
 
     def numbers(self) -> NDArray[np.int64]:
         """How many dummies each value gets."""
-        return self.law.dummies()
+        return np.asarray(self.law.dummies())
 
     def sealed(self, numbers: NDArray[np.int64]) -> Iterator[list[bytes]]:
         """So many dummies for each value, in envelopes, some at a time. Their order says which
