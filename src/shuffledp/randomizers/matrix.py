@@ -376,7 +376,7 @@ class Unmixed(VotingRandomizer):
         return self.table, self.weights.T
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         sent = self.weights[self.table.max(axis=0) > 0.0]
         return float(np.ptp(sent, axis=0).max())
 
