@@ -18,7 +18,7 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines import batch
-from shuffledp.engines.batch import BatchReporter, ReportTally, added_up
+from shuffledp.engines.batch import BatchReporter, ColumnSurvey, ReportTally, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers import CheckIn
@@ -68,6 +68,10 @@ def mean() -> Design:
 
 def column(values: Any, kind: pa.DataType | None = None) -> pa.RecordBatch:
     return pa.record_batch({"v": pa.array(values, kind)})
+
+
+def surveyed(phones: BatchReporter, values: Any, weights: str | None = None) -> Any:
+    return ColumnSurvey(phones.column, phones._reader(), weights)(values)
 
 
 def totals(rows: Any) -> tuple[int, int]:
@@ -151,7 +155,7 @@ def test_a_task_may_find_nobody(values: list[Any], poll: Design) -> None:
     phones, gaps = BatchReporter.of(poll, column="v"), sum(len(each) for each in values)
     assert totals(phones.tally(values)) == (0, gaps)
     assert list(phones.encode(values)) == []
-    assert [each.to_pylist() for each in phones.survey(values)] == [[{"values": 0, "missing": gaps}]]
+    assert [each.to_pylist() for each in surveyed(phones, values)] == [[{"values": 0, "missing": gaps}]]
     assert totals(ReportTally.of(poll).tally([])) == (0, 0)
     assert totals(ReportTally.of(poll).tally([pa.record_batch({"report": pa.array([], pa.int16())})])) == (0, 0)
 
@@ -179,7 +183,7 @@ def test_a_column_in_any_shape_is_the_same_people(values: pa.ChunkedArray, poll:
     for given in ([table], table.to_batches()):
         assert totals(phones.tally(given)) == (3, 1)
         assert sum(map(len, phones.encode(given))) == 3
-        assert next(phones.survey(given)).to_pylist() == [{"values": 3, "missing": 1}]
+        assert next(surveyed(phones, given)).to_pylist() == [{"values": 3, "missing": 1}]
 
 
 def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> None:
@@ -195,7 +199,8 @@ def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> No
 @pytest.mark.parametrize("job", ["encode", "tally", "survey"])
 def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll: Design, mean: Design) -> None:
     def does(design: Design, values: Any, name: str = "v") -> Any:
-        return list(getattr(BatchReporter.of(design, column=name), job)([values]))
+        phones = BatchReporter.of(design, column=name)
+        return list(surveyed(phones, [values]) if job == "survey" else getattr(phones, job)([values]))
 
     with pytest.raises(InvalidInput, match=r"column 'v' must hold only the 3 categories, got 'submarine'"):
         does(poll, column(["bus", "submarine"]))
@@ -212,10 +217,10 @@ def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll:
 def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: Design) -> None:
     grouped = pa.record_batch({"v": ["bus", "car", None], "times": [5, 7, 2]})
     phones = BatchReporter.of(poll, column="v")
-    assert next(phones.survey([grouped], weights="times")).to_pylist() == [{"values": 12, "missing": 2}]
-    assert next(phones.survey([grouped.slice(0, 2)], weights="times")).to_pylist() == [{"values": 12, "missing": 0}]
+    assert next(surveyed(phones, [grouped], "times")).to_pylist() == [{"values": 12, "missing": 2}]
+    assert next(surveyed(phones, [grouped.slice(0, 2)], "times")).to_pylist() == [{"values": 12, "missing": 0}]
     with pytest.raises(InvalidInput, match="column must name a column of the table, got 'time'"):
-        list(phones.survey([grouped], weights="time"))
+        list(surveyed(phones, [grouped], "time"))
 
 
 def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shuffledp import InvalidInput, Poll
-from shuffledp.engines.batch import BatchReporter
+from shuffledp.engines.batch import BatchReporter, ColumnSurvey
 from shuffledp.tables import Cleaning, JoinedPlaces, Places, open_column, read
 from shuffledp.tables.memory import held_table
 
@@ -71,7 +71,7 @@ def test_an_engine_reads_the_same_cells() -> None:
     poll = Poll("crosstab", columns=["r", "s"], categories=[REGIONS, SMOKER], n=4, epsilon=30.0, delta=0.1)
     phones = BatchReporter.of(poll, column=["region", "smoker"])
     batch = pa.record_batch(ROWS)
-    (surveyed,) = phones.survey([batch])
+    (surveyed,) = ColumnSurvey(phones.column, phones._reader())([batch])
     assert surveyed.to_pylist() == [{"values": 4, "missing": 2}]
     sums = phones.added_up(phones.tally([batch]))
     assert (sums.people, sums.missing, int(sums.numbers.sum()), len(sums.numbers)) == (4, 2, 4, 6)

@@ -143,15 +143,6 @@ class BatchReporter:
         tally = replace(tally, missing=rows["missing"])
         yield sums_row(tally if first is None else tally.mixed(first=first))
 
-    def survey(self, batches: Batches, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
-        """One row for all ``batches``: how many values they hold and how many are missing. Nothing
-        is drawn; a value that the design does not admit is refused.
-
-        Where an engine has grouped equal values, ``weights`` names the column that says how many
-        each stands for.
-        """
-        return survey(batches, self.column, self._reader(), weights=weights)
-
     def counted(self, tally: Tally, *, batch: str | None = None, **facts: Any) -> CountedReports:
         """What a tally of its reports is as a file, of one drawing that ``batch`` names, or a new
         name.
@@ -181,20 +172,27 @@ class BatchReporter:
                 yield reporter.encode(values[start : start + step], rng=fresh)
 
 
-def survey(
-    batches: Batches, name: ColumnName, reader: Reader, *, weights: str | None = None
-) -> Iterator[pa.RecordBatch]:
-    """``BatchReporter.survey`` where there is no design yet, which needs to know how many people
-    there are.
+@dataclass(frozen=True, slots=True)
+class ColumnSurvey:
+    """How many values a column holds and how many are missing, as one row for all batches. Nothing
+    is drawn; a value that the ``reader`` does not admit is refused. Where an engine has grouped
+    equal values, ``weights`` names the column that says how many each stands for.
     """
-    values = missing = 0
-    for batch in batches:
-        column = column_of(batch, name)
-        _, present, _ = reader.prepare(column, title_of(name))
-        counts = None if weights is None else column_of(batch, weights).to_numpy()
-        values += _weight(counts, len(column)) if present is None else _weight(counts, present)
-        missing += 0 if present is None else _weight(counts, ~present)
-    yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
+
+    column: ColumnName
+    reader: Reader
+    weights: str | None = None
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        values = missing = 0
+        for batch in batches:
+            column = column_of(batch, self.column)
+            _, present, _ = self.reader.prepare(column, title_of(self.column))
+            some = np.ones(len(column), dtype=np.int64)
+            counts = some if self.weights is None else column_of(batch, self.weights).to_numpy()
+            mine = int(counts.sum() if present is None else counts[present].sum())
+            values, missing = values + mine, missing + int(counts.sum()) - mine
+        yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
 
 
 def title_of(column: ColumnName) -> str:
@@ -327,13 +325,6 @@ def _given_back(column: pa.Array, law: Reporting) -> NDArray[Any]:
     content = memoryview(held.buffers()[1])[held.offset * law.report_bytes :]
     rows = np.frombuffer(content, dtype=dtype.newbyteorder("<"), count=len(held) * width)
     return rows.astype(dtype, copy=False).reshape(len(held), width)
-
-
-def _weight(counts: NDArray[np.int64] | None, rows: int | NDArray[np.bool_]) -> int:
-    """How many people some rows stand for: all of them, or those that are marked."""
-    if isinstance(rows, int):
-        return rows if counts is None else int(counts.sum())
-    return int(np.count_nonzero(rows) if counts is None else counts[rows].sum())
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from shuffledp.design import Design
 from shuffledp.domain import Missing
-from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, column_of, survey, title_of
+from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, ColumnSurvey, column_of, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
 from shuffledp.tables import AS_WRITTEN, Cleaning
@@ -73,18 +73,6 @@ class PartitionTally:
         for sums in self.phones.tally(watched(), first=task.partitionId() == 0):
             facts = [pa.array([task.partitionId()], pa.int64()), pa.array([rows], pa.int64())]
             yield pa.RecordBatch.from_arrays([*facts, *sums.columns], schema=TALLIED)
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnSurvey:
-    """How many values there are, for a task; ``weights`` names a column, as in ``survey``."""
-
-    column: str
-    reader: Reader
-    weights: str | None = None
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        return survey(batches, self.column, self.reader, weights=self.weights)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -63,6 +64,7 @@ FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
 PART = re.compile(r"part-(\d+)-([0-9a-f-]{36})-c000(\.\w+)*\.parquet")
 GLOBS = set("*?[]{}\\")
+NEW = "Name a new folder, or delete this one."
 AGAIN = "Delete the folder and start again: nothing of it was counted."
 
 
@@ -148,6 +150,18 @@ class WorkFolder:
         """Whether every task of the one job has committed."""
         with self._reaching():
             return bool(self._system.exists(self._inside(REPORTS, SUCCESS)))
+
+    def stands(self, claim: Claim, what: str, remedy: str = NEW) -> bool:
+        """Whether a run began here, for the same question; one for another is refused."""
+        if not self.exists:
+            self.check_new()
+            return False
+        if not (held := self.claim()).asks_as(claim):
+            of_table = " about this table" if what == "question" and held.table != claim.table else ""
+            raise InvalidInput(
+                f"{self.title} must be the work folder of this {what}{of_table}, got that of another. {remedy}"
+            )
+        return True
 
     def check_new(self) -> None:
         """Refuse a folder that exists: what another run drew must not be drawn again."""
@@ -275,12 +289,12 @@ class EncodedFolder:
 
 def encode_column(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> EncodedFolder:
     """Draw everybody's report in one job, and commit them; a folder that exists is refused."""
-    folder, claim = _prepared(column, design, out, tallied=tallied)
+    folder, claim = prepared(column, design, out, tallied=tallied)
     folder.check_new()
     return _encoded(column, folder, claim)
 
 
-def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> tuple[WorkFolder, Claim]:
+def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool = True) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
     phones = _phones(column, design)
     if not tallied:
@@ -364,35 +378,29 @@ def release_column(
     check_sayable(design)
     if folder is not None:
         check_folder(folder, replace=force)
-    place, claim = _prepared(column, design, work, tallied=True)
-    if not place.exists:
-        place.check_new()
-        if budget is not None:
-            budget.afford(design, asked.what or asked.question)
-        _encoded(column, place, claim)
-    elif not (held := place.claim()).asks_as(claim):
-        asked_there = "question" if held.table == claim.table else "question about this table"
-        raise InvalidInput(
-            f"{place.title} must be the work folder of this {asked_there}, got that of another. Name a new folder, or "
-            f"delete this one."
-        )
-    counted = _counted(column.frame.sparkSession, place, design)
+    first = None if budget is None else partial(budget.afford, design, asked.what or asked.question)
+    counted = drawn_once(column, design, work, "question", first=first)
     return release_counts(counted, design, replace(asked, engine="Spark"), folder, budget=budget, force=force)
 
 
-def claimed_folder(column: SparkColumn, design: Design, out: object) -> tuple[WorkFolder, Claim]:
-    """A folder for the sums of a question, and what a run claims there."""
-    return _prepared(column, design, out, tallied=True)
-
-
-def draw_claimed(column: SparkColumn, folder: WorkFolder, claim: Claim) -> None:
-    """Draw everybody's report in one job, and commit their sums."""
-    _encoded(column, folder, claim)
-
-
-def count_claimed(column: SparkColumn, folder: WorkFolder, design: Design) -> CountedReports:
-    """What was committed there, added up."""
-    return _counted(column.frame.sparkSession, folder, design)
+def drawn_once(
+    column: SparkColumn,
+    design: Design,
+    work: object,
+    what: str,
+    *,
+    remedy: str = NEW,
+    first: Callable[[], object] | None = None,
+) -> CountedReports:
+    """What was committed in a work folder, added up; where there is none, everybody's report is
+    drawn in one job, after ``first``.
+    """
+    place, claim = prepared(column, design, work)
+    if not place.stands(claim, what, remedy):
+        if first is not None:
+            first()
+        _encoded(column, place, claim)
+    return _counted(column.frame.sparkSession, place, design)
 
 
 def _votes(session: SparkSession, parts: list[str], design: Design) -> Tally:
