@@ -99,14 +99,13 @@ class Fakes(Faked):
         name: str,
         *,
         slots: int | None = None,
-        kind: FakesKind | None = None,
-        light_epsilon0: float | None = None,
+        kind: FakesKind = "bernoulli",
+        light_epsilon0: float = math.inf,
     ) -> Self:
         from shuffledp.mechanisms.noise_search import fewest_fakes
 
         slots = None if slots is None else check_slots(slots)
-        kind = "bernoulli" if kind is None else check_fakes_kind(kind)
-        light = math.inf if light_epsilon0 is None else check_light(light_epsilon0)
+        kind, light = check_fakes_kind(kind), check_light(light_epsilon0)
         return cls(fewest_fakes(question.size, *target.terms, slots=slots, kind=kind, epsilon0=light))
 
     def _fakes(self, size: int, people: int) -> FakeVotes:
