@@ -12,7 +12,6 @@ The set is closed. NumPy is loaded where places are computed, and not before.
 
 from __future__ import annotations
 
-import difflib
 import math
 from abc import abstractmethod
 from collections import Counter
@@ -22,7 +21,7 @@ from itertools import pairwise, product
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count, check_finite
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count, check_finite, meant
 from shuffledp.schema import NEEDED, Count, Floats, Label, Limits, Number, Part, Some, Text, Texts, part
 
 if TYPE_CHECKING:
@@ -222,12 +221,11 @@ class Labels(Domain):
             return names.index(text)
         if self.other is not None:
             return self.other
-        close = difflib.get_close_matches(text, names[:100_000], n=1)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
         listed = ", ".join(map(repr, names[:SHOWN]))
         more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
         raise InvalidInput(
-            f"the answer must be one of the {len(names):,} that the collection lists, got {text[:80]!r}. {hint}They "
+            f"the answer must be one of the {len(names):,} that the collection lists, got {text[:80]!r}. "
+            f"{meant(text, names[:100_000])}They "
             f"are {listed}{more}."
         )
 

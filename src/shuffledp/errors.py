@@ -32,7 +32,7 @@ from numbers import Integral, Real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 # What may be asked, for every package that reads a promise.
@@ -187,6 +187,17 @@ class CertificateError(ShuffledpError):
     """
 
 
+def meant(name: object, known: Iterable[str]) -> str:
+    """A question to the user who misspelled one of the ``known`` names, if one is close.
+
+    >>> meant("histgram", ("histogram", "mean")), meant("x", ("histogram", "mean"))
+    ("Did you mean 'histogram'? ", '')
+    """
+    from difflib import get_close_matches  # loaded when called
+
+    return "".join(f"Did you mean {close!r}? " for close in get_close_matches(str(name), list(known), n=1))
+
+
 def shown(value: object) -> str:
     """A short and plain value itself, and of all else what it is: it may be people's data."""
     plain = value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**30)
@@ -257,17 +268,18 @@ def check_taken(call: Callable[..., object], given: Mapping[str, object], whose:
     """Refuse arguments that a call does not take by name; ``others`` may be given beside those."""
     taken = [*others, *_named(call)]
     for name in given:
-        if name not in taken:
+        if name not in taken and "**" not in taken:
             rule = f"{name} must be left out of {whose}, which does not take it"
             raise InvalidInput(Refusal(rule, shown(given[name]), f"It takes {', '.join(taken)}."))
 
 
 def _named(call: Callable[..., object]) -> dict[str, bool]:
-    """What a call takes by name alone, and whether it must be given."""
+    """What a call takes by name alone, and whether it must be given; "**" where it takes any."""
     from inspect import signature  # loaded when called
 
-    named = [each for each in signature(call).parameters.values() if each.kind is each.KEYWORD_ONLY]
-    return {each.name: each.default is each.empty for each in named}
+    taken = signature(call).parameters.values()
+    named = {each.name: each.default is each.empty for each in taken if each.kind is each.KEYWORD_ONLY}
+    return named | dict.fromkeys(("**" for each in taken if each.kind is each.VAR_KEYWORD), False)
 
 
 def check_text(name: str, value: object, *, remedy: str) -> str:
