@@ -76,6 +76,8 @@ class SignedUnits(MessageLaw):
     True
     """
 
+    hidden_by = "pairs of +1 and -1"
+
     honest: int = field(metadata=checked(check_people))
     decay: float = field(metadata=checked(check_decay))
     pairs: int = field(
