@@ -356,28 +356,23 @@ def check_promised(value: object) -> float:
 
 
 def check_users(n: object, honest: object = None, *, name: Words = "honest") -> tuple[int, int]:
-    """Return the number of users and how many of them are honest, by default all; ``name`` is what
+    """Return the number of people and how many of them are honest, by default all; ``name`` is what
     the latter is called.
     """
-    users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
-    if users > MOST_USERS:
-        many = users if users < 10**30 else "far more"
-        raise InvalidInput(
-            f"n must be at most {MOST_USERS:g}, got {many}. Answers are not certified beyond that; use a smaller n, "
-            f"which "
-            f"is safe."
-        )
+    beyond = "Answers are not certified beyond that; use a smaller n, which is safe."
+    remedy: Words = "n counts the people whose reports are shuffled together."
+    people = check_count("n", n, least=1, most=MOST_USERS, remedy=remedy, beyond=beyond)
     if honest is None:
-        return users, users
+        return people, people
     some = check_count(name, honest, least=1, remedy="The target itself is honest, so it is at least 1.")
-    if some > users:
-        remedy = "It counts the users, among the n, who follow the protocol."
-        raise InvalidInput(Refusal((name, f" must be at most n = {users}"), str(some), remedy))
-    return users, some
+    if some > people:
+        remedy = "It counts the people, among the n, who follow the protocol."
+        raise InvalidInput(Refusal((name, f" must be at most n = {people}"), str(some), remedy))
+    return people, some
 
 
 def check_rounds(value: object) -> int:
     """Return ``value`` as a number of rounds."""
-    remedy = "rounds counts how often the same users report."
+    remedy = "rounds counts how often the same people report."
     beyond = "Nobody reports that often; split the population instead."
     return check_count("rounds", value, least=1, most=MOST_ROUNDS, remedy=remedy, beyond=beyond)

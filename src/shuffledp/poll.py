@@ -296,7 +296,7 @@ class Poll:
         if held.shape != (size,) or held.min() < 0.0:
             got = f"{held.min():g}" if held.shape == (size,) else f"shape {held.shape}"
             raise InvalidInput(
-                f"counts must be {size} numbers of at least 0, got {got}. Give how many users hold each value."
+                f"counts must be {size} numbers of at least 0, got {got}. Give how many people hold each value."
             )
         return self.mechanism.predicted(self.question.weighed(size), held)
 
@@ -338,11 +338,11 @@ class Poll:
             remedy="It counts the reports that came; with none there is nothing to analyse.",
         )
         colluding = check_count(
-            "colluding", colluding, least=0, remedy="It counts the users whose reports hide nobody."
+            "colluding", colluding, least=0, remedy="It counts the people whose reports hide nobody."
         )
         if arrived > self.n:
             raise InvalidInput(
-                f"arrived must be at most n = {self.n}, got {arrived}. Each user sends one report per round."
+                f"arrived must be at most n = {self.n}, got {arrived}. Each person sends one report per round."
             )
         if colluding >= arrived:
             raise InvalidInput(
@@ -407,5 +407,5 @@ def check_held(counts: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError):
         held = np.array([np.nan])
     if not np.all(np.isfinite(held)):
-        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many users hold each value.")
+        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many people hold each value.")
     return held
