@@ -15,6 +15,7 @@ import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.results import Tally
+from shuffledp.randomizers import ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.sampling import SeededSource
 from shuffledp.workload import Each, Ranges, Weights, Workload, below
@@ -26,13 +27,13 @@ LAWS: dict[str, Any] = {
     "krr": sdp.KRR(k=4, epsilon0=2.0),
     "hadamard": sdp.Hadamard(k=4, epsilon0=2.0),
     "oue": sdp.OUE(k=4, epsilon0=2.0),
-    "fakes": sdp.UserFakes(k=4, slots=2, chance=0.3),
-    "dummies": sdp.ShufflerDummies(k=4, **NUMBERS),
-    "dummies, thinned": sdp.ShufflerDummies(k=4, keep=0.5, **NUMBERS),
-    "tree": sdp.TreeDummies(k=8, levels=2, branches=4, **NUMBERS),
+    "fakes": UserFakes(k=4, slots=2, chance=0.3),
+    "dummies": ShufflerDummies(k=4, **NUMBERS),
+    "dummies, thinned": ShufflerDummies(k=4, keep=0.5, **NUMBERS),
+    "tree": TreeDummies(k=8, levels=2, branches=4, **NUMBERS),
     "levels": OneLevel.of_sizes(sizes=(3, 4), epsilon0=3.0),
-    "signed": sdp.SignedUnits(honest=PEOPLE, decay=0.5, pairs=80, messages=24),
-    "split": sdp.SplitShares(k=4, honest=PEOPLE, decay=0.1, share_bits=20, messages=7, reach=200),
+    "signed": SignedUnits(honest=PEOPLE, decay=0.5, pairs=80, messages=24),
+    "split": SplitShares(k=4, honest=PEOPLE, decay=0.1, share_bits=20, messages=7, reach=200),
 }
 FOUR: Workload = Each(tuple("abcd"))
 WORKLOADS: dict[str, Workload] = {
