@@ -378,7 +378,7 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
     if last is None:
         far = guarantee.epsilon_at_most(delta=FAR_DELTA)
         far = far if 0.0 < far < math.inf else min(guarantee.ceiling, 10.0)
-        last = max(float(rounded(far, up=True, digits=2)), 2.0 * first)
+        last = max(float(rounded(far, up=True, digits=2).replace(",", "")), 2.0 * first)
     elif check_epsilon(last) <= first:
         raise InvalidInput(
             f"--to must exceed --from, here {first:g}, got {last:g}. Give the smaller epsilon to --from."

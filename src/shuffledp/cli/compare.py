@@ -151,7 +151,7 @@ def _cells(found: Comparison) -> list[tuple[str, ...]]:
     return [
         (
             rounded(row.value, up=row.side == "upper", digits=6 if row.refuted else 4),
-            "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
+            "-" if math.isnan(row.ratio) else show.number(row.ratio),
             side_in_words(row.side),
             row.standing,
             row.title,

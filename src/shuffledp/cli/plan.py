@@ -137,8 +137,8 @@ def plan(
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
             "-" if option.right is None else "always" if option.right == 1.0 else in_percent(option.right, up=True),
-            f"{option.error:.4g}",
-            *([f"{option.worst:.4g}"] if counts else []),
+            show.number(option.error),
+            *([show.number(option.worst)] if counts else []),
             f"{option.messages}",
             f"{option.bits}",
             option.trust,

@@ -309,13 +309,13 @@ def _plan(
             show.alone(design.mechanism, design.reveals),
             *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
             ("bits", f"{design.poll.bits}", "in a report"),
-            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {design.resolved.estimated}, to expect"),
+            ("error", show.number(by["shuffler"].stderr), f"standard error of {design.resolved.estimated}, to expect"),
             *(
-                ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
+                ("", show.number(by[trust].stderr), f"the same {words}: {by[trust].mechanism}")
                 for trust, words in TRUST.items()
             ),
             *(
-                [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
+                [("worst", show.number(worst), "the same for the worst category: at most, whatever the data")]
                 if design.resolved.unit == "people"
                 else []
             ),
@@ -356,8 +356,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         return show.as_json(facts, remarks)
     bound = record.certificate.epsilon
     show.answer(headline(record), [], [])
-    if said := [*warned(record), *(f"{each}." for each in remarks)]:
-        show.warnings(said)
+    print()
     if record.question.ordered:
         _show_quantiles(record)
     else:
@@ -373,7 +372,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)
     print()
-    return show.files(made.folder, FILES)
+    show.files(made.folder, FILES)
+    return show.warnings([*warned(record), *(f"{each}." for each in remarks)])
 
 
 def _show_quantiles(record: "Record") -> None:

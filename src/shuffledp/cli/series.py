@@ -109,7 +109,7 @@ def new(
                 f"for all weeks together, at delta = {show.exactly(shared.delta)}",
             ),
             show.alone(shared.mechanism, shared.reveals),
-            ("error", f"{shared.poll.predicted_stderr():.4g}", "standard error to expect of a week"),
+            ("error", show.number(shared.poll.predicted_stderr()), "standard error to expect of a week"),
         ],
         [PAID if made.ledger is not None else UNPAID],
     )
@@ -246,8 +246,8 @@ def _released(state: "Tracked", week: int) -> dict[str, Any]:
 def _row(pace: "Pace") -> tuple[str, ...]:
     better = ""
     if pace.gain is not None and pace.calibrated_error is not None:
-        better = f"{pace.calibrated_error:.4g}: {pace.gain:.2f} times smaller"
-    return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
+        better = f"{show.number(pace.calibrated_error)}: {pace.gain:.2f} times smaller"
+    return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), show.number(pace.error), better)
 
 
 @command(

@@ -241,7 +241,7 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(made.delta)}"),
             show.alone(made.mechanism, made.reveals),
-            ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
+            ("error", show.number(poll.predicted_stderr()), "standard error to expect"),
             ("bits", f"{poll.bits}", "in a report"),
         ],
         [*show.algorithm(made), f"Written to {out}."],

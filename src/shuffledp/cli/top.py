@@ -107,7 +107,7 @@ def _show_expected(title: str, search: "Search", told: dict[str, Any]) -> None:
                 f"{told['found_from']:,}",
                 f"people with a word are enough to find it with probability {1.0 - told['miss']:g}",
             ),
-            ("error", f"{told['error_of_a_count']:.4g}", "standard error of the count of such a word"),
+            ("error", show.number(told["error_of_a_count"]), "standard error of the count of such a word"),
             (
                 "listed",
                 f"{search.least_holders:,}",

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from shuffledp.choices import Scale
 from shuffledp.errors import Argument, InvalidInput, Refusal, joined
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, keywords
+from shuffledp.schema import Scale
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release
@@ -97,7 +97,7 @@ def quantile(data: object, column: str | None = None, *, rng: "Rng" = None, **gi
     people are below each cut point and in each of the ``ranges``, which are pairs of cut points.
 
     The bins between cut points must not come from the data: ``bins`` of them from ``lower`` to
-    ``upper``, with a ``spacing`` that may be "log", or every one of the ``cuts``. Numbers outside are
+    ``upper``, with ``spacing="log"`` or without, or every one of the ``cuts``. Numbers outside are
     refused, or with ``clip`` counted in the first or the last bin. ``record.estimates.quantiles``
     of the release has the quantiles; everything else is as for ``histogram``.
 
