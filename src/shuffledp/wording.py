@@ -212,7 +212,7 @@ def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> s
 def number(value: float, digits: int = 4) -> str:
     """``value`` in a few digits, with commas: the one way in which a number is shown.
 
-    >>> number(1056.3), number(10563.0), number(8.75801), number(0.000123), number(99.99999)
+    >>> number(1056.3), number(10563.0), number(8.75801), number(1.23e-05), number(99.99999)
     ('1,056', '10,560', '8.758', '1.23e-4', '100')
     """
     short = float(f"{value:.{digits}g}")

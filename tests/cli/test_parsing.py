@@ -82,4 +82,4 @@ def test_help_never_wraps_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
         examples = [line for line in (command.epilog or "").split("\n") if line.startswith("shuffledp ")]
         shown = done(name, "--help").out.split("\n")
         assert all(f" {line}" in shown for line in examples), name
-    assert examples
+        assert examples or hasattr(command, "commands"), name

@@ -101,7 +101,7 @@ def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, 
 @pytest.mark.parametrize(
     "arguments, reason",
     [
-        (["plan", "median", *MEAN[2:]], "the task must be one of"),
+        (["plan", "median", *MEAN[2:]], "QUESTION must be one of"),
         ([*MEAN, "--categories", "5"], "categories must be"),
         (["plan", "histogram", *MEAN[2:]], "categories must be"),
         ([*MEAN, "--plot", "plan.gif"], "must end in .png"),

@@ -217,7 +217,7 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     # the stages
     "unknown task": (
         ("stage", "design", "median", *LIST, "--n", 100, *PROMISE, "--out", "d.json"),
-        "the task must be one of",
+        "QUESTION must be one of",
     ),
     "a mean without bounds": (
         ("stage", "design", "mean", "--n", 100, *PROMISE, "--out", "d.json"),

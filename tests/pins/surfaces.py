@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -501,12 +502,17 @@ def main() -> None:
     answers = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
     TRANSCRIPTS.mkdir(exist_ok=True)
     OPTIONS.write_text(_written(options(), depth=2) + "\n", encoding="utf-8")
-    for chapter in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            text, answers[chapter] = played(chapter, Path(folder))
-        (TRANSCRIPTS / f"{chapter}.txt").write_text(text, encoding="utf-8")
-        kept = {each: answers[each] for each in CHAPTERS if each in answers}
-        ANSWERS.write_text(_written(kept, depth=4) + "\n", encoding="utf-8")
+    with ProcessPoolExecutor(6) as processes:
+        for chapter, (text, facts) in zip(chosen, processes.map(_played_alone, chosen), strict=True):
+            (TRANSCRIPTS / f"{chapter}.txt").write_text(text, encoding="utf-8")
+            answers[chapter] = facts
+            kept = {each: answers[each] for each in CHAPTERS if each in answers}
+            ANSWERS.write_text(_written(kept, depth=4) + "\n", encoding="utf-8")
+
+
+def _played_alone(chapter: str) -> tuple[str, dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        return played(chapter, Path(folder))
 
 
 if __name__ == "__main__":

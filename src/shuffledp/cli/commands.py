@@ -179,11 +179,7 @@ def calibrate(setup: Setup, epsilon: float, delta: float) -> None:
     return show.answer(found.guarantee.describe(), rows, words)
 
 
-@accountant(
-    "explain",
-    f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
-    options=[DELTA],
-)
+@accountant("explain", f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", options=[DELTA])
 def explain(setup: Setup, delta: float) -> None:
     """Which theorem certifies the answer, what it assumes, and every other bound beside it."""
     check_delta(delta)
@@ -227,10 +223,7 @@ def explain(setup: Setup, delta: float) -> None:
         PLOT,
         CSV,
         option(
-            "bound",
-            QUESTION,
-            f"Also what this published bound says; {LISTED} May be given several times.",
-            list[str],
+            "bound", QUESTION, f"Also what this published bound says; {LISTED} May be given several times.", list[str]
         ),
         LATEX,
     ],

@@ -73,7 +73,7 @@ def read_count(text: str) -> int:
     (1000000, 10000, 10000)
     """
     try:
-        value = Decimal(text.replace(",", ""))
+        value = Decimal(str(text).replace(",", ""))  # a default is a number already
         if value.is_finite() and value.adjusted() <= 30 and value == value.to_integral_value():
             return int(value)
     except InvalidOperation:

@@ -254,12 +254,7 @@ def _row(pace: "Pace") -> tuple[str, ...]:
     "series plot",
     "cities",
     "cities --out trend.svg",
-    options=[
-        FOLDER,
-        option("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", Path),
-        LEDGER,
-        JSON,
-    ],
+    options=[FOLDER, option("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", Path), LEDGER, JSON],
 )
 def plot(folder: Path, out: Path | None, ledger: Path | None, as_json: bool) -> None:
     """Draw the trend: every week with its interval, the one that holds for all weeks at once, and

@@ -13,18 +13,7 @@ import typer
 
 from shuffledp.cli import options, show
 from shuffledp.cli.app import command
-from shuffledp.cli.options import (
-    ANSWER,
-    ENGINE,
-    JSON,
-    OUTPUT,
-    QUESTION,
-    SPARK,
-    argument,
-    declared,
-    option,
-    read_count,
-)
+from shuffledp.cli.options import ANSWER, ENGINE, JSON, OUTPUT, QUESTION, SPARK, argument, declared, option, read_count
 from shuffledp.cli.questions import Keeping, fitting, heard, show_release
 from shuffledp.cli.series import PERIOD, SERIES, refresh
 from shuffledp.cli.show import patiently, progress
@@ -265,10 +254,7 @@ ASKED = [
     JSON,
 ]
 TOKEN = option(
-    "token",
-    SHUFFLER,
-    "The token that `shuffledp survey serve` made; if left out, that in SHUFFLEDP_TOKEN.",
-    Path,
+    "token", SHUFFLER, "The token that `shuffledp survey serve` made; if left out, that in SHUFFLEDP_TOKEN.", Path
 )
 PLACE = "https://shuffle.example.org"
 
@@ -322,14 +308,7 @@ def close(url: str, collection: Path | None, token: Path | None, ca: Path | None
     options=[*ASKED, TOKEN, *options.FILE],
 )
 def fetch(
-    *,
-    url: str,
-    out: Path,
-    collection: Path | None,
-    token: Path | None,
-    ca: Path | None,
-    force: bool,
-    as_json: bool,
+    *, url: str, out: Path, collection: Path | None, token: Path | None, ca: Path | None, force: bool, as_json: bool
 ) -> None:
     """Fetch what a closed collection holds: sealed reports, sorted by their bytes.
 
