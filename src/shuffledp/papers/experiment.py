@@ -107,6 +107,11 @@ def find(lines: Sequence[Line], label: str, kind: Kind | None = None, panel: str
     return found
 
 
+def span(values: Floats, form: str = ".2f") -> str:
+    """From the least to the largest that is known."""
+    return f"{float(np.nanmin(values)):{form}} to {float(np.nanmax(values)):{form}}"
+
+
 def by_panel(lines: Iterable[Line]) -> dict[str, list[Line]]:
     """The lines of every panel."""
     found: dict[str, list[Line]] = {}
