@@ -51,7 +51,7 @@ def plan_figure(
         axes = figure.subplots()
         for place, ((name, trust), values) in enumerate(errors.items()):
             words = f"{name}, {WHOM.get(trust, f'trusts a {trust}')}"
-            look = {"color": COLOURS[trust], "marker": MARKERS[place % len(MARKERS)], "markersize": 4.5}
+            look: dict[str, Any] = {"color": COLOURS[trust], "marker": MARKERS[place % len(MARKERS)], "markersize": 4.5}
             axes.plot(epsilons, values, linewidth=1.3, label=words, **look)
         axes.set_xscale("log")
         axes.set_yscale("log")

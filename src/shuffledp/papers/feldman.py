@@ -130,7 +130,7 @@ def rounds() -> Iterator[Line]:
     curves = (BY_RDP, feldman_lemmas.CLONES_RENYI), (BY_DP, composed(own_bounds.CLONES, "advanced")), (GDDSK, GIRGIS)
     law = AnyLDP(epsilon0=LOCAL_3)
     for label, bound in curves:
-        after = lambda r, b=bound: b.epsilon(Setting(law, USERS_3, int(r)), delta=DELTA)  # type: ignore[misc] # noqa: E731
+        after = lambda r, b=bound: b.epsilon(Setting(law, USERS_3, int(r)), delta=DELTA)  # noqa: E731
         yield curve(label, kind_of(bound), xs, after)
     once = shuffle(law, n=USERS_3)
     yield from ends(OURS, LEAST, xs, [once.compose(r).epsilon(delta=DELTA) for r in ROUNDS_3])
