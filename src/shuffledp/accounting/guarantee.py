@@ -275,8 +275,7 @@ class Guarantee(ABC):
         """delta against epsilon, with and without a shuffler, as a matplotlib figure; with a
         ``path`` it is also written there. See ``shuffledp.figures.draw_curve``.
         """
-        from shuffledp.figures.curve import draw_curve  # loaded when called
-        from shuffledp.figures.files import save
+        from shuffledp.figures.curve import draw_curve, save  # loaded when called
 
         figure = draw_curve(self, epsilons=epsilons, delta=delta, title=title)
         if path is not None:

@@ -27,6 +27,8 @@ from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE, Drawing, check_figure, save, unframed
 from shuffledp.wording import rounded
 
+__all__ = ["POINTS", "curve_figure", "draw_curve", "save"]
+
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
 DASHES = ((5.0, 1.5, 1.0, 1.5), (8.0, 2.0), (3.0, 1.0), (5.0, 1.5, 1.0, 1.5, 1.0, 1.5))  # of bounds next to ours
