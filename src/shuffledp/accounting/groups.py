@@ -1,6 +1,4 @@
-"""``shuffle_groups(...)``: k-ary randomized response with a parameter of its own for every group of
-users.
-"""
+"""``shuffle_groups(...)``: k-ary randomized response with one epsilon0 per group of people."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ SHARES = (0.0, 0.5, 1.0)  # of every group that hold x0, where there are two val
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShuffledGroups(Round):
-    """One round in which every group of users has an epsilon0 of its own. Build it with
-    ``shuffle_groups``.
-    """
+    """One round in which every group has its own epsilon0, built with ``shuffle_groups``."""
 
     groups: tuple[tuple[KRR, int], ...]
     target: int | None = None
@@ -68,15 +64,11 @@ class ShuffledGroups(Round):
         return replace(self, target=group)
 
     def epsilon(self, *, delta: float, group: int | None = None) -> Bound:
-        """The smallest epsilon for which every user, or every user of a ``group``, has
-        (epsilon, delta)-DP.
-        """
+        """The least epsilon of (epsilon, delta)-DP for everybody, or for one ``group``."""
         return super().epsilon(delta=delta) if group is None else self._targets[self._index(group)].epsilon(delta=delta)
 
     def delta(self, *, epsilon: float, group: int | None = None) -> Bound:
-        """The smallest delta for which every user, or every user of a ``group``, has
-        (epsilon, delta)-DP.
-        """
+        """The least delta of (epsilon, delta)-DP for everybody, or for one ``group``."""
         if group is None:
             return super().delta(epsilon=epsilon)
         return self._targets[self._index(group)].delta(epsilon=epsilon)
@@ -161,26 +153,22 @@ def shuffle_groups(groups: Iterable[tuple[KRR, int]]) -> ShuffledGroups:
         pairs = [(randomizer, number) for randomizer, number in groups]
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"groups must be pairs of a randomizer and a number of users, got {groups!r}. Write "
-            f"[(KRR(k=16, epsilon0=1.0), 5_000), (KRR(k=16, epsilon0=4.0), 5_000)]."
+            f"groups must be pairs of a randomizer and a number of people, got {groups!r}. Write [(KRR(...), 5_000)]."
         ) from None
     if not 1 <= len(pairs) <= MOST_GROUPS:
         raise InvalidInput(
-            f"groups must be 1 to {MOST_GROUPS}, got {len(pairs)}. Let users whose epsilon0 is nearly the same use the "
-            f"same one."
+            f"groups must be 1 to {MOST_GROUPS}, got {len(pairs)}. Merge those of nearly the same epsilon0."
         )
     for randomizer, _ in pairs:
         if not isinstance(randomizer, KRR):
             raise InvalidInput(
-                f"every group must use k-ary randomized response, got {randomizer!r}. Only its noise is known to hide "
-                f"the users of other groups; use KRR, or account each group by itself: shuffle(randomizer, n=...)."
+                f"every group must use k-ary randomized response, got {randomizer!r}. Account others apart."
             )
     first = pairs[0][0]
     for randomizer, _ in pairs:
         if randomizer.k != first.k:
             raise InvalidInput(
-                f"all groups must have the same k, got {first.k} and {randomizer.k}. Noise over other values does not "
-                f"hide a user; give all groups the same values, or account each group by itself."
+                f"all groups must have the same k, got {first.k} and {randomizer.k}. Account each group by itself."
             )
     counted = tuple(
         (krr, check_count("the users of a group", number, least=1, remedy="Leave out groups without users."))
@@ -188,7 +176,5 @@ def shuffle_groups(groups: Iterable[tuple[KRR, int]]) -> ShuffledGroups:
     )
     total = sum(number for _, number in counted)
     if total > MOST_USERS:
-        raise InvalidInput(
-            f"the users of all groups must be at most {MOST_USERS:g}, got {total:g}. Beyond, rounding would decide."
-        )
+        raise InvalidInput(f"all groups must have at most {MOST_USERS:g} people, got {total:g}. Count fewer.")
     return ShuffledGroups(counted)

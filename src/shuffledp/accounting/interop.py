@@ -63,8 +63,7 @@ def to_dp_event(training: Guarantee) -> Any:
     """
     if not isinstance(training, RandomAllocation) or not isinstance(training.step, GaussianStep):
         raise InvalidInput(
-            f"training must be a RandomAllocation with Gaussian steps, got {training!r}. dp-accounting has no event "
-            f"for other steps: hand it to_dp_accounting(...) instead."
+            f"training must be a RandomAllocation with Gaussian steps, got {training!r}. Use to_dp_accounting(...)."
         )
     google, kind = _google(), _kind()
     once = kind(google.GaussianDpEvent(training.step.sigma), training.steps, training.participations)

@@ -67,9 +67,7 @@ def _support_swap(randomizer: SupportRandomizer, n: int, overlaps: Sequence[Over
     norm = agreed + theta * split
 
     def slots(table: dict[tuple[int, ...], float], holder: int | None) -> Floats:
-        """The target's laws, the hay of one that holds ``holder`` (None: the blanket), and
-        omega.
-        """
+        """The target's laws, the hay of ``holder`` (None: the blanket), and omega."""
         columns = []
         for pattern, base in table.items():
             favour = 0 if holder is None else pattern[holder]
@@ -262,9 +260,7 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
 
 
 def swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
-    """The first-clone swap, where the kinds of users are known and the blanket leaves something to
-    gain.
-    """
+    """The first-clone swap, where kinds of people are known and it may gain something."""
     table = randomizer.table
     curves: tuple[FirstClone | SwapFamily | LocationSwap, ...] = ()
     if n > 1 and isinstance(randomizer, SupportRandomizer):
@@ -282,9 +278,7 @@ def worthwhile(*curves: FirstClone | SwapFamily | LocationSwap) -> tuple[Theorem
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
-    """Single pairs and datasets that leak most somewhere between small and large epsilons; any
-    choice is a valid lower bound.
-    """
+    """Single pairs and datasets that leak most somewhere; any choice is valid."""
     members: dict[tuple[int, int, int], Haystack] = {}
     typical = float(families[0].bounds(np.zeros(1), ROUGH_GAP)[1][0])
     reach = min(epsilon0, LARGEST_EPSILON0)
@@ -323,9 +317,7 @@ def _blanket_view(
 def _any(randomizer: AnyRandomizer, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
     if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
         raise InvalidInput(
-            f'the adversary "{adversary}" is defined by the blanket of a known randomizer, got '
-            f"{type(randomizer).__name__}. "
-            'Name the randomizer, or use adversary="shuffled".'
+            f'the adversary "{adversary}" needs a known randomizer, got {type(randomizer).__name__}. Name it.'
         )
     deletion = isinstance(randomizer, AnyDeletionLDP)
     static = isinstance(randomizer, AnyLDP) and not randomizer.adaptive

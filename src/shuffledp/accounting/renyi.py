@@ -74,9 +74,7 @@ def divergence_at_least(band: Band2, swapped: Band2, ceiling: float, order: floa
 
 
 def divergence(epsilons: Floats, delta: Floats, swapped: Floats, order: float) -> float:
-    """The divergence whose curves are the polygons, in e^eps, through the given points; 0 after the
-    last.
-    """
+    """The divergence of the polygons, in e^eps, through these points; 0 after the last."""
     with np.errstate(divide="ignore"):
         terms = [_log_integrals(epsilons, values, rate) for values, rate in ((delta, order - 1.0), (swapped, -order))]
     excess = math.log(order) + math.log(order - 1.0) + float(logsumexp(np.concatenate(terms)))
@@ -107,9 +105,7 @@ def to_delta(divergence: float, order: float, epsilon: float) -> float:
 def best_epsilon(
     divergence: Each, delta: float, orders: Sequence[float] = ORDERS, between: Each | None = None
 ) -> float:
-    """The smallest epsilon at ``delta`` over some orders and, if ``between`` makes an order of a
-    number, others near the best of them.
-    """
+    """The least epsilon at ``delta`` over some orders, and others near if ``between``."""
     return _least(lambda order: to_epsilon(divergence(order), order, delta), orders, between)
 
 
@@ -160,9 +156,7 @@ def _exponential(rate: float, width: Floats, scale: Floats) -> Floats:
 
 
 def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> tuple[Floats, bool]:
-    """Close knots where e^(order eps) delta(eps) matters, sparse ones to where the curve ends; and
-    whether all that matters was seen.
-    """
+    """Close knots where e^(order eps) delta matters, then sparse; whether all was seen."""
     far = min(ceiling, FARTHEST_LOSS)  # a curve that has not vanished by then has no finite upper end
     probe = np.geomspace(1e-9 * far, far, 200)
     values = curve(probe)

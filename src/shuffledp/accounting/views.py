@@ -48,8 +48,7 @@ def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
     """What is proven about the sums of the bits of ``n`` honest users (the target among them)."""
     if not isinstance(randomizer, UnaryEncoding):
         raise InvalidInput(
-            f'the view "sums" must be of reports that are bits, one for each value, got {type(randomizer).__name__}. '
-            f'Use OUE, RAPPOR or Unary, or view="reports".'
+            f'the view "sums" needs reports that are bits, got {type(randomizer).__name__}. Use OUE, RAPPOR or Unary.'
         )
     law, third = randomizer.bit, randomizer.k > 2
     ends = sorted({(0, n - 1), (n - 1, 0), ((n - 1) // 2, n - 1 - (n - 1) // 2)})
@@ -91,9 +90,7 @@ def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsScan, ...]:
 
 @dataclass(frozen=True)
 class SumsDataset:
-    """Two bits' sums on one dataset: ``holders`` others hold the target's value in the first world,
-    and in the second.
-    """
+    """Two bits' sums: ``holders`` others hold the target's value in either world."""
 
     law: BitLaw
     n: int
@@ -101,23 +98,19 @@ class SumsDataset:
 
     @property
     def name(self) -> str:
-        """Which dataset this is, in words."""
         first, second = self.holders
         if first + second == 0:
             return "sums; all others hold a third value"
         return f"sums; of the others, {first} hold x0 and {second} hold x1"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Lower and upper ends of delta at every epsilon >= 0."""
         return self.product.deltas(epsilons, "lower", gap), self.product.deltas(epsilons, "upper", gap)
 
     def swapped(self) -> SumsDataset:
-        """The target's two values exchanged."""
         return SumsDataset(self.law, self.n, self.holders[::-1])
 
     @cached_property
     def product(self) -> SumsProduct:
-        """The pair of sums."""
         first, second = self.holders
         return SumsProduct(
             BitDataset(self.law, first, self.n - 1 - first, True),
@@ -141,7 +134,6 @@ class SumsScan:
 
     @property
     def name(self) -> str:
-        """Which datasets these are, in words."""
         first, second = (f"{least} to {most}" for least, most in (self.first, self.second))
         return f"sums; of the others, {first} hold x0 and {second} hold x1"
 
@@ -151,7 +143,6 @@ class SumsScan:
         return lower, self.product.deltas(epsilons, "upper", gap)
 
     def swapped(self) -> SumsScan:
-        """The target's two values exchanged."""
         return SumsScan(self.law, self.n, self.second, self.first, self.example[::-1])
 
     @cached_property
@@ -191,9 +182,7 @@ class SumsProduct:
 
 
 def _thinned(knots: Floats, per_deviation: int) -> Floats:
-    """Every knot up to five typical losses, then every second: many datasets are looked at in each,
-    and far out delta counts for little.
-    """
+    """Every knot up to five typical losses, then every second: far out delta is small."""
     place = np.arange(knots.size)
     kept = (knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])
     return np.asarray(knots[kept])

@@ -66,9 +66,7 @@ class MessageSums:
         return (_signed if law["type"] == "signed" else _split)(law, int(law["integers"][0]) / WORD, people)
 
     def deltas(self, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
-        """Both ends of the larger order, at every epsilon; ``check`` is called before each, and may
-        stop them.
-        """
+        """Both ends of the larger order at every epsilon; ``check`` may stop it before each."""
         found, curves = [], dict.fromkeys((self.there, self.back))  # once, where the orders are alike
         for eps in epsilons:
             check()
@@ -232,9 +230,7 @@ class LightSums:
         return [_ends(least, above), _ends(*seen)]
 
     def among_dummies(self, chances: Array, keep: float, epsilons: Array) -> list[Ends]:
-        """``chances`` of so many dummies of one value, where reports are handed on with probability
-        ``keep``.
-        """
+        """``chances`` of dummies of one value; reports are kept with probability ``keep``."""
         self._check(chances.size)
         z = np.append(chances, 0.0)
         sure: Points = (np.ones(1), np.ones(1))

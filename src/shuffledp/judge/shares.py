@@ -57,7 +57,6 @@ class CountedShares(CountedMessages):
 
     @property
     def theorems(self) -> tuple[tuple[str, ...], ...]:
-        """What is behind the upper end."""
         return (("signed units",) if self.family == "signed" else ("split shares",),)
 
     @property

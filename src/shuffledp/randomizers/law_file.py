@@ -53,8 +53,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
-            f"the randomizer must be one of {', '.join(sorted(FAMILIES))} to be written down, got "
-            f"{type(randomizer).__name__}. Use one of those."
+            f"the randomizer must be one of {', '.join(sorted(FAMILIES))}, got {type(randomizer).__name__}. Use one."
         )
     explicit = randomizer.explicit
     parameters = {each: _plain(getattr(explicit, each)) for each in family.parameters}
@@ -155,14 +154,12 @@ def from_law(law: object) -> VotingRandomizer | MessageLaw:
         return levels
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
         raise InvalidInput(
-            f"a law's type must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} A family from "
-            f"elsewhere must be imported first."
+            f"a law's type must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} Import other families."
         )
     family = FAMILIES[name]
     if wrong := {*family.parameters, "integers", "type"} ^ set(law):
         raise InvalidInput(
-            f"the law of {name} must have {', '.join(family.parameters)} and integers, got a difference in "
-            f"{', '.join(sorted(wrong))}. {REMEDY}"
+            f"the law of {name} must have its parameters and integers, got other {', '.join(sorted(wrong))}. {REMEDY}"
         )
     randomizer = family.make(**{each: math.inf if law[each] is None else law[each] for each in family.parameters})
     assert isinstance(randomizer, (VotingRandomizer, MessageLaw))  # ``register`` sees to it

@@ -1,6 +1,4 @@
-"""Local hashing: randomized response on a hash of the input, with a fresh hash function per
-user.
-"""
+"""Local hashing: randomized response on a hash of the input, a fresh one per person."""
 
 from __future__ import annotations
 
@@ -96,10 +94,7 @@ class LocalHash(MixingRandomizer):
 
     def _blank(self, count: int) -> NDArray[Any]:
         if self.g > LARGEST_G:
-            raise InvalidInput(
-                f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name g: LocalHash(k=..., g=..., "
-                f"epsilon0=...)."
-            )
+            raise InvalidInput(f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name a smaller g.")
         return np.empty((count, 2), dtype=np.uint64)
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
@@ -109,9 +104,7 @@ class LocalHash(MixingRandomizer):
         return np.stack([seeds, np.where(noisy, uniform(source, self.g, len(values)), hashed)], axis=1)
 
     def _tally(self, reports: NDArray[Any]) -> Ints:
-        """Every hash of every report: v = h(x) iff m(...) lies in the interval of words that are
-        scaled to v.
-        """
+        """Every hash of every report: v = h(x) iff m(...) lies in the interval of v."""
         votes, keys = np.zeros(self.k, dtype=np.int64), _keys(np.arange(self.k))
         for start in range(0, len(reports), ROWS):
             seeds, found = reports[start : start + ROWS].T

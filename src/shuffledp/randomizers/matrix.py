@@ -52,15 +52,13 @@ def _check_rows(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
         ) from error
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
         raise InvalidInput(
-            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, "
-            f"one column per output."
+            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give a row per input."
         )
     for x, row in enumerate(table):
         if not np.all(np.isfinite(row)) or np.any(row < 0.0):
             worst = float(row[~(np.isfinite(row) & (row >= 0.0))][0])
             raise InvalidInput(
-                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, "
-                f"from 0 to 1."
+                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x."
             )
         total = math.fsum(row)
         if abs(total - 1.0) > SUM_TOLERANCE:
@@ -107,8 +105,7 @@ class FromMatrix(Randomizer):
         except (ValueError, ArithmeticError, csv.Error):
             rule = "matrix must hold a line per value, with the probability of every report, separated by commas"
             raise InvalidInput(
-                f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and "
-                f"no header."
+                f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3."
             ) from None
         try:
             return cls(rows)
@@ -122,9 +119,7 @@ class FromMatrix(Randomizer):
 
     @property
     def epsilon0(self) -> float:
-        """The largest log-ratio in a column, rounded up; infinite if some output is possible for
-        one input and impossible for another.
-        """
+        """The largest log-ratio in a column, rounded up; infinite beside a 0."""
         table = self.table
         low, high = table.min(axis=0), table.max(axis=0)
         low, high = low[high > 0.0], high[high > 0.0]
@@ -148,9 +143,7 @@ class FromMatrix(Randomizer):
         return self._ranked_pairs()[0]
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """Every ordered pair of distinct inputs against the columnwise least probability; exact for
-        both ends.
-        """
+        """Every ordered pair of distinct inputs against the columnwise least; exact."""
         table = self.table
         blanket = table.min(axis=0)
         pairs = permutations(range(len(table)), 2)
@@ -180,9 +173,7 @@ class FromMatrix(Randomizer):
 
     @property
     def realised(self) -> FromMatrix:
-        """The rows as they are drawn: exact multiples of 2^-53, where what can happen has at least
-        that probability.
-        """
+        """The rows as drawn: multiples of 2^-53, at least that for what can happen."""
         return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
 
     @property
@@ -204,9 +195,7 @@ class FromMatrix(Randomizer):
         return reports
 
     def _integers(self) -> list[list[int]]:
-        """Every row as whole numbers that sum to 2^53; what rounding leaves over goes to the row's
-        largest entry.
-        """
+        """Rows as whole numbers that sum to 2^53; their largest entry takes up rounding."""
         rows = []
         for row in self.table.tolist():
             weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
@@ -229,9 +218,7 @@ class FromMatrix(Randomizer):
                 yield _atoms(f"all others hold {other}; inputs {i} and {j}", table[other], table[i], table[j])
 
     def _ranked_pairs(self) -> list[tuple[int, int]]:
-        """Ordered pairs by falling total variation, ties by falling largest log-ratio, then in
-        order.
-        """
+        """Ordered pairs by falling total variation, then by falling largest log-ratio."""
         table = self.table
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(table)
@@ -249,18 +236,14 @@ register(Family(make=FromMatrix))
 
 
 def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:
-    """Keep some bits, so that numbers equal up to rounding errors are equal; the nudge moves powers
-    of two off the border.
-    """
+    """Keep some bits, so that rounding is no difference; powers of two are nudged."""
     mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
     rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
     return rounded
 
 
 def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats, bits: int = SAME_BITS) -> Atoms:
-    """Merge the outputs whose masses are proportional, drop those that never occur, and sort the
-    classes.
-    """
+    """Merge outputs of proportional masses, drop those that never occur, and sort."""
     masses = np.stack([hay, needle0, needle1])
     masses = masses[:, masses.any(axis=0)]
     _, label = np.unique(_rounded(masses / masses.sum(axis=0), bits), axis=1, return_inverse=True)
@@ -308,7 +291,6 @@ class FiniteRandomizer(Randomizer):
 
     @property
     def table(self) -> Floats:
-        """The matrix, checked."""
         return self._matrix.table
 
     @property
@@ -349,8 +331,7 @@ class Unmixed(VotingRandomizer):
         strengths = np.linalg.svd(self.table, compute_uv=False)
         if len(self.table) > self.table.shape[1] or strengths[-1] < FAINTEST * strengths[0]:
             raise InvalidInput(
-                f"the rows of a matrix must be linearly independent to count who holds what, got {self.inner!r}. "
-                "Some inputs send the same reports as a mixture of others: merge them, or separate their reports."
+                f"the rows of a matrix must be linearly independent to count, got {self.inner!r}. Merge like inputs."
             )
 
     def __repr__(self) -> str:
@@ -411,8 +392,7 @@ class Unmixed(VotingRandomizer):
         never = np.flatnonzero(self.table.max(axis=0) == 0.0)
         if len(never) and np.any(wrong := np.isin(checked, never)):
             raise InvalidInput(
-                f"reports must be of columns that can occur, got {int(checked[wrong][0])}, which no input sends. Leave "
-                f"such reports out."
+                f"reports must be of columns that can occur, got {int(checked[wrong][0])}. Leave such reports out."
             )
         return checked
 
@@ -424,8 +404,7 @@ class Unmixed(VotingRandomizer):
         reports = self.check_reports(self.inner.randomize(values, rng=source_of(rng)))
         if len(reports) != len(np.asarray(values)):
             raise InvalidInput(
-                f"randomize must send one report for each of {len(np.asarray(values))} values, got {len(reports)} from "
-                f"{self.inner!r}. shuffledp.testing.check_randomizer says more."
+                f"randomize must send {len(np.asarray(values))} reports for as many values, got {len(reports)}."
             )
         return reports.astype(self.form.dtype)
 
@@ -462,9 +441,7 @@ class Unmixed(VotingRandomizer):
         return made
 
     def describe(self) -> dict[str, object]:
-        """As ``inner``, and by a digest of the matrix: reports of two that agree in all else must
-        not be taken for one another's.
-        """
+        """As ``inner``, and by a digest of the matrix: no other's reports pass for these."""
         said: dict[str, object] = self.inner.describe()
         return said | {"matrix": hashlib.sha256(self.table.tobytes()).hexdigest()[:16]}
 

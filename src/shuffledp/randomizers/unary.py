@@ -133,7 +133,6 @@ class UnaryEncoding(SupportRandomizer):
 
     @property
     def bits(self) -> int:
-        """One for each value."""
         return self.k
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
@@ -194,8 +193,7 @@ class Unary(UnaryEncoding):
         check_fields(self)
         if self.q >= self.p:
             raise InvalidInput(
-                f"q must be below p = {self.p!r}, got {self.q!r}. Swap p and q; equal chances say nothing about the "
-                f"input."
+                f"q must be below p = {self.p!r}, got {self.q!r}. Swap p and q; equal chances say nothing."
             )
         check_epsilon0(self.epsilon0)
 
@@ -209,10 +207,7 @@ class Unary(UnaryEncoding):
     def thresholds(self) -> tuple[int, int]:
         own, other = math.floor(Fraction(self.p) * WORD), math.ceil(Fraction(self.q) * WORD)
         if other >= own:
-            raise InvalidInput(
-                f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. These reports are noise; "
-                f"raise p."
-            )
+            raise InvalidInput(f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. Raise p.")
         return own, other
 
     @property
@@ -310,9 +305,7 @@ class OUE(UnaryEncoding):
 
     @property
     def gentler(self) -> Hashable:
-        """From q to q', a binary channel that keeps a bit with probability (1 - q - q') / (1 - 2 q)
-        lowers epsilon0; p stays 1/2.
-        """
+        """From q to q' a binary channel that keeps (1 - q - q') / (1 - 2 q) lowers epsilon0."""
         return self.k
 
     @property

@@ -115,8 +115,7 @@ class Table:
         total = self._ends[-1] if self._ends else 0
         if total < WORD or total & (total - 1) or total.bit_length() % 64 != 1 or any(weight < 0 for weight in weights):
             raise InvalidInput(
-                f"weights must be whole numbers of at least 0 that sum to 2**64, or a power of it, got {total}. Add "
-                f"what is missing to the largest."
+                f"weights must be whole numbers that sum to 2**64, or a power of it, got {total}. Raise the largest."
             )
         self._more = total.bit_length() // 64 - 1  # words beyond the first
         tops = (end >> 64 * self._more for end in self._ends)
@@ -157,9 +156,7 @@ class Table:
 
 
 def choice(source: Source, weights: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.intp]:
-    """Draws from a finite table: index i with probability exactly weights[i] / sum, where the sum
-    is 2^64 or a power of it.
-    """
+    """Index i with probability exactly weights[i] / sum, a power of 2^64."""
     return Table(weights).draw(source, size)
 
 

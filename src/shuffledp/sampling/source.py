@@ -1,6 +1,4 @@
-"""Where random words come from: a cipher keyed by the operating system, or a NumPy generator for
-experiments.
-"""
+"""Where random words come from: a cipher with the system's key, or a NumPy generator."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class Source(ABC):
 
     @abstractmethod
     def words(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """A new array of ``count`` words, each uniform on everything the unsigned ``dtype`` can
-        hold.
-        """
+        """A new array of ``count`` words, uniform on all of the unsigned ``dtype``."""
 
 
 class SecureSource(Source):
@@ -52,9 +48,7 @@ class SecureSource(Source):
         _ALIVE.add(self)
 
     def rekey(self) -> None:
-        """Forget the stream and begin another. The lock is new too: a fork may have copied it while
-        it was held.
-        """
+        """Begin another stream, with a new lock: a fork may have copied a held one."""
         self._lock = threading.Lock()
         self._new_key()
 
@@ -136,6 +130,5 @@ def source_of(rng: Rng) -> Source:
     if isinstance(rng, Source):
         return rng
     raise InvalidInput(
-        f"rng must be None, a numpy.random.Generator or a Source, got {rng!r}. "
-        "Leave it out for secure randomness; np.random.default_rng(seed) is for experiments."
+        f"rng must be None, a numpy.random.Generator or a Source, got {rng!r}. Leave it out for secure randomness."
     )

@@ -58,9 +58,7 @@ class StepHaystack(Haystack):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Epoch(Round):
-    """``steps`` steps; every record takes part in ``participations`` of them. Build it with
-    ``RandomAllocation``.
-    """
+    """``steps`` steps, of which a record takes ``participations``; see ``RandomAllocation``."""
 
     step: StepPair
     steps: int
@@ -160,8 +158,6 @@ class _Composed:
         return BLOCKS
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """The upper end, taken for exact."""
-        del gap
         values = self.rounds.worse[self.order].deltas(epsilons, "upper")
         return values, values
 
@@ -295,8 +291,7 @@ def _step(sigma: float | None, scale: float | None, pair: ArrayLike | None) -> S
     given = [name for name, value in (("sigma", sigma), ("scale", scale), ("pair", pair)) if value is not None]
     if len(given) != 1:
         raise InvalidInput(
-            f"exactly one of sigma, scale and pair must be given, got {' and '.join(given) or 'none'}. sigma is the "
-            f"noise of a step in units of the clipping norm; 1 is usual."
+            f"exactly one of sigma, scale and pair must be given, got {' and '.join(given) or 'none'}. sigma is usual."
         )
     if sigma is not None:
         return GaussianStep(sigma)

@@ -171,9 +171,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """The averaged weights of a training; ``secure`` is False if the randomness was not, and then
-    they are not for release.
-    """
+    """The averaged weights of a training; not for release unless ``secure``."""
 
     weights: Floats
     secure: bool
@@ -234,28 +232,20 @@ class ShuffledSGD:
         self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
         if self.order not in ORDERS:
             raise InvalidInput(
-                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "allocated" is for a trusted trainer, '
-                f'"permuted" for none.'
+                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "permuted" trusts no trainer.'
             )
         self._set(epochs=check_rounds(self.epochs))
         if self.noise_from not in (("user",) if self.order == "allocated" else ("user", "batch")):
             raise InvalidInput(
-                f'noise_from must be "user" or, for an order that is permuted or given, "batch", got '
-                f"{self.noise_from!r}. Leave it out if every user, or a trainer, adds the noise."
+                f'noise_from must be "user" or, unless allocated, "batch", got {self.noise_from!r}. Leave it out.'
             )
         if self.delta < LEAST * self._flaw:
             raise InvalidInput(
-                f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}: noise that runs as integers "
-                f"may differ from a Gaussian by "
-                f"{FLAW:g} in each of {self.dimension} coordinates{self._times}, which delta has to cover. Allow a "
-                f"larger delta."
+                f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}. It covers rounding."
             )
         if (self.epsilon is None) == (self.noise == 0.0):
             given = "neither" if self.epsilon is None else "both"
-            raise InvalidInput(
-                f"exactly one of epsilon and noise must be given, got {given}. epsilon is a promise, noise is sigma / "
-                f"sensitivity."
-            )
+            raise InvalidInput(f"exactly one of epsilon and noise must be given, got {given}. epsilon is a promise.")
         if self.epsilon is None:
             self._set(noise=passes.check_noise(self.noise))
         else:
@@ -268,8 +258,7 @@ class ShuffledSGD:
         for name in ("noise", "clip"):
             if not FINEST <= getattr(self, name) <= 1.0 / FINEST:
                 raise InvalidInput(
-                    f"{name} must lie between {FINEST:g} and {1.0 / FINEST:g}, got {getattr(self, name)!r}. Change the "
-                    f"unit of the data."
+                    f"{name} must lie in [{FINEST:g}, {1 / FINEST:g}], got {getattr(self, name)!r}. Change the unit."
                 )
         self._set(privacy=self._account())
 
@@ -299,9 +288,7 @@ class ShuffledSGD:
 
     @property
     def local_epsilon(self) -> float:
-        """What holds even if the order is known: a user's data (or a batch's) go through one
-        Gaussian mechanism an epoch.
-        """
+        """Also if the order is known: one Gaussian mechanism per person or batch and epoch."""
         return passes.local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
 
     @property
@@ -367,9 +354,7 @@ class ShuffledSGD:
         """
         rows, targets, source = self._rows("features", features), self._labels(labels), source_of(rng)
         if len(rows) != self.n:
-            raise InvalidInput(
-                f"features must have n = {self.n} rows, got {len(rows)}. Build ShuffledSGD with the right n."
-            )
+            raise InvalidInput(f"features must have n = {self.n} rows, got {len(rows)}. Build ShuffledSGD with this n.")
         radius = check_positive("radius", radius, remedy="It bounds the length of the weights.")
         speed = (
             self._rate(radius)
@@ -396,8 +381,7 @@ class ShuffledSGD:
         gradients = self._rows("gradients", slope(weights, rows, targets))
         if len(gradients) != len(rows):
             raise InvalidInput(
-                f"gradient must return one row per user of the batch, {len(rows)}, got {len(gradients)}. Do not sum or "
-                f"average them."
+                f"gradient must return a row for each of {len(rows)} people, got {len(gradients)}. Do not sum them."
             )
         return gradients
 
@@ -411,12 +395,10 @@ class ShuffledSGD:
         gradient: Gradient | None = None,
         rng: Rng = None,
     ) -> Trained:
-        """All steps; the answer is the average of the weights over their second half. By default a
-        logistic regression, labels 0 and 1.
-        """
+        """All steps; averages their second half. By default a logistic regression, labels 0, 1."""
         if gradient is None and not np.all(np.isin(self._labels(labels), (0, 1))):
             raise InvalidInput(
-                "labels must be 0 or 1 for a logistic regression. Recode them, or pass a gradient of your own."
+                "labels must be 0 or 1 for a logistic regression, got others. Recode them, or pass a gradient."
             )
         path = [
             step.weights for step in self.steps(features, labels, rate=rate, radius=radius, gradient=gradient, rng=rng)
@@ -431,10 +413,6 @@ class ShuffledSGD:
     @property
     def _flaw(self) -> float:
         return self.dimension * FLAW * self._noisy
-
-    @property
-    def _times(self) -> str:
-        return f" of {self._noisy} steps" if self._noisy > 1 else ""
 
     def _allocation(self, noise: float) -> Allocation:
         return Allocation(noise, self.updates, self.epochs, self._flaw)
@@ -478,9 +456,7 @@ class ShuffledSGD:
         return permutation(source, self.elements) if self.order == "permuted" else np.arange(self.elements)
 
     def _rate(self, radius: float) -> float:
-        """radius / (G sqrt(steps)), G^2 the mean square length of a batch's report: the usual
-        choice for convex functions.
-        """
+        """radius / (G sqrt(steps)), G^2 the mean square length of a report: the usual choice."""
         averaged = self.batch if self.order == "allocated" else math.sqrt(self.batch)
         noise = self.sigma / (1.0 if self.noise_from == "batch" else averaged)
         length = math.hypot(self.clip, math.sqrt(self.dimension) * noise)
@@ -495,26 +471,20 @@ class ShuffledSGD:
         if rows.ndim != 2 or rows.shape[1] != self.dimension or not len(rows):
             raise InvalidInput(f"{name} must have rows of {self.dimension} numbers, got shape {rows.shape}. {remedy}")
         if not np.all(np.isfinite(rows)):
-            raise InvalidInput(
-                f"{name} must be finite, got NaN or infinity. Decide before training how to treat missing numbers."
-            )
+            raise InvalidInput(f"{name} must be finite, got NaN or infinity. Leave out missing numbers.")
         return rows
 
     def _labels(self, values: ArrayLike) -> Floats:
         try:
             labels = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidInput(
-                "labels must be numbers, got something else. Recode them, one number per user."
-            ) from None
+            raise InvalidInput("labels must be numbers, got something else. Recode them, one per person.") from None
         if labels.shape != (self.n,):
             raise InvalidInput(
-                f"labels must be n = {self.n} numbers, got shape {labels.shape}. Build ShuffledSGD with the right n."
+                f"labels must be n = {self.n} numbers, got shape {labels.shape}. Build ShuffledSGD with this n."
             )
         if not np.all(np.isfinite(labels)):
-            raise InvalidInput(
-                "labels must be numbers, got NaN or infinity. Leave out users without a label before training."
-            )
+            raise InvalidInput("labels must be finite, got NaN or infinity. Leave out people without a label.")
         return labels
 
     def _set(self, **values: object) -> None:

@@ -79,9 +79,7 @@ class PoissonStep(Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShuffledBatches(Round):
-    """One epoch over a permutation of all records, in ``steps`` batches of a fixed size; Gaussian
-    noise.
-    """
+    """One epoch over a permutation, in ``steps`` batches of one size; Gaussian noise."""
 
     step: GaussianStep
     steps: int

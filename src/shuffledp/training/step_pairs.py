@@ -70,9 +70,7 @@ class StepPair(ABC):
 
     @abstractmethod
     def atoms(self, end: End) -> Atoms:
-        """Classes of outputs: Q as hay and needle1, P as needle0; spread for the upper end, merged
-        for the lower.
-        """
+        """Q as hay and needle1, P as needle0: spread for the upper end, else merged."""
 
     @property
     @abstractmethod
@@ -264,9 +262,7 @@ class _Ends(NamedTuple):
 
 
 def normal_cells(m: float, places: tuple[float, ...]) -> tuple[Floats, ...]:
-    """The masses of N(place m, 1), for every place from 0 up, in cells that tell them apart well;
-    merged, for lower ends.
-    """
+    """N(place m, 1) for every place from 0 up, in merged cells: for lower ends."""
     z = _gaussian_borders(m * max(places))
     masses, h = normal_masses(z), np.outer(np.diff(z), NODES)
     laws = []
@@ -311,9 +307,7 @@ def _spread(masses: Floats, slope: float, width: Floats, u: Floats, ends: _Ends)
 
 
 def _gaussian_borders(m: float) -> Floats:
-    """Equal cells where outputs are likely under P or Q, wider ones to where they are not, within
-    what a float can hold of u.
-    """
+    """Equal cells where P or Q is likely, wider ones beyond, while u is a float."""
     if m > APART:
         return np.array([0.5 * m])
     low, high = max(-FARTHEST, 0.5 * m - LARGEST_LOG / m), min(m + FARTHEST, 0.5 * m + LARGEST_LOG / m, DEEPEST)
@@ -332,9 +326,7 @@ def _gaussian_borders(m: float) -> Floats:
 
 
 def _exponential(rate: float, z: Floats, shift: float, error: Floats | float) -> Floats:
-    """e^(rate z + shift + error), the exponent computed in two floats: in one, it would be off by
-    its own size in units of the last place.
-    """
+    """e^(rate z + shift + error), with the exponent in two floats: one would be too rough."""
     product = rate * z
     total = product + shift
     back = total - product

@@ -132,7 +132,6 @@ class FirstClone:
     least: Slots | None = None
 
     def swapped(self) -> FirstClone:
-        """The same with the target's two inputs exchanged."""
         least = None if self.least is None else self.least.swapped()
         return replace(self, first=self.first.swapped(), others=self.others.swapped(), least=least)
 
@@ -186,9 +185,7 @@ class FirstClone:
         return self.kappa * (1.0 - 4.0 * ROUNDED)
 
     def _blanket(self, epsilons: Floats, u: float) -> Floats:
-        """delta of the haystack whose hay is below all laws given that nobody below u was
-        swapped.
-        """
+        """delta of the haystack below all laws, given that nobody below u was swapped."""
         assert self.least is not None
         hay = self.least.left(np.array([u]))[0, 0] / (1.0 - u) * (1.0 - 4.0 * UNIT)
         atoms = Atoms("what is left", hay, self.least.needle0[0], self.least.needle1[0])
@@ -305,9 +302,7 @@ ROUGHLY, CURVES, CLOSELY = _Effort(8, 0.05, 0.03), _Effort(14, 0.03, 0.01), _Eff
 
 
 def _levels(last: Floats, count: int) -> Floats:
-    """0 = q_0 < ... < q_J = ``last``, a row each: dense where views of weight e^-q are many, ever
-    sparser beyond.
-    """
+    """0 = q_0 < ... < q_J = ``last``, a row each: dense where many views are, then sparser."""
     share, rate = np.arange(count + 1) / count, np.minimum(0.25, 8.0 / last)[:, None]
     return np.asarray(-np.log((1.0 - share) + share * np.exp(-rate * last[:, None])) / rate)
 

@@ -286,9 +286,7 @@ class Scores:
         return np.clip(low, -2.0 * n, 1.0), np.maximum(high, -2.0 * n), spilt
 
     def capped(self, n: int, cap: Floats) -> _Capped:
-        """Scores between -n k and k in units of k; a score that is certainly beyond has no
-        error.
-        """
+        """Scores between -n k and k in units of k; one that is certainly beyond is exact."""
         with np.errstate(over="ignore"):
             low, value, high = ((self.mass + sign * self.pad) / self.hay / cap[:, None] for sign in (-1.0, 0.0, 1.0))
             error = np.where((high <= -n) | (low >= 1.0), 0.0, self.pad / self.hay / cap[:, None])
@@ -333,9 +331,7 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
 
 
 def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
-    """By adding up all views, in units of the largest score that a float can hold; what is larger
-    still jumps.
-    """
+    """By adding up all views, in units of the largest finite score; larger ones jump."""
     cap = np.minimum(top, LARGEST)
     low, high, spilt = scores.between(n, cap)
     lower, upper = count_bounds(n, scores.hay, low, high, cap)
@@ -345,9 +341,7 @@ def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
 
 
 def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[Floats, Floats]:
-    """On a mesh from the least to the largest scores that matter; those above are jumps that may or
-    may not win.
-    """
+    """On a mesh of the scores that matter; those above are jumps that may win or not."""
     lower = 0.0
     for _ in range(6):
         least, cap = _relevant(n, scores, upper)
@@ -429,9 +423,7 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
 
 
 def _first_cap(n: int, hay: Floats, values: Floats, top: Floats) -> Floats:
-    """A score that alone lifts the sum from its mean to twelve deviations above the threshold, or
-    the largest score.
-    """
+    """A score that alone lifts the sum twelve deviations above 0, or the largest."""
     with np.errstate(over="ignore"):
         tame = np.clip(values / top[:, None], -float(n), 1.0)
     mean, deviation = -n * (tame @ hay), np.sqrt(n * (tame**2 @ hay))

@@ -56,9 +56,7 @@ class LossDistribution:
         return self.spacing * self.index
 
     def on_finer(self, times: int) -> LossDistribution:
-        """The same losses on a grid ``times`` finer, a power of two: every loss stays what it was
-        to the last bit.
-        """
+        """The same losses, bit by bit, on a grid finer by ``times``, a power of two."""
         return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite, self.above)
 
 
@@ -209,9 +207,7 @@ FINEST = 16.0 / (1 << 21)  # of the total's typical loss: the whole sum then fit
 
 
 class Spread(NamedTuple):
-    """A mechanism as a grid sees it: its typical loss, the spacing that it would choose by itself,
-    and how often it is run.
-    """
+    """A mechanism as a grid sees it: typical loss, spacing of its own, and rounds."""
 
     typical: float
     spacing: float
@@ -240,7 +236,5 @@ def common_spacing(spreads: Sequence[Spread]) -> float:
 
 
 def own_multiple(own: float, spacing: float) -> int:
-    """How many steps of the common grid one step of a mechanism may take: a power of two, so that
-    no loss is rounded.
-    """
+    """How many steps of the common grid one of its own may take: a power of two."""
     return 1 << max(math.floor(math.log2(own / spacing)), 0)

@@ -27,9 +27,7 @@ Pattern = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The haystacks of a randomizer: every kind of pair against what all inputs have in common,
-    and against others who all hold one value.
-    """
+    """Haystacks of a randomizer: every kind of pair against the blanket, and datasets."""
 
     blankets: tuple[Needle, ...]
     datasets: tuple[Needle, ...]
@@ -229,9 +227,7 @@ NEAR_HAY = 1.2  # omega / hay of a third value, about, where an output tells the
 
 
 def swaps_of(described: Mapping[str, object]) -> tuple[SwappedClone, ...]:
-    """The swap for every kind of pair of a law that its name and parameters describe; none where
-    they do not tell.
-    """
+    """The swap for every kind of pair of a described law; none where that does not tell."""
     if described["randomizer"] == "static":
         epsilon0 = described["epsilon0"]
         assert isinstance(epsilon0, float)

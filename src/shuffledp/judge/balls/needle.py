@@ -140,9 +140,7 @@ TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 @dataclass(frozen=True, eq=False)
 class Needle:
-    """The masses of every class, as balls; ``whole`` if the hay is a law, so that every other user
-    is in the view.
-    """
+    """The masses of every class; ``whole`` if all others are in the view."""
 
     name: str
     hay: tuple[arb, ...]

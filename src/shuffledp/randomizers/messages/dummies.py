@@ -95,13 +95,10 @@ class AddedDummies(FakedValues):
         idle = ("rate",) if geometric else ("center", "left", "right")
         if given := [name for name in idle if getattr(self, name)]:
             raise InvalidInput(
-                f"{given[0]} must be left out of {self.kind} dummies, got {getattr(self, given[0])!r}. Give what "
-                f"describes their number: {'center, left and right' if geometric else 'rate'}."
+                f"{given[0]} must be left out of {self.kind} dummies, got {getattr(self, given[0])!r}. Drop it."
             )
         if not (self.center or self.right if geometric else self.rate):
-            raise InvalidInput(
-                f"{self.kind} dummies must be some, got none. Without dummies the shuffler hides nothing."
-            )
+            raise InvalidInput(f"{self.kind} dummies must be some, got none. Raise their number.")
         _ = self.numbers  # which refuses what is too long to be written down
 
     @property
@@ -231,9 +228,7 @@ class ShufflerDummies(AddedDummies):
 
     @property
     def loss_step(self) -> float:
-        """A count is likelier for one value than for another by 1 / right above the center, and by
-        left below; two counts are compared.
-        """
+        """1 / right above the center and left below, of two counts that are compared."""
         exact = self.keep == 1.0 and self.epsilon0 == math.inf and 0.0 < self.left * self.right < 1.0
         return -math.log(self.left) - math.log(self.right) if exact else 0.0
 
@@ -298,8 +293,7 @@ class TreeDummies(AddedDummies):
         super(TreeDummies, self).__post_init__()  # a class with slots is made twice
         if self.branches ** (self.levels - 1) >= self.k:
             raise InvalidInput(
-                f"levels must each have two nodes or more, got {self.levels} of {self.branches} branches for "
-                f"{self.k:,} values. Use fewer levels, or fewer branches."
+                f"every level must have two nodes or more, got {self.levels} levels for {self.k:,} values. Use fewer."
             )
         self._check_numbers()
 

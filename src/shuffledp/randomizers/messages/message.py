@@ -51,9 +51,7 @@ class MessageLaw(Randomizer, Reporting):
 
     @abstractmethod
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        """The messages of a chunk of checked values: a row for each, or a number where a person
-        sends one.
-        """
+        """The messages of a chunk of checked values: a row, or one number, for each."""
 
     @abstractmethod
     def _tally(self, messages: NDArray[Any]) -> Ints:
@@ -71,23 +69,17 @@ class MessageLaw(Randomizer, Reporting):
 
     @property
     def seen_as(self) -> tuple[MessageLaw, int]:
-        """Another law, of which everybody sees so many independent rounds in place of this one at
-        worst; by default itself, once.
-        """
+        """A law of which so many rounds show at least as much; by default itself, once."""
         return self, 1
 
     @property
     def loss_step(self) -> float:
-        """What all likely losses of privacy are multiples of, up to rounding; 0 if there is no such
-        number.
-        """
+        """What all likely losses are multiples of, up to rounding; 0 if there is none."""
         return 0.0
 
     @abstractmethod
     def expected_stderr(self, people: int) -> float:
-        """Of a value's count, if all are held equally often; of a sum of numbers in [0, 1], for the
-        worst data.
-        """
+        """Of a count, if values are equally frequent; of a sum in [0, 1], for the worst data."""
 
     @property
     def gamma(self) -> float:
@@ -117,19 +109,16 @@ class MessageLaw(Randomizer, Reporting):
         wide = rows.ndim == 2 and rows.shape[1] == self.messages
         if rows.dtype.kind not in "iu" or not (rows.ndim == 1 or wide) or not rows.size:
             raise InvalidInput(
-                f"reports must be rows of {self.messages} whole numbers, or such numbers, got shape {rows.shape} of "
-                f"{rows.dtype}. Leave other reports out."
+                f"reports must be rows of {self.messages} numbers, got {rows.dtype} of shape {rows.shape}. Drop them."
             )
         if outputs is not None and not 0 <= int(rows.min()) <= int(rows.max()) < outputs:
             raise InvalidInput(
-                f"a message must be a number from 0 to {outputs - 1}, got one that is not. Leave such reports out."
+                f"a message must be a number from 0 to {outputs - 1}, got others. Leave such reports out."
             )
         return rows.astype(dtype, copy=False)
 
     def mixed_messages(self, messages: NDArray[Any], *, rng: Rng = None) -> NDArray[Any]:
-        """What the shuffler hands on of all people's messages, before it mixes them: ``mixed``,
-        message by message.
-        """
+        """``mixed``, message by message: what the shuffler hands on before it mixes."""
         return messages
 
     def tally(self, reports: ArrayLike) -> Ints:
@@ -137,16 +126,14 @@ class MessageLaw(Randomizer, Reporting):
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
 
     def of_people(self, tally: Ints, people: int) -> Ints:
-        """The ``tally`` of messages that the shuffler handed on, as that of the ``people`` whose
-        they were: it may have added some.
-        """
+        """The ``tally`` of handed-on messages as that of ``people``: some may be added."""
         return np.concatenate([np.array([people * self.messages], dtype=np.int64), tally[1:]])
 
     def opened(self, tally: Ints) -> Opened:
         people, left = divmod(int(tally[0]), self.messages)
         if left:
             raise InvalidInput(
-                f"messages must be {self.messages} of each person, got {int(tally[0]):,} in all. Count whole reports."
+                f"messages must be {self.messages} of each person, got {int(tally[0]):,}. Count whole reports."
             )
         return Opened(people, tally[:0], tally[1:])
 
@@ -260,8 +247,7 @@ def check_no_epsilon0(value: object) -> float:
     """A message of these laws hides nothing from whoever knows its sender."""
     if value != math.inf:
         raise InvalidInput(
-            f"epsilon0 must be left out of a law whose people share the noise, got {value!r}. Its messages hide "
-            f"nothing by themselves."
+            f"epsilon0 must be left out of a law of shared noise, got {value!r}. Its messages hide nothing alone."
         )
     return math.inf
 

@@ -1,6 +1,4 @@
-"""Messages +1 and -1: how many people hold a value, with the accuracy of a trusted curator (Ghazi,
-Kumar, Manurangsi and Pagh 2021).
-"""
+"""Messages +1 and -1: a count nearly as accurate as a curator's (Ghazi et al. 2021)."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ BLANK, PLUS, MINUS = 0, 1, 2
 
 
 class Added(NamedTuple):
-    """What a person adds to the own answer: so many +1 and so many -1, cell by cell, with their
-    weights out of 2^128.
-    """
+    """How many +1 and -1 a person adds, cell by cell; weights out of 2^128."""
 
     cells: NDArray[np.int64]
     weights: tuple[int, ...]

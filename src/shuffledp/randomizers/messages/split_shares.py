@@ -80,8 +80,8 @@ class SplitShares(MessageLaw):
         MessageLaw.__post_init__(self)
         if self.honest > self.most_people:
             raise InvalidInput(
-                f"share_bits must be enough for what {self.honest:,} people can add up to, got {self.share_bits}. Use "
-                f"{bits_to_hold(self.honest, self.k, self.reach)}: a sum that wraps around would be another sum."
+                f"share_bits must hold the sum of {self.honest:,} people, got {self.share_bits}. Use "
+                f"{bits_to_hold(self.honest, self.k, self.reach)}: it must not wrap around."
             )
 
     @property
@@ -132,9 +132,7 @@ class SplitShares(MessageLaw):
         return 3
 
     def extreme_reports(self, people: int) -> NDArray[Any]:
-        """Shares that add up to nothing, and to half of what all people together can hold, which no
-        honest person sends and nobody can tell.
-        """
+        """Shares that add up to 0, and to half of all: neither is told from honest ones."""
         rows = np.zeros((2, self.messages), dtype=self.message.dtype)
         rows[1, 0] = min(self.modulus - 1, self.honest * (self.k - 1) // 2) // people  # more would be refused
         return rows
@@ -145,22 +143,18 @@ class SplitShares(MessageLaw):
         return bool(sent == reports * self.messages and 0 <= low <= sent * most_low and 0 <= high <= sent * most_high)
 
     def total(self, tally: Ints) -> int:
-        """What people's numbers and noise add up to: from the least to the most that so many can,
-        or refused.
-        """
+        """What numbers and noise add up to, within what so many people can; or refused."""
         people, _, (low, high), _ = self.opened(tally)
         if people > self.most_people:
             raise InvalidInput(
-                f"people must be at most {self.most_people:,} for shares of {self.share_bits} bits, got {people:,}. "
-                f"Use more bits: their sum could wrap around."
+                f"people must be at most {self.most_people:,} for these share_bits, got {people:,}. Use more."
             )
         total = (int(low) + (int(high) << LIMB)) % self.modulus
         if total > people * (self.k - 1 + self.reach):
             total -= self.modulus
         if total < -people * self.reach:
             raise InvalidInput(
-                f"shares must add up to what {people:,} people can send, got {total:,} steps. Somebody sent other "
-                f"shares than the law's, and one such person can move the sum anywhere: collect again."
+                f"shares must add up to what {people:,} people can send, got {total:,} steps. Collect again."
             )
         return total
 

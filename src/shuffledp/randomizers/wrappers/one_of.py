@@ -162,9 +162,7 @@ class OneOf(Wrapper):
 
     @property
     def integers(self) -> tuple[int, ...]:
-        """The words out of 2^64 that mean each question; what rounding leaves over goes to the
-        likeliest.
-        """
+        """The words out of 2^64 of each question; the likeliest takes up rounding."""
         weights = [max(round(Fraction(share) * GRID), 1) for share in self.shares]
         weights[weights.index(max(weights))] += GRID - sum(weights)
         return tuple(each * (WORD // GRID) for each in weights)

@@ -1,6 +1,4 @@
-"""The bundled data set. It is synthetic: no person stands behind any row, and results on it say
-nothing about real data.
-"""
+"""The bundled data set. It is synthetic: results on it say nothing about real data."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ SHARED = 0.5  # how much all measurements have in common
 
 
 class Labelled(NamedTuple):
-    """Rows of features, each of length at most 1 and beginning with a constant, and labels 0 or
-    1.
-    """
+    """Rows of features, at most 1 long and with a constant first, and labels 0 or 1."""
 
     features: Floats
     labels: Floats
