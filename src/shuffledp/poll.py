@@ -276,7 +276,7 @@ class Poll:
         """
         self.mechanism.check(np.asarray(counts), self.honest)
 
-    def sway(self, estimate: Estimate) -> Floats:
+    def influence(self, estimate: Estimate) -> Floats:
         """How far one malicious person could have moved each estimate, at most: whoever sends
         another report than the law draws. ``math.inf`` where there is no limit.
         """

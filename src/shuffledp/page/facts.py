@@ -28,6 +28,7 @@ __all__ = [
     "estimate_rows",
     "levels",
     "margins_of",
+    "moved_rows",
     "odds",
     "parameters",
     "possible",
@@ -37,7 +38,6 @@ __all__ = [
     "reach",
     "share_rows",
     "shown_first",
-    "swayed_rows",
     "symmetric",
     "thin",
     "together",
@@ -201,15 +201,15 @@ def cut_rows(record: Record) -> list[Row]:
     ]
 
 
-def swayed_rows(record: Record) -> list[tuple[str, str, str, str]]:
+def moved_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each quantile that was asked for: what it is called, where it is, and between which
     values it would be if one false report, and if 1 % of them, had been honest.
     """
     found = record.estimates.quantiles
-    if found is None or None in found.swayed:
+    if found is None or None in found.moved:
         return []
     cuts, clips, rows = record.question.cuts, record.asked.may_be_clipped, []
-    columns = zip(*(column for column in found.swayed if column is not None), strict=True)
+    columns = zip(*(column for column in found.moved if column is not None), strict=True)
     for (name, point, _), ends in zip(quantile_rows(record), columns, strict=True):
         one, some = (_spread(low, high, cuts, clips=clips) for low, high in (ends[:2], ends[2:]))
         rows.append((name, point, one, some))

@@ -219,7 +219,7 @@ def _estimates(
         # A long list is shown with the largest first, and cut. Those are large by luck as well, so
         # that intervals for each by itself would miss them.
         together=question.counts and len(estimate.values) > SHORT,
-        sway=tuple(each if each < math.inf else None for each in poll.sway(estimate)[kept].tolist()),
+        influence=tuple(each if each < math.inf else None for each in poll.influence(estimate)[kept].tolist()),
         **{name: FINDINGS[name](**columns) for name, columns in told.items()},  # type: ignore[arg-type]
     )
 

@@ -177,7 +177,7 @@ def finished_search(
         estimates=Estimates(
             unit=design.resolved.unit,
             of=words,
-            sway=(found.influence,) * words,
+            influence=(found.influence,) * words,
             **columns_of(found.listed, np.arange(words)),
         ),
         secure=secure,

@@ -92,7 +92,7 @@ class QuantileQuestion(Question):
 
         return quantile_rows(self.at, self.cuts, estimate.unbiased, estimate.interval(level), estimate.n)
 
-    def swayed_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
+    def moved_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
         """Between which values each quantile would have been estimated if malicious people, who
         moved each count ``far`` at most, had reported honestly: no quantile rises where counts do.
         """
@@ -173,7 +173,7 @@ class QuantileQuestion(Question):
             at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
             found["quantiles"] = {"at": at, "value": value, "lower": lower, "upper": upper}
             for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
-                ends = zip(*self.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
+                ends = zip(*self.moved_quantiles(estimate, people * poll.influence(estimate)), strict=True)
                 found["quantiles"] |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
         if self.ranges:
             counts = poll.derive(tally)["ranges"]

@@ -199,7 +199,7 @@ class FakedValues(MessageLaw):
         return GroupLaw(self.kept * hit, self.kept * miss, self.kept * light.contrast, fakes, spread)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """All messages of a malicious person may name one value."""
         return self.messages / self.group_law(1, 1).contrast
 

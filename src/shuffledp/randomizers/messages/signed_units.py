@@ -125,7 +125,7 @@ class SignedUnits(MessageLaw):
         return bool(sent == reports * self.messages and min(plus, minus) >= 0 and plus + minus <= sent)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """All messages of a malicious person may be +1, or all -1."""
         return 2.0 * self.messages
 
