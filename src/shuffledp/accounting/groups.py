@@ -58,10 +58,7 @@ class ShuffledGroups(Round):
     def of(self, group: int) -> ShuffledGroups:
         """The same round, and the privacy of a user of one group, counted from 0."""
         remedy = "Groups are counted from 0, in the order they were given."
-        group = check_count("group", group, least=0, remedy=remedy)
-        if group >= len(self.groups):
-            raise InvalidInput(f"group must be less than {len(self.groups)}, got {group}. {remedy}")
-        return replace(self, target=group)
+        return replace(self, target=check_count("group", group, least=0, most=len(self.groups) - 1, remedy=remedy))
 
     def epsilon(self, *, delta: float, group: int | None = None) -> Bound:
         """The least epsilon of (epsilon, delta)-DP for everybody, or for one ``group``."""

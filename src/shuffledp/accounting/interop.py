@@ -32,13 +32,9 @@ def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: flo
     >>> round(total.get_epsilon_for_delta(1e-6), 1)
     3.3
     """
-    try:
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-    except ImportError:
-        raise InvalidInput(
-            "dp-accounting must be installed to hand a guarantee over, got no such package. Install the extra: "
-            "shuffledp[interop]."
-        ) from None
+    _google()
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+
     spacing = check_positive(
         "value_discretization_interval",
         value_discretization_interval,
@@ -75,8 +71,7 @@ def _google() -> Any:
         import dp_accounting
     except ImportError:
         raise InvalidInput(
-            "dp-accounting must be installed for its events, got no such package. Install the extra: "
-            "shuffledp[interop]."
+            "dp-accounting must be installed, got no such package. Install the extra: shuffledp[interop]."
         ) from None
     return dp_accounting
 

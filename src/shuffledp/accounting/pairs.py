@@ -99,10 +99,7 @@ def _inputs(randomizer: Randomizer) -> int:
 
 def _check_index(value: object, inputs: int) -> int:
     remedy = f"Inputs are counted from 0 to {inputs - 1}."
-    index = check_count("an input", value, least=0, remedy=remedy)
-    if index >= inputs:
-        raise InvalidInput(f"an input must be less than {inputs}, got {index}. {remedy}")
-    return index
+    return check_count("an input", value, least=0, most=inputs - 1, remedy=remedy)
 
 
 def _table(table: Floats, a: int, b: int) -> tuple[list[Atoms], list[Atoms], float]:

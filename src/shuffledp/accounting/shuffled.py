@@ -20,7 +20,7 @@ from shuffledp.accounting.subsampling import Sampled
 from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, check_users
 from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.randomizer import Randomizer, check_randomizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -251,17 +251,7 @@ def shuffle(
     >>> round(sums.upper, 2)
     0.2
     """
-    if not isinstance(randomizer, Randomizer):
-        raise InvalidInput(
-            f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See "
-            f"shuffledp.__all__ for the list."
-        )
-    declared = getattr(type(randomizer), "__dataclass_params__", None)
-    if type(randomizer).__hash__ is None or (declared is not None and not declared.frozen):
-        raise InvalidInput(
-            f"a randomizer must not change once it is described, got {type(randomizer).__name__}, which may. Write "
-            f"@dataclass(frozen=True) above its class."
-        )
+    check_randomizer(randomizer)
     n, honest = check_users(n, honest)
     if adversary not in ADVERSARIES:
         raise InvalidInput(

@@ -190,11 +190,11 @@ class CountedFakes(CountedMessages):
     def fakes(self, people: int, size: int = 1) -> tuple[int, Array]:
         """How many fakes name one of ``size`` values, where so many people sent theirs."""
         if self.from_shuffler:
-            return _many(*self.table, size)
+            return added(*self.table, size)
         share = size / self.k
         if self.own["kind"] == "bernoulli":
             named = self._parts[0][1] / WORD * share
-            return _many(0, np.array([1.0 - named, named]), people * int(self.own["slots"]))
+            return added(0, np.array([1.0 - named, named]), people * int(self.own["slots"]))
         first, chances = self.table
         mine = np.zeros(first + len(chances))
         for number, chance in enumerate(chances.tolist(), start=first):
@@ -202,7 +202,7 @@ class CountedFakes(CountedMessages):
                 mine[named_of] += (
                     chance * math.comb(number, named_of) * share**named_of * (1 - share) ** (number - named_of)
                 )
-        return _many(0, mine, people)
+        return added(0, mine, people)
 
     def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
         share = Fraction(size, self.k)
@@ -363,7 +363,7 @@ def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
     return Fraction(value) / norm if value > NEVER else Fraction(0)
 
 
-def _many(first: int, chances: Array, times: int) -> tuple[int, Array]:
+def added(first: int, chances: Array, times: int) -> tuple[int, Array]:
     """The law of a sum of so many, by doubling; what is too rare is left out."""
     total, at, power, step = np.ones(1), 0, chances, first
     while times:

@@ -46,7 +46,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_numbers, check_range
 from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
@@ -105,9 +105,7 @@ class OnGrid(Randomizer):
     def gamma(self) -> float:
         return _law(self).gamma
 
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        return self.ideal.worst_pair
+    worst_pair = that_of("ideal")
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -290,13 +290,10 @@ class FiniteRandomizer(Randomizer):
         """The matrix: entry [x][y] is the probability of report y for input x; rows add up to 1."""
 
     @property
-    def table(self) -> Floats:
-        return self._matrix.table
-
-    @property
     def _matrix(self) -> FromMatrix:
         return FromMatrix(self.law())
 
+    table = that_of("_matrix")
     epsilon0 = that_of("_matrix")
     gamma = that_of("_matrix")
     worst_pair = that_of("_matrix")
@@ -419,26 +416,11 @@ class Unmixed(VotingRandomizer):
     def realised(self) -> Unmixed:
         return Unmixed(self.inner.realised) if self.inner.realised is not self.inner else self
 
-    @property
-    def epsilon0(self) -> float:
-        return float(self.inner.epsilon0)
-
-    @property
-    def gamma(self) -> float:
-        return float(self.inner.gamma)
-
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        pair: tuple[object, object] = self.inner.worst_pair
-        return pair
-
-    def blankets(self, end: End) -> tuple[Atoms, ...]:
-        made: tuple[Atoms, ...] = self.inner.blankets(end)
-        return made
-
-    def datasets(self) -> tuple[Atoms, ...]:
-        made: tuple[Atoms, ...] = self.inner.datasets()
-        return made
+    epsilon0 = that_of("inner")
+    gamma = that_of("inner")
+    worst_pair = that_of("inner")
+    blankets = that_of("inner")
+    datasets = that_of("inner")
 
     def describe(self) -> dict[str, object]:
         """As ``inner``, and by a digest of the matrix: no other's reports pass for these."""

@@ -459,3 +459,18 @@ class Randomizer(ABC):
         reports can then be computed from the reports of this one. By default, everything.
         """
         return self
+
+
+def check_randomizer(given: object) -> Randomizer:
+    """Return ``given`` as a randomizer that stays as it is described."""
+    if not isinstance(given, Randomizer):
+        raise InvalidInput(
+            f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {given!r}. Name one of shuffledp."
+        )
+    declared = getattr(type(given), "__dataclass_params__", None)
+    if type(given).__hash__ is None or (declared is not None and not declared.frozen):
+        raise InvalidInput(
+            f"a randomizer must not change once it is described, got {type(given).__name__}, which may. Write "
+            f"@dataclass(frozen=True) above its class."
+        )
+    return given

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,6 +99,7 @@ class UnaryEncoding(SupportRandomizer):
     __slots__ = ()
 
     summed = "oue"
+    q: float
 
     @property
     @abstractmethod
@@ -109,6 +110,9 @@ class UnaryEncoding(SupportRandomizer):
     @abstractmethod
     def bit(self) -> BitLaw:
         """How often one bit is set, as it is accounted."""
+
+    def overlaps(self) -> tuple[Overlap, ...]:
+        return (independent(self.k, self.q),)
 
     @property
     def hit(self) -> float:
@@ -220,15 +224,43 @@ class Unary(UnaryEncoding):
     def bit(self) -> BitLaw:
         return BitLaw.of(self.p, self.q)
 
-    def overlaps(self) -> tuple[Overlap, ...]:
-        return (independent(self.k, self.q),)
-
     def describe(self) -> dict[str, object]:
         return {"randomizer": "unary", "k": self.k, "p": self.p, "q": self.q, "epsilon0": self.epsilon0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RAPPOR(UnaryEncoding):
+class OfStrength(UnaryEncoding):
+    """An encoding that epsilon0 determines: another binary channel of every bit lowers it."""
+
+    power: ClassVar[int]  # of (1 - q) / q that epsilon0 goes by
+
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
+
+    @property
+    def gentler(self) -> Hashable:
+        return self.k
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """The probability that the input's own bit is sent as 1."""
+
+    @property
+    def q(self) -> float:  # type: ignore[override]
+        """The probability that another bit is sent as 1."""
+        return _logistic(-self.epsilon0 / self.power)
+
+    @property
+    def realised(self) -> Self:
+        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, self.power)[1], SMALLEST_EPSILON0))
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": type(self).__name__.lower(), "k": self.k, "epsilon0": self.epsilon0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RAPPOR(OfStrength):
     """Basic one-time RAPPOR: symmetric unary encoding, every bit flipped with probability q = 1 /
     (e^(epsilon0/2) + 1).
 
@@ -239,8 +271,7 @@ class RAPPOR(UnaryEncoding):
     {'randomizer': 'rappor', 'k': 10, 'epsilon0': 2.0}
     """
 
-    k: int = field(metadata=checked(check_domain))
-    epsilon0: float = field(metadata=checked(check_epsilon0))
+    power = 2
 
     @classmethod
     def from_flip(cls, *, k: int, flip: float) -> RAPPOR:
@@ -257,84 +288,43 @@ class RAPPOR(UnaryEncoding):
         return cls(k=k, epsilon0=2.0 * math.log1p((1.0 - 2.0 * flip) / flip))
 
     @property
-    def gentler(self) -> Hashable:
-        """Another flip of every bit, by one binary channel, lowers epsilon0."""
-        return self.k
-
-    @property
     def p(self) -> float:
-        """The probability that the input's own bit is sent as 1."""
         return _logistic(self.epsilon0 / 2.0)
-
-    @property
-    def q(self) -> float:
-        """The probability that another bit is sent as 1: the flip probability."""
-        return _logistic(-self.epsilon0 / 2.0)
 
     @property
     def bit(self) -> BitLaw:
         return BitLaw.symmetric(self.epsilon0 / 2.0)
-
-    def overlaps(self) -> tuple[Overlap, ...]:
-        return (independent(self.k, self.q),)
 
     @property
     def thresholds(self) -> tuple[int, int]:
         flip, _ = flip_threshold(self.epsilon0, 2)
         return WORD - flip, flip
 
-    @property
-    def realised(self) -> RAPPOR:
-        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, 2)[1], SMALLEST_EPSILON0))
-
-    def describe(self) -> dict[str, object]:
-        return {"randomizer": "rappor", "k": self.k, "epsilon0": self.epsilon0}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OUE(UnaryEncoding):
+class OUE(OfStrength):
     """Optimized unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values
     (Wang et al. 2017, section 4.3).
+
+    From q to q' a binary channel that keeps (1 - q - q') / (1 - 2 q) of the bits lowers epsilon0.
 
     >>> OUE(k=10, epsilon0=math.log(3)).q
     0.25
     """
 
-    k: int = field(metadata=checked(check_domain))
-    epsilon0: float = field(metadata=checked(check_epsilon0))
-
-    @property
-    def gentler(self) -> Hashable:
-        """From q to q' a binary channel that keeps (1 - q - q') / (1 - 2 q) lowers epsilon0."""
-        return self.k
+    power = 1
 
     @property
     def p(self) -> float:
-        """The probability that the input's own bit is sent as 1."""
         return 0.5
-
-    @property
-    def q(self) -> float:
-        """The probability that another bit is sent as 1."""
-        return _logistic(-self.epsilon0)
 
     @property
     def bit(self) -> BitLaw:
         return BitLaw.half(self.epsilon0)
 
-    def overlaps(self) -> tuple[Overlap, ...]:
-        return (independent(self.k, self.q),)
-
     @property
     def thresholds(self) -> tuple[int, int]:
         return WORD // 2, flip_threshold(self.epsilon0, 1)[0]
-
-    @property
-    def realised(self) -> OUE:
-        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, 1)[1], SMALLEST_EPSILON0))
-
-    def describe(self) -> dict[str, object]:
-        return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
 
 
 register(Family(make=OUE, law="oue", parameters=("k", "epsilon0")))

@@ -300,30 +300,15 @@ def _step(sigma: float | None, scale: float | None, pair: ArrayLike | None) -> S
 
 def check_steps(value: object) -> int:
     """Return ``value`` as the number of steps of an epoch."""
-    steps = check_count("steps", value, least=1, remedy="It counts the steps of one epoch: records over batch size.")
-    if steps > MOST_STEPS:
-        raise InvalidInput(
-            f"steps must be at most {MOST_STEPS:g}, got {steps if steps < 10**30 else 'far more'}. Nobody trains for "
-            f"so long; use a smaller number, which is safe."
-        )
-    return steps
+    remedy = "It counts the steps of one epoch: records over batch size."
+    return check_count("steps", value, least=1, most=MOST_STEPS, remedy=remedy, beyond="A smaller number is safe.")
 
 
 def check_participations(value: object, steps: int) -> int:
     """Return ``value`` as the number of steps of an epoch that a record takes part in."""
-    often = check_count(
-        "participations", value, least=1, remedy="It counts the steps of an epoch that a record is used in; 1 is usual."
-    )
-    if often > steps:
-        raise InvalidInput(
-            f"participations must be at most steps = {steps}, got {often}. A record is used at most once in a step; "
-            f"for more, use more epochs."
-        )
-    if often > MOST_ROUNDS:
-        raise InvalidInput(
-            f"participations must be at most {MOST_ROUNDS}, got {often}. Beyond, rounding would decide what one adds."
-        )
-    return often
+    remedy = "It counts the steps of an epoch that a record is used in; 1 is usual."
+    beyond = "A record is used at most once in a step; use more epochs."
+    return check_count("participations", value, least=1, most=min(steps, MOST_ROUNDS), remedy=remedy, beyond=beyond)
 
 
 def check_epochs(value: object) -> int:

@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ from shuffledp.errors import (
     check_rounds,
     check_users,
 )
+from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.sampling import Rng, Source, Table, source_of, uniform
 from shuffledp.sampling.draws import permutation
 from shuffledp.sampling.tables import rounded_gaussian
@@ -59,6 +60,11 @@ from shuffledp.training.data import Labelled
 from shuffledp.training.passes import Allocation
 
 MOST_STEPS = 1 << 32
+
+
+def counted(name: str, remedy: str, most: float = math.inf) -> dict[str, Any]:
+    """The metadata of a field that is a whole number of at least 1."""
+    return checked(partial(check_count, name, least=1, most=most, remedy=remedy))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,26 +83,15 @@ class BallsAndBins:
     (True, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    records: int
-    steps: int
-    participations: int = 1
+    records: int = field(metadata=counted("records", "It counts the rows to train on."))
+    steps: int = field(metadata=counted("steps", "It counts the batches of an epoch.", MOST_STEPS))
+    participations: int = field(default=1, metadata=counted("participations", "It counts the batches with a record."))
     rng: Rng = None
 
     def __post_init__(self) -> None:
-        records = check_count("records", self.records, least=1, remedy="It counts the rows to train on.")
-        steps = check_count("steps", self.steps, least=1, remedy="It counts the batches of an epoch.")
-        if steps > MOST_STEPS:
-            raise InvalidInput(f"steps must be at most {MOST_STEPS:,}, got {steps}. Use fewer, larger batches.")
-        times = check_count(
-            "participations", self.participations, least=1, remedy="It counts the batches that a record is in."
-        )
-        if times > steps:
-            raise InvalidInput(
-                f"participations must be at most steps = {steps}, got {times}. A record is in a batch once or not at "
-                f"all."
-            )
-        for name, value in (("records", records), ("steps", steps), ("participations", times)):
-            object.__setattr__(self, name, value)
+        check_fields(self)
+        remedy = "A record is in a batch once or not at all."
+        check_count("participations", self.participations, least=1, most=self.steps, remedy=remedy)
         source_of(self.rng)
 
     def __len__(self) -> int:
@@ -155,6 +150,7 @@ def _table() -> Table:
 Order = Literal["allocated", "permuted", "given"]
 Gradient = Callable[[Floats, Floats, Floats], Floats]
 ORDERS: tuple[Order, ...] = ("allocated", "permuted", "given")
+CLIP = "It bounds the length of a gradient; 1 is usual."
 INWARDS = 1.0 - 1e-12  # clipping in floating point may err by a few units in the last place
 FINEST = 1e-100  # so that products and squares stay in the range of floats
 LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches delta
@@ -210,31 +206,24 @@ class ShuffledSGD:
     True
     """
 
-    n: int
-    dimension: int
-    delta: float
+    n: int = field(metadata=checked(lambda value: check_users(value)[0]))
+    dimension: int = field(metadata=counted("dimension", "It counts the weights."))
+    delta: float = field(metadata=checked(check_delta))
     epsilon: float | None = None
     noise: float = field(default=0.0)
-    clip: float = 1.0
-    batch: int = 1
+    clip: float = field(default=1.0, metadata=checked(partial(check_positive, "clip", remedy=CLIP)))
+    batch: int = field(default=1, metadata=counted("batch", "It counts the people of one update."))
     order: Order = "permuted"
-    epochs: int = 1
+    epochs: int = field(default=1, metadata=checked(check_rounds))
     noise_from: Literal["user", "batch"] = "user"
 
     def __post_init__(self) -> None:
-        n, _ = check_users(self.n)
-        self._set(
-            n=n,
-            delta=check_delta(self.delta),
-            clip=check_positive("clip", self.clip, remedy="It bounds the length of a gradient; 1 is usual."),
-        )
-        self._set(dimension=check_count("dimension", self.dimension, least=1, remedy="It counts the weights."))
-        self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
+        check_fields(self)
+        self._set(batch=min(self.batch, self.n))
         if self.order not in ORDERS:
             raise InvalidInput(
                 f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "permuted" trusts no trainer.'
             )
-        self._set(epochs=check_rounds(self.epochs))
         if self.noise_from not in (("user",) if self.order == "allocated" else ("user", "batch")):
             raise InvalidInput(
                 f'noise_from must be "user" or, unless allocated, "batch", got {self.noise_from!r}. Leave it out.'

@@ -24,7 +24,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +34,10 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CURVE_GAP, FARTHEST_LOSS, RAREST_LOSS
 from shuffledp.accounting.inversion import halve, mean
 from shuffledp.accounting.rounds import Round
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_positive
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput
 from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.parameters import check_fields, checked
+from shuffledp.randomizers.parameters import check_between, check_fields, checked
 from shuffledp.randomizers.randomizer import Atoms
 from shuffledp.sampling.draws import log_at_least
 
@@ -99,21 +99,9 @@ class StepPair(ABC):
         return self.epsilon0
 
 
-def _check_sigma(value: object) -> float:
-    sigma = check_positive(
-        "sigma", value, remedy="It is the noise of a step, in units of the clipping norm; 0.5 to 5 is usual."
-    )
-    if sigma < SMALLEST_SIGMA:
-        raise InvalidInput(
-            f"sigma must be at least {SMALLEST_SIGMA:g}, got {sigma!r}. A step with so little noise shows the record; "
-            f"raise sigma, which is in units of the clipping norm."
-        )
-    if sigma > LARGEST_SIGMA:
-        raise InvalidInput(
-            f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. Nothing is learned from so noisy a step; lower "
-            f"sigma, which is in units of the clipping norm."
-        )
-    return sigma
+def _noise(name: str, remedy: str) -> dict[str, Any]:
+    """The metadata of a field that is the size of noise."""
+    return checked(lambda value: check_between(name, value, SMALLEST_SIGMA, LARGEST_SIGMA, remedy=remedy))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +112,7 @@ class GaussianStep(StepPair):
     In units of sigma, with m = 1/sigma: log u = m z - m^2/2, z ~ N(0, 1) under Q.
     """
 
-    sigma: float = field(metadata=checked(_check_sigma))
+    sigma: float = field(metadata=_noise("sigma", "It is the noise over the clipping norm; 0.5 to 5 is usual."))
 
     @property
     def epsilon0(self) -> float:
@@ -170,7 +158,7 @@ class LaplaceStep(StepPair):
     log u = (2y - 1) / scale between 0 and 1, and constant outside.
     """
 
-    scale: float = field(metadata=checked(lambda value: _check_scale(value)))
+    scale: float = field(metadata=_noise("scale", "It is a step's mean absolute noise; 0.5 to 5 is usual."))
 
     @property
     def epsilon0(self) -> float:
@@ -228,16 +216,6 @@ class FiniteStep(StepPair):
     def atoms(self, end: End) -> Atoms:
         present, absent = np.array(self.pair)
         return Atoms("as it is", absent, present, absent)
-
-
-def _check_scale(value: object) -> float:
-    scale = check_positive("scale", value, remedy="It is the mean absolute noise of a step; 0.5 to 5 is usual.")
-    if not SMALLEST_SIGMA <= scale <= LARGEST_SIGMA:
-        raise InvalidInput(
-            f"scale must lie in [{SMALLEST_SIGMA:g}, {LARGEST_SIGMA:g}], got {scale!r}. It is the noise of a step in "
-            f"units of the clipping bound; 0.5 to 5 is usual."
-        )
-    return scale
 
 
 def _check_pair(pair: ArrayLike) -> tuple[tuple[float, ...], ...]:

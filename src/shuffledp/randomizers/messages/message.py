@@ -14,14 +14,17 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_positive
+from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_probability
 from shuffledp.randomizers.krr import KRR
-from shuffledp.randomizers.parameters import check_epsilon0, check_values
+from shuffledp.randomizers.parameters import check_between, check_epsilon0, check_values, checked
 from shuffledp.randomizers.randomizer import (
     MOST_TRIED,
     Atoms,
@@ -34,7 +37,8 @@ from shuffledp.randomizers.randomizer import (
     Reporting,
 )
 from shuffledp.randomizers.support import bits_for, chunks, histogram
-from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.sampling import WORD, Rng, Source, source_of
+from shuffledp.sampling.tables import ratio_of
 
 
 class MessageLaw(Randomizer, Reporting):
@@ -56,6 +60,9 @@ class MessageLaw(Randomizer, Reporting):
     @abstractmethod
     def _tally(self, messages: NDArray[Any]) -> Ints:
         """The votes of checked messages: the tally without its first number."""
+
+    def _described(self, name: str, *parameters: str) -> dict[str, object]:
+        return {"randomizer": name, **{each: getattr(self, each) for each in parameters}}
 
     @property
     def form(self) -> Form:
@@ -136,6 +143,29 @@ class MessageLaw(Randomizer, Reporting):
                 f"messages must be {self.messages} of each person, got {int(tally[0]):,}. Count whole reports."
             )
         return Opened(people, tally[:0], tally[1:])
+
+
+def check_coin(name: str, remedy: str) -> Callable[[object], float]:
+    """The rule of a probability in (0, 1] that a 64-bit coin can show."""
+
+    def check(value: object) -> float:
+        chance = check_probability(name, value, one=True, remedy=remedy)
+        if round(Fraction(chance) * WORD) == 0:
+            raise InvalidInput(f"{name} must be at least 2**-64, got {chance!r}. {remedy}")
+        return chance
+
+    return check
+
+
+def check_kind(of: str, kinds: tuple[str, ...], remedy: str) -> Callable[[object], Any]:
+    """The rule of the law of a number of fakes: one of some ``kinds``."""
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and value in kinds:
+            return value
+        raise InvalidInput(f"kind of {of} must be {' or '.join(kinds)}, got {value!r}. {remedy}")
+
+    return check
 
 
 def check_light(value: object) -> float:
@@ -221,19 +251,13 @@ SMALLEST_DECAY, LARGEST_DECAY = 1e-9, 45.0  # noise that decays faster is none, 
 def check_decay(value: object) -> float:
     """Return ``value`` as the logarithm by which noise gets rarer from one step to the next."""
     remedy = "It is what one step of the answer gives away: epsilon, or a little less, over the steps."
-    decay = check_positive("decay", value, remedy=remedy)
-    if not SMALLEST_DECAY <= decay <= LARGEST_DECAY:
-        raise InvalidInput(f"decay must lie in [{SMALLEST_DECAY:g}, {LARGEST_DECAY:g}], got {decay!r}. {remedy}")
-    return decay
+    return check_between("decay", value, SMALLEST_DECAY, LARGEST_DECAY, remedy=remedy)
 
 
 def check_people(value: object) -> int:
     """Return ``value`` as the number of people whose shares add up to the whole noise."""
     remedy = "It counts the honest people whose shares add up to the noise."
-    people = check_count("honest", value, least=1, remedy=remedy)
-    if people > MOST_USERS:
-        raise InvalidInput(f"honest must be at most {MOST_USERS:g}, got {people}. {remedy}")
-    return people
+    return check_count("honest", value, least=1, most=MOST_USERS, remedy=remedy)
 
 
 def check_shares(value: object) -> int:
@@ -250,6 +274,36 @@ def check_no_epsilon0(value: object) -> float:
             f"epsilon0 must be left out of a law of shared noise, got {value!r}. Its messages hide nothing alone."
         )
     return math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedNoise(MessageLaw):
+    """People share the noise. The A of ``honest`` honest people add up to a geometric variable with
+    ratio q = e^-decay, and so do the B: A - B is discrete Laplace noise.
+    """
+
+    honest: int = field(metadata=checked(check_people))
+    decay: float = field(metadata=checked(check_decay))
+    messages: int = field(metadata=checked(check_shares))
+    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
+
+    @property
+    def ratio(self) -> Fraction:
+        """q, exactly as it runs."""
+        return Fraction(ratio_of(self.decay), WORD)
+
+    @property
+    @abstractmethod
+    def cut(self) -> Fraction:
+        """The distance of what one person adds from the ideal law, or more (total variation)."""
+
+    @property
+    def tally_size(self) -> int:
+        return 3
+
+    def noise_variance(self, people: int) -> float:
+        """Of the answer, in squared steps, if so many people add their shares."""
+        return people / self.honest * 2.0 * float(self.ratio) / float(1 - self.ratio) ** 2
 
 
 def words_of(number: int) -> tuple[int, int]:

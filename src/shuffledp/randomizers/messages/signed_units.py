@@ -13,17 +13,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.messages.message import (
-    MessageLaw,
-    check_decay,
-    check_no_epsilon0,
-    check_people,
-    check_shares,
-    words_of,
-)
+from shuffledp.randomizers.messages.message import SharedNoise, words_of
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Form, Ints
-from shuffledp.sampling import WORD, Source, Table
+from shuffledp.sampling import Source, Table
 from shuffledp.sampling.tables import (
     filled,
     geometric_none,
@@ -53,14 +46,12 @@ def _check_two(value: object) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedUnits(MessageLaw):
+class SignedUnits(SharedNoise):
     """Who holds the value (input 1) sends +1. Everybody adds A messages +1, B messages -1 and C
     pairs of both; blanks fill up to ``messages``, so that all send as many.
 
-    The A of ``honest`` honest people add up to a geometric variable with ratio q = e^-decay, and so
-    do the B: A - B is discrete Laplace noise. The C add up to a Poisson variable of mean ``pairs``:
-    they cancel in the answer, and hide how many messages there are. The analyst sees the totals,
-    (count + A + C, B + C).
+    The C add up to a Poisson variable of mean ``pairs``: they cancel in the answer, and hide how
+    many messages there are. The analyst sees the totals, (count + A + C, B + C).
 
     What runs is one table of (A + C, B + C); whoever would need more messages than there are adds
     nothing, which is counted in ``cut``.
@@ -72,21 +63,12 @@ class SignedUnits(MessageLaw):
     True
     """
 
-    honest: int = field(metadata=checked(check_people))
-    decay: float = field(metadata=checked(check_decay))
     pairs: int = field(
         metadata=checked(
             lambda value: check_count("pairs", value, least=0, remedy="It is the mean number of pairs in all.")
         )
     )
-    messages: int = field(metadata=checked(check_shares))
     k: int = field(default=2, metadata=checked(_check_two))
-    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
-
-    @property
-    def ratio(self) -> Fraction:
-        """q, exactly as it runs."""
-        return Fraction(ratio_of(self.decay), WORD)
 
     @property
     def integers(self) -> tuple[int, ...]:
@@ -108,17 +90,11 @@ class SignedUnits(MessageLaw):
 
     @property
     def cut(self) -> Fraction:
-        """The distance of what one person adds from the ideal law, or more (total variation)."""
         return joined_cut(*_parts(self), self.messages - 1)
 
     @property
     def message(self) -> Form:
         return Form(np.dtype(np.uint8), outputs=3)
-
-    @property
-    def tally_size(self) -> int:
-        """Messages, those of them that are +1, and those that are -1."""
-        return 3
 
     def adds_up(self, tally: Ints, reports: int) -> bool:
         sent, plus, minus = tally.tolist()
@@ -129,22 +105,11 @@ class SignedUnits(MessageLaw):
         """All messages of a malicious person may be +1, or all -1."""
         return 2.0 * self.messages
 
-    def noise_variance(self, people: int) -> float:
-        """Of the count, if so many people add their shares."""
-        ratio = float(self.ratio)
-        return people / self.honest * 2.0 * ratio / float(1 - self.ratio) ** 2
-
     def expected_stderr(self, people: int) -> float:
         return math.sqrt(self.noise_variance(people))
 
     def describe(self) -> dict[str, object]:
-        return {
-            "randomizer": "signed",
-            "honest": self.honest,
-            "decay": self.decay,
-            "pairs": self.pairs,
-            "messages": self.messages,
-        }
+        return self._described("signed", "honest", "decay", "pairs", "messages")
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         added = _added(self)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats, that_of
+from shuffledp._types import Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import Unmixed
@@ -94,6 +94,8 @@ class OneLevel(VotingRandomizer):
     gamma = that_of("one_of")
     assumptions = that_of("one_of")
     describe = that_of("one_of")
+    sizes = that_of("one_of")
+    blankets = that_of("one_of")  # two bins that no level has in one node; none leaks more (theory, "Wrappers")
 
     @property
     def bits(self) -> int:
@@ -160,14 +162,6 @@ class OneLevel(VotingRandomizer):
     def worst_pair(self) -> tuple[object, object]:
         """The first bin and the last, which no level has in one node."""
         return 0, self.k - 1
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return self.one_of.sizes
-
-    def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """Two bins that no level has in one node; none leaks more (theory, "Wrappers")."""
-        return self.one_of.blankets(end)
 
     def datasets(self) -> tuple[Atoms, ...]:
         """All others share a bin of the pair, or one that no level puts with either."""

@@ -28,7 +28,7 @@ from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer, check_randomizer
 from shuffledp.randomizers.support import Form, SupportRandomizer, VotingRandomizer
 from shuffledp.sampling import smallest_dtype
 
@@ -224,21 +224,12 @@ class Wrapper(Randomizer):
 
 def check_part(given: object) -> Randomizer:
     """Return ``given`` as a randomizer whose law is known and stays."""
-    if not isinstance(given, Randomizer):
-        raise InvalidInput(
-            f"a wrapper must be given randomizers, such as KRR(k=16, epsilon0=4.0), got {given!r}. Name one."
-        )
-    if not given.known:
+    part = check_randomizer(given)
+    if not part.known:
         raise InvalidInput(
             f"a wrapper must be given randomizers whose law is known, got {given!r}. Name it, such as KRR."
         )
-    declared = getattr(type(given), "__dataclass_params__", None)
-    if type(given).__hash__ is None or (declared is not None and not declared.frozen):
-        raise InvalidInput(
-            f"a randomizer must not change once it is described, got {type(given).__name__}, which may. Write "
-            f"@dataclass(frozen=True) above its class."
-        )
-    return given
+    return part
 
 
 def check_parts(given: object) -> tuple[Randomizer, ...]:
