@@ -123,7 +123,7 @@ def test_what_is_refused() -> None:
     oue = sdp.OUE(k=16, epsilon0=4.0)
     with pytest.raises(sdp.InvalidInput, match="view must be one of reports, sums, got 'counts'"):
         sdp.shuffle(oue, n=100, view="counts")  # type: ignore[arg-type]
-    with pytest.raises(sdp.InvalidInput, match="must be of reports that are bits, one for each value, got KRR"):
+    with pytest.raises(sdp.InvalidInput, match="must be of reports that are bits, got KRR"):
         sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=100, view="sums")
     with pytest.raises(sdp.InvalidInput, match='must face the adversary "shuffled"'):
         sdp.shuffle(oue, n=100, adversary="weak", view="sums")

@@ -220,7 +220,7 @@ def test_outside_its_conditions_it_says_nothing() -> None:
         delta_printed(50, 10, 2.0, 80, 0.1)
     with pytest.raises(InvalidInput, match="n0 must be at least 0"):
         delta_corrected(50, 10, 2.0, -1, 0.1)
-    with pytest.raises(InvalidInput, match="epsilon0 must be at most 50"):
+    with pytest.raises(InvalidInput, match=r"epsilon0 must lie in \[1e-12, 50\]"):
         delta_corrected(50, 10, 60.0, 1, 0.1)
     with pytest.raises(InvalidInput, match="counts must count at least one user, got "):
         delta_of_dataset([0, 0], 1.0, 0.1)

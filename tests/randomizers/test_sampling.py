@@ -281,7 +281,7 @@ def _all_ones_is_a_report(randomizer: VotingRandomizer) -> bool:
 
 def test_too_little_privacy_for_64_bits_is_lowered_and_too_much_is_refused() -> None:
     assert KRR(k=2, epsilon0=50.0).realised.epsilon0 < 46.0
-    with pytest.raises(InvalidInput, match="every report is noise"):
+    with pytest.raises(InvalidInput, match="epsilon0 must be large enough for 64-bit coins"):
         KRR(k=10**9, epsilon0=1e-12).randomize([0])
     with pytest.raises(InvalidInput, match="g must be at most"):
         LocalHash(k=10, g=2**32 + 1, epsilon0=30.0).randomize([0])

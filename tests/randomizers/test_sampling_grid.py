@@ -159,7 +159,7 @@ def test_bad_values_and_reports_are_refused(ideal: Laplace | Gaussian) -> None:
 def test_noise_too_large_for_a_table_is_refused_to_run_and_still_accounted() -> None:
     for ideal in (Laplace(epsilon0=1e-5), Gaussian(sigma=1e6)):
         assert ideal.gamma < 1.0
-        with pytest.raises(InvalidInput, match="add less noise"):
+        with pytest.raises(InvalidInput, match="Add less noise"):
             ideal.randomize([0.5])
 
 

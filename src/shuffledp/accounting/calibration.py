@@ -96,7 +96,7 @@ def calibrate(
     """
     target, delta = check_epsilon(epsilon), check_promised(delta)
     if target == 0.0:
-        raise InvalidInput("epsilon must be positive to calibrate for, got 0.0. Allow a little.")
+        raise InvalidInput("epsilon must be positive to calibrate for, got 0.0. Allow a little loss.")
 
     honest_share = check_probability(
         "honest_share",
@@ -126,7 +126,7 @@ def calibrate(
     if isinstance(family, Randomizer):
         if parameters:
             raise InvalidInput(
-                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it there."
+                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it inside."
             )
         if rounds is None:
             assert n is not None

@@ -317,7 +317,7 @@ def _blanket_view(
 def _any(randomizer: AnyRandomizer, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
     if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
         raise InvalidInput(
-            f'the adversary "{adversary}" needs a known randomizer, got {type(randomizer).__name__}. Name it.'
+            f'the adversary "{adversary}" is of a known law, got {type(randomizer).__name__}. Name the law.'
         )
     deletion = isinstance(randomizer, AnyDeletionLDP)
     static = isinstance(randomizer, AnyLDP) and not randomizer.adaptive

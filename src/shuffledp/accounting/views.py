@@ -48,7 +48,7 @@ def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
     """What is proven about the sums of the bits of ``n`` honest users (the target among them)."""
     if not isinstance(randomizer, UnaryEncoding):
         raise InvalidInput(
-            f'the view "sums" needs reports that are bits, got {type(randomizer).__name__}. Use OUE, RAPPOR or Unary.'
+            f'the view "sums" must be of reports that are bits, got {type(randomizer).__name__}. Use unary encoding.'
         )
     law, third = randomizer.bit, randomizer.k > 2
     ends = sorted({(0, n - 1), (n - 1, 0), ((n - 1) // 2, n - 1 - (n - 1) // 2)})

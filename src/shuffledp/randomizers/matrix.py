@@ -52,7 +52,8 @@ def _check_rows(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
         ) from error
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 1:
         raise InvalidInput(
-            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give a row per input."
+            f"rows must be a table of at least 2 inputs and 1 output, got shape {table.shape}. Give one row per input, "
+            f"one column per output."
         )
     for x, row in enumerate(table):
         if not np.all(np.isfinite(row)) or np.any(row < 0.0):
@@ -389,7 +390,7 @@ class Unmixed(VotingRandomizer):
         never = np.flatnonzero(self.table.max(axis=0) == 0.0)
         if len(never) and np.any(wrong := np.isin(checked, never)):
             raise InvalidInput(
-                f"reports must be of columns that can occur, got {int(checked[wrong][0])}. Leave such reports out."
+                f"reports must be of columns that can occur, got {int(checked[wrong][0])}, which no input sends."
             )
         return checked
 

@@ -137,7 +137,7 @@ def _table(likeliest: int, below: list[int], above: list[int], most: int | None)
 def _check_size(size: float) -> None:
     if size > MOST_COUNTS:
         raise InvalidInput(
-            f"fakes of a value must range over at most {MOST_COUNTS:,} counts, got about {size:,.0f}. Raise epsilon."
+            f"fakes of a value must range over at most {MOST_COUNTS:,} counts, got {size:,.0f}. Allow a larger epsilon."
         )
 
 
