@@ -353,5 +353,5 @@ def test_who_adds_the_noise_must_be_clear(wrong, rule):
 
 
 def test_the_flaw_of_every_noisy_step_counts():
-    with pytest.raises(InvalidInput, match="delta must be at least 9.6e-21 here"):
+    with pytest.raises(InvalidInput, match=r"delta must be at least 9\.6e-21 here"):
         allocated(n=400, batch=1, delta=1e-21)

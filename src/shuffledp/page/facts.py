@@ -26,6 +26,7 @@ __all__ = [
     "dummies",
     "ends_of",
     "estimate_rows",
+    "first_rows",
     "levels",
     "margins_of",
     "moved_rows",
@@ -37,7 +38,6 @@ __all__ = [
     "range_rows",
     "reach",
     "share_rows",
-    "shown_first",
     "symmetric",
     "thin",
     "together",
@@ -72,7 +72,7 @@ def together(found: Estimates) -> bool:
     return found.together and len(found.value) > SHOWN
 
 
-def shown_first(found: Estimates) -> list[int]:
+def first_rows(found: Estimates) -> list[int]:
     """The places that are drawn: all in their order, or the largest first."""
     order = list(range(len(found.value)))
     return order if len(order) <= SHOWN else sorted(order, key=lambda place: -found.value[place])[:SHOWN]
@@ -301,7 +301,7 @@ def odds(delta: float) -> str | None:
 
 def thin(found: Estimates) -> bool:
     """Whether some error bars are too narrow to be seen."""
-    places, margins, (low, high) = shown_first(found), margins_of(found), ends_of(found)
+    places, margins, (low, high) = first_rows(found), margins_of(found), ends_of(found)
     span = max([0.0, *(high[at] for at in places)]) - min([0.0, *(low[at] for at in places)])
     return any(margins[at] < VISIBLE * span for at in places)
 

@@ -44,7 +44,7 @@ class CrosstabQuestion(Question):
     mechanisms = NAMING
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("columns", "categories")
-    planned = Planned(told_apart="cells", columns=True, **COUNTED)
+    planned = Planned(places="cells", columns=True, **COUNTED)
     recorded = (*LISTED, "by", "shares")
 
     type: Annotated[Literal["crosstab"], NEEDED] = "crosstab"

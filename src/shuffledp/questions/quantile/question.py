@@ -46,7 +46,7 @@ class QuantileQuestion(Question):
         error="largest standard error of the count below any cut point, with people spread evenly over the bins",
         worst="largest standard error that the count below any cut point can have, whatever the data",
         crowded="people crowded in few bins",
-        told_apart="bins",
+        places="bins",
     )
     recorded = ("quantiles", "ranges")
 

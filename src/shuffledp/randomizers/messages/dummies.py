@@ -68,6 +68,8 @@ class AddedDummies(FakedValues):
     tally begins with the number of people's messages, which the shuffler says apart.
     """
 
+    hidden_by = "dummies"
+
     k: int = field(metadata=checked(check_domain))
     kind: DummiesKind = field(default="geometric", metadata=checked(check_dummies_kind))
     center: int = field(default=0, metadata=_counted("center", 0, "It is the likeliest number of dummies for a value."))
@@ -242,6 +244,8 @@ class TreeDummies(AddedDummies):
     >>> law.sizes, law.randomize([0, 7, 15]).tolist()
     ((4, 16), [[0, 4], [1, 11], [3, 19]])
     """
+
+    hidden_by = "dummies in a tree"
 
     levels: int = field(metadata=_counted("levels", 1, "It counts the messages of a person.", MOST_LEVELS))
     branches: int = field(metadata=_counted("branches", 2, "So many nodes make one of the next coarser level."))

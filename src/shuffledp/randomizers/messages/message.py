@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,9 +44,12 @@ from shuffledp.sampling.tables import ratio_of
 class MessageLaw(Randomizer, Reporting):
     """A law whose privacy is that of all people's messages together (``accounting.messages``); what
     can be built is a final, frozen dataclass. There is no blanket of one report to speak of.
+    ``hidden_by`` says what hides a message; an audit reads all messages by it.
     """
 
     __slots__ = ()
+
+    hidden_by: ClassVar[str] = ""
 
     @property
     @abstractmethod

@@ -63,6 +63,8 @@ class SignedUnits(SharedNoise):
     True
     """
 
+    hidden_by = "pairs of +1 and -1"
+
     pairs: int = field(
         metadata=checked(
             lambda value: check_count("pairs", value, least=0, remedy="It is the mean number of pairs in all.")

@@ -60,6 +60,8 @@ class SplitShares(SharedNoise):
     (151, 11001)
     """
 
+    hidden_by = "random shares"
+
     k: int = field(metadata=checked(check_domain))
     share_bits: int = field(metadata=checked(_check_share_bits))
     reach: int = field(metadata=checked(_check_reach))
