@@ -77,10 +77,7 @@ def test_descriptions(randomizer: Randomizer, name: str) -> None:
     "make, message",
     [
         (lambda: KRR(k=3, epsilon0=-1.0), "epsilon0 must be positive, got -1.0. "),
-        (
-            lambda: KRR(k=3, epsilon0=700.0),
-            "epsilon0 must lie in [1e-12, 50], got 700.0. ",
-        ),
+        (lambda: KRR(k=3, epsilon0=700.0), "epsilon0 must lie in [1e-12, 50], got 700.0. "),
         (lambda: KRR(k=1, epsilon0=1.0), "k must be at least 2, got 1. "),
         (lambda: KRR(k=2.5, epsilon0=1.0), "k must be a whole number, got 2.5. "),
         (lambda: KRR.from_gamma(k=3, gamma=1.0), r"gamma must lie in (0, 1), got 1.0. "),

@@ -71,12 +71,7 @@ def test_shuffled_batches_against_brute_force_on_two_steps() -> None:
 def test_the_table_is_sorted_and_says_which_sampler_to_use() -> None:
     seen: list[tuple[int, int]] = []
     rows = samplers(sigma=1.0, steps=100, delta=1e-6, tick=lambda done, total: seen.append((done, total)))
-    assert [each.name for each in rows] == [
-        "random allocation",
-        "Poisson sampling",
-        "shuffled batches",
-        "full batches",
-    ]
+    assert [each.name for each in rows] == ["random allocation", "Poisson sampling", "shuffled batches", "full batches"]
     assert seen == [(0, 4), (1, 4), (2, 4), (3, 4)]
     assert all(each.epsilon.lower <= each.epsilon.upper for each in rows)
     uppers = [each.epsilon.upper for each in rows]

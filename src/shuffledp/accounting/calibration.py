@@ -126,7 +126,7 @@ def calibrate(
     if isinstance(family, Randomizer):
         if parameters:
             raise InvalidInput(
-                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it inside."
+                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Build it with these."
             )
         if rounds is None:
             assert n is not None
@@ -220,8 +220,7 @@ ROUNDS = Scale(
 
 @dataclass
 class Search:
-    """The last candidate that meets the target, going from the safe end of a scale to the risky
-    one.
+    """The last candidate that meets the target, from the safe end of a scale to the risky one.
 
     Every candidate is judged by the upper end of delta alone, to more digits than the answer has;
     the last one again at full accuracy. What it misses the target by is read as a Gaussian
@@ -318,10 +317,7 @@ class Search:
             self.bad = value
         if 0.0 < delta < 1.0:
             self.misses.append(
-                (
-                    self.scale.loss(value),
-                    math.log(deviation(self.epsilon, delta) / deviation(self.epsilon, self.delta)),
-                )
+                (self.scale.loss(value), math.log(deviation(self.epsilon, delta) / deviation(self.epsilon, self.delta)))
             )
 
     def _root(self) -> tuple[float, float] | None:

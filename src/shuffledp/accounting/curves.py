@@ -301,8 +301,7 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
 
 
 def convex(epsilons: Floats, values: Floats) -> Floats:
-    """The lower convex hull, in x = e^epsilon, of values at ascending epsilons; also made
-    non-increasing.
+    """The lower convex hull, in x = e^epsilon, of values at ascending epsilons; it never rises.
 
     A convex curve below upper values at the points is below their hull, and a hull is below its
     values: it keeps both ends valid.

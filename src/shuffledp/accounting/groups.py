@@ -8,12 +8,12 @@ from functools import cached_property
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Explanation, Row
+from shuffledp.accounting.guarantee import Row
 from shuffledp.accounting.haystack import MixedBlanket, MixedDataset, Needle
 from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.accounting.rounds import Round
-from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_delta
+from shuffledp.errors import MOST_USERS, InvalidInput, check_count
 from shuffledp.randomizers import KRR
 from shuffledp.wording import statement
 
@@ -110,15 +110,13 @@ class ShuffledGroups(Round):
 
         return crossing(gains, delta, self.ceiling, end="lower")
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         rows = []
         for place, (each, (krr, number)) in enumerate(zip(self._targets, self.groups, strict=True)):
             own = each.epsilon(delta=delta)
             who = f"group {place}: {_crowd(krr, number)}"
             rows += [Row("upper", own.upper, who), Row("lower", own.lower, who)]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+        return rows, ()
 
 
 def _crowd(krr: KRR, number: int) -> str:

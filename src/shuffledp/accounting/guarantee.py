@@ -139,9 +139,16 @@ class Guarantee(ABC):
     def rdp(self, *, order: float) -> Bound:
         """The Renyi divergence of ``order`` > 1, the larger of both directions."""
 
-    @abstractmethod
     def explain(self, *, delta: float) -> Explanation:
         """Which theorem, its assumptions, and every other bound beside it."""
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        rows, skipped = self._rows(delta, bound)
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)), skipped)
+
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        """The bounds that ``explain`` lists, and the names of those that take too long."""
+        return [Row("upper", bound.upper, bound.method), Row("lower", bound.lower, "explicit laws")], ()
 
     @abstractmethod
     def describe(self) -> str:
@@ -157,8 +164,7 @@ class Guarantee(ABC):
         return self._bound(*ends, self._method_at(epsilon), Goal(self, "delta", epsilon))
 
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
-        """The upper end of ``delta(epsilon=...)`` alone, for those who need nothing else: half the
-        work.
+        """The upper end of ``delta(epsilon=...)`` alone: half the work.
 
         With a wider ``gap`` it is larger by about that share, still valid, and sooner computed.
         """

@@ -18,8 +18,7 @@ from shuffledp.training.step_pairs import GaussianStep
 
 
 def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: float = 1e-4) -> Any:
-    """The pessimistic privacy loss distribution of ``guarantee`` as dp-accounting's
-    ``PrivacyLossDistribution``.
+    """The pessimistic loss distribution of ``guarantee`` as dp-accounting's own type.
 
     Hand over distributions, never events: dp-accounting 0.6 ignores the ``count`` of its
     randomized-response event. The grid must be the one of the mechanisms it is composed with; a

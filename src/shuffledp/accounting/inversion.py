@@ -96,8 +96,7 @@ def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: floa
 def crossing(
     band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, *, end: End
 ) -> float:
-    """Where a falling curve comes down to ``delta``, on the safe side, and nearly as close as its
-    ends allow.
+    """Where a falling curve meets ``delta``, on the safe side, and as close as its ends allow.
 
     ``band(epsilons, gap)`` are a lower and an upper end of the curve, which need not fall
     themselves. For end="upper" the result e is a point at which the upper end is at most delta; for
@@ -168,8 +167,7 @@ class _Search:
         return math.log(value) - self.target if value > 0.0 else -math.inf
 
     def polish(self, epsilon: float, slope: float, low: float, high: float) -> None:
-        """From near a root to the closest point on its safe side: secant steps inside a bracket,
-        halving where they leave it.
+        """From near a root to its safe side: secant steps inside a bracket, or else halving.
 
         The steps are taken in t = -ceiling log(1 - epsilon / ceiling), in which log delta has a
         finite slope where delta vanishes, too.

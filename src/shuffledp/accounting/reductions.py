@@ -1,5 +1,4 @@
-"""Randomizer + number of users + adversary -> curves that bound the leakage from both sides: each
-one a theorem.
+"""Randomizer + people + adversary -> curves that bound the leakage from both sides, by theorems.
 
 The first-clone swap of a randomizer (``haystack.clone_swap``) needs the kinds of users that
 there are, and the law omega that is swapped in. It may be any; what it costs is, for a kind of hay
@@ -317,7 +316,7 @@ def _blanket_view(
 def _any(randomizer: AnyRandomizer, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
     if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
         raise InvalidInput(
-            f'the adversary "{adversary}" is of a known law, got {type(randomizer).__name__}. Name the law.'
+            f'the adversary "{adversary}" is defined by a law, got {type(randomizer).__name__}. Name a randomizer.'
         )
     deletion = isinstance(randomizer, AnyDeletionLDP)
     static = isinstance(randomizer, AnyLDP) and not randomizer.adaptive
@@ -378,8 +377,7 @@ class _LeakyClones:
 
 @dataclass(frozen=True, slots=True)
 class _Leaky:
-    """A randomizer that shows its input with probability delta0 and is pure otherwise: (eps0,
-    delta0)-LDP, so a lower bound.
+    """A randomizer that shows its input with probability delta0, else pure: a lower bound.
 
     All others hold a value that the target cannot have, so their leaks only thin the hay.
     """

@@ -37,8 +37,7 @@ Band2 = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> float:
-    """An upper end of the divergence of every pair whose curves, in both orders, are at most
-    ``curve``.
+    """An upper end of the divergence of pairs whose curves, in both orders, are below ``curve``.
 
     ``curve`` is convex and 0 from ``ceiling`` on. If there is no ceiling it must be seen to fall
     faster than e^(-order eps); else the answer is infinite.
@@ -53,8 +52,7 @@ def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order:
 
 
 def any_order(curve: Callable[[Floats], Floats], ceiling: float) -> Each:
-    """The same as a function of the order, with the curve evaluated once, at the knots of a few
-    orders. ``ceiling`` is finite.
+    """The same as a function of the order: one curve at the knots of a few; finite ``ceiling``.
 
     Chords of upper values bound the integral whatever the knots are, so every order may use all of
     them.
@@ -92,8 +90,7 @@ def to_epsilon(divergence: float, order: float, delta: float) -> float:
 
 
 def to_delta(divergence: float, order: float, epsilon: float) -> float:
-    """The same, solved for delta; never below the smallest positive number, which is where the
-    exponential ends.
+    """The same, solved for delta; never below the smallest positive float.
 
     >>> round(to_delta(0.5, 8.0, to_epsilon(0.5, 8.0, 1e-5)) / 1e-5, 9)
     1.0

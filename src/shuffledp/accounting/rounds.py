@@ -15,7 +15,7 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP
 from shuffledp.accounting.curves import Bound, Envelope, Smallest
-from shuffledp.accounting.guarantee import Explanation, Guarantee, Row, check_order
+from shuffledp.accounting.guarantee import Guarantee, Row, check_order
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,
@@ -28,7 +28,7 @@ from shuffledp.accounting.pld import (
     pessimistic,
 )
 from shuffledp.accounting.reductions import Curve, Reduction, Scanned
-from shuffledp.errors import LARGEST_EPSILON, check_delta, check_rounds
+from shuffledp.errors import LARGEST_EPSILON, check_rounds
 from shuffledp.wording import statement
 
 Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
@@ -145,14 +145,11 @@ class Round(Guarantee):
         )
         return min(curve, alone)
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         known, skipped = self.beside(self, delta, bound)
-        rows = [Row("upper", bound.upper, bound.method), *known]
         single = [Envelope([curve], "lower", self.ceiling) for curve in self.reduction.lowers]
-        rows += [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)), skipped)
+        lowers = [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
+        return [Row("upper", bound.upper, bound.method), *known, *lowers], skipped
 
     @cached_property
     def typical_loss(self) -> float:
@@ -374,22 +371,20 @@ class Rounds(Guarantee):
             max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
         )
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         basic = sum(rounds * part.epsilon_at_most(delta=delta / self.rounds) for part, rounds in self.parts)
         rows = [
             Row("upper", basic, "basic composition of the rounds"),
             Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+            Row("upper", bound.upper, self.method),
+            Row("lower", bound.lower, "explicit pairs, composed"),
         ]
-        rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
         rows += [
             Row("alone", part.epsilon_at_most(delta=delta), f"one round of mechanism {i}, by itself")
             for i, (part, _) in enumerate(self.parts, 1)
         ]
         known, skipped = self.parts[0][0].beside(self, delta, bound) if len(self.parts) == 1 else ([], ())
-        rows = sorted([*rows, *known], key=lambda row: -row.epsilon)
-        return Explanation(self.describe(), delta, bound, tuple(rows), skipped)
+        return [*rows, *known], skipped
 
     def _by_renyi(self, delta: float) -> float:
         """The best epsilon from Renyi divergences at a few orders."""

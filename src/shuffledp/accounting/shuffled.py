@@ -50,8 +50,7 @@ class Shuffled(Round):
         return self.randomizer, self.n, self.adversary, self.honest, self.view
 
     def between(self, a: float, b: float) -> ShuffledPair:
-        """The same round for a target that is known to hold one of two inputs, a or b: the others
-        may hold anything.
+        """The same round for a target known to hold one of two inputs; others may hold anything.
 
         >>> from shuffledp import Laplace
         >>> survey = shuffle(Laplace(epsilon0=2.0), n=10_000)

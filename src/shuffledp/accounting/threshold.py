@@ -189,8 +189,7 @@ def _divergence(a: float, p: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SampleAndThreshold(Round):
-    """Counts of values, each of whose holders is kept with probability ``p``, published from
-    ``threshold`` on.
+    """Counts of values, each holder kept with probability ``p``, published from ``threshold`` on.
 
     Neighbors differ in one holder, added or removed: people who hold nothing, or another value,
     are not protected against replacing one value by another at this epsilon, but at that of two
@@ -227,8 +226,7 @@ class SampleAndThreshold(Round):
 
     @classmethod
     def largest_p(cls, *, threshold: int, epsilon: float, delta: float) -> SampleAndThreshold:
-        """The most that may be kept of every value, so that (epsilon, delta) is met: found by
-        bisection, and checked.
+        """The most that may be kept so that (epsilon, delta) is met: by bisection, and checked.
 
         >>> round(SampleAndThreshold.largest_p(threshold=20, epsilon=1.0, delta=1e-8).p, 3)
         0.251

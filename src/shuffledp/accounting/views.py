@@ -21,13 +21,7 @@ import numpy as np
 from shuffledp._types import End, Floats, View
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP
 from shuffledp.accounting.haystack import BitDataset, BitScan
-from shuffledp.accounting.pld import (
-    Composition,
-    LossDistribution,
-    chosen_knots,
-    optimistic,
-    pessimistic_orders,
-)
+from shuffledp.accounting.pld import Composition, LossDistribution, chosen_knots, optimistic, pessimistic_orders
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Randomizer

@@ -11,16 +11,7 @@ import numpy as np
 
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw, CountedLevels
-from shuffledp.judge.rows import (
-    FEW,
-    SOLVED,
-    CountedTree,
-    Estimated,
-    bernstein,
-    counted_groups,
-    counted_mean,
-    score,
-)
+from shuffledp.judge.rows import FEW, SOLVED, CountedTree, Estimated, bernstein, counted_groups, counted_mean, score
 from shuffledp.judge.shares import CountedShares
 
 Bins = tuple[int, int]

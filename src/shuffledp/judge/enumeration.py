@@ -41,8 +41,7 @@ Law = Mapping[tuple[int, ...], float]
 
 @lru_cache(maxsize=8)
 def _histograms(outputs: int, n: int) -> tuple[list[NDArray[np.int64]], list[NDArray[np.intp]]]:
-    """For m = 0..n: the codes of all histograms with m reports, and where h + e_y sits among those
-    with m + 1.
+    """For m = 0..n: the codes of histograms of m reports, and where h + e_y is among the next.
 
     The code of a histogram is its counts read as digits in base n + 1.
     """

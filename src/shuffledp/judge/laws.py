@@ -371,8 +371,7 @@ def set_patterns(k: int, size: int, tested: int) -> dict[tuple[int, ...], Fracti
 
 
 def sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) -> dict[tuple[int, ...], int]:
-    """How many columns of the blocks of a Sylvester matrix support just these of the inputs at
-    (block, row - 1).
+    """How many columns of a Sylvester matrix's blocks support just these inputs (block, row - 1).
 
     Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the
     column's digits: so the signs are all sums of the single digits' ones, and occur equally often.

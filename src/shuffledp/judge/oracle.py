@@ -1,5 +1,4 @@
-"""The slow oracle: delta of a design between two ends, by direct sums over what the analyst may
-see.
+"""The slow oracle: delta of a design between two ends, by sums over what the analyst may see.
 
 One round, more than two values: the upper end is the privacy blanket's haystack or, where a page
 rests on it too, the first-clone swap, whichever is smaller; the lower end is the worst of the

@@ -96,8 +96,7 @@ class AnyLDP(AnyRandomizer):
         return 2.0 / (math.exp(self.epsilon0) + 1.0) if self.delta0 == 0.0 else math.exp(-self.epsilon0)
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """The dominating haystack of the pure case, binary randomized response with its own
-        blanket; none if delta0 > 0.
+        """The dominating haystack, binary response with its own blanket; none if delta0 > 0.
 
         >>> AnyLDP(epsilon0=1.0, delta0=1e-9).blankets("upper")
         ()
@@ -106,8 +105,7 @@ class AnyLDP(AnyRandomizer):
         return (pure,) if self.delta0 == 0.0 else ()
 
     def clones(self) -> Atoms:
-        """The clones pair, hay e^-epsilon0 in all (Feldman, McMillan and Talwar 2020, Thm 3.2);
-        looser than ``blankets``.
+        """The clones pair, hay e^-epsilon0 (Feldman, McMillan and Talwar 2020, Thm 3.2).
 
         >>> AnyLDP(epsilon0=math.log(4)).clones().hay.tolist()
         [0.125, 0.125]
@@ -162,8 +160,7 @@ class AnyDeletionLDP(AnyRandomizer):
         return (self.clones(),) if self.delta0 == 0.0 else ()
 
     def clones(self) -> Atoms:
-        """e^-epsilon0 of the reference as hay, in three classes: one is likely for each input, and
-        the third for neither.
+        """e^-epsilon0 of the reference as hay: a likely class per input, and one for neither.
 
         >>> AnyDeletionLDP(epsilon0=math.log(3)).clones().needle0.round(3).tolist()
         [0.75, 0.083, 0.167]

@@ -48,8 +48,7 @@ class Hadamard(MixingRandomizer):
 
     @property
     def block_count(self) -> int:
-        """B = 2^(ceil(log2 min(E, 2k)) - 1): the blocks among which outputs are drawn; not all need
-        hold inputs.
+        """B = 2^(ceil(log2 min(E, 2k)) - 1): the blocks of outputs; not all need hold inputs.
 
         >>> Hadamard(k=100, epsilon0=2.0).block_count
         4
@@ -58,8 +57,7 @@ class Hadamard(MixingRandomizer):
 
     @property
     def block_size(self) -> int:
-        """b = 2^ceil(log2(k / B + 1)): the columns of one block, of which b - 1 rows can serve as
-        inputs.
+        """b = 2^ceil(log2(k / B + 1)): the columns of a block; b - 1 of its rows can be inputs.
 
         >>> Hadamard(k=100, epsilon0=2.0).block_size
         32

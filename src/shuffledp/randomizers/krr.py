@@ -19,8 +19,7 @@ from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KRR(MixingRandomizer):
-    """k-ary randomized response: the report is the input with probability E / (E + k - 1), each
-    other value 1 / (E + k - 1).
+    """k-ary randomized response: the input with probability E / (E + k - 1), else another value.
 
     Equivalently it is uniform on all k values with probability ``gamma`` = k / (E + k - 1), else
     the input: the blanket is uniform (Balle et al. 2019, section 3.1). An output supports one

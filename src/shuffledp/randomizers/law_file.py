@@ -72,8 +72,7 @@ def _wrapped(name: str, randomizer: Randomizer, own: dict[str, Any]) -> dict[str
 
 
 def randomizer_of(law: object) -> Randomizer:
-    """The randomizer of ``law_of``, a wrapper included; refused if this version would run other
-    integers, anywhere in it.
+    """The randomizer of ``law_of``, or a wrapper; refused if this version runs other integers.
 
     >>> from shuffledp.randomizers import KRR, CheckIn
     >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
@@ -117,8 +116,7 @@ def _read(law: object, depth: int) -> Randomizer:
 
 
 def scaled(randomizer: Any, factor: float) -> Any:
-    """The same with every epsilon0 in it times ``factor``; None of a law of several messages, where
-    others hide a report.
+    """The same with every epsilon0 times ``factor``; None of a law of several messages.
 
     >>> from shuffledp.randomizers import RR, OneOf
     >>> scaled(OneOf([RR(epsilon0=1.0), RR(epsilon0=2.0)]), 0.5).epsilon0
@@ -140,8 +138,7 @@ def scaled(randomizer: Any, factor: float) -> Any:
 
 
 def from_law(law: object) -> VotingRandomizer | MessageLaw:
-    """The randomizer of ``law_of``, if it reports; refused if this version would run other
-    integers.
+    """The randomizer of ``law_of``, if it reports, and if this version runs the same integers.
 
     >>> from shuffledp.randomizers import Hadamard
     >>> from_law(law_of(Hadamard(k=10, epsilon0=2.0)))

@@ -32,8 +32,7 @@ def _check_g(g: object) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalHash(MixingRandomizer):
-    """Draw a hash function h from the k inputs to g values, and report h with g-RR of h(input)
-    (Wang et al. 2017).
+    """Draw a hash h from k inputs to g values; report h and g-RR of h(input) (Wang et al. 2017).
 
     The report (h, v) supports x if h(x) = v. With h uniform among *all* functions every input is
     supported independently with probability 1/g, and 1/g^k of the outputs support everything. A
@@ -134,8 +133,7 @@ class LocalHash(MixingRandomizer):
 
 
 def OLH(*, k: int, epsilon0: float) -> LocalHash:
-    """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimizes the variance (Wang et al. 2017,
-    section 4.4).
+    """Optimal local hashing: g = e^epsilon0 + 1, rounded (Wang et al. 2017, section 4.4).
 
     g is at most 2^32, the most that runs, so from epsilon0 = 32 log 2, about 22.2, it is 2^32: the
     best of those that run.

@@ -1,5 +1,4 @@
-"""Location randomizers: a number in [0, 1] plus symmetric noise, reduced to finitely many classes
-with a proven side.
+"""Location randomizers: a number in [0, 1] plus symmetric noise, in classes with a proven side.
 
 The density falls away from the input, so the blanket is c = min(mu_0, mu_1), and for the pair (0,
 1)

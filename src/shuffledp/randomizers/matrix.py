@@ -28,7 +28,7 @@ from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
-from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer, proportional, rounded
 from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
@@ -71,8 +71,7 @@ def _check_rows(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FromMatrix(Randomizer):
-    """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of
-    report y for input x.
+    """A finite randomizer: ``rows[x][y]`` is the probability of report y for input x.
 
     The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1
     within 1e-9, and are then divided by their sums. Equal rows are allowed: such a report says
@@ -136,8 +135,7 @@ class FromMatrix(Randomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """The pair of rows at the largest total variation distance; ties go to the largest ratio,
-        then to the first pair.
+        """The rows at the largest total variation; ties go to the largest ratio, then the first.
 
         A choice for display only: ``blankets`` covers every pair.
         """
@@ -225,7 +223,7 @@ class FromMatrix(Randomizer):
             logs = np.log(table)
             ratio = np.array([np.nanmax(row - logs, axis=1) for row in logs])
         distance = np.array([0.5 * np.abs(row - table).sum(axis=1) for row in table])
-        order = np.lexsort((-_rounded(ratio).ravel(), -_rounded(distance).ravel()))
+        order = np.lexsort((-rounded(ratio, SAME_BITS).ravel(), -rounded(distance, SAME_BITS).ravel()))
         return [
             (i, j)
             for i, j in zip(*(axis.tolist() for axis in np.unravel_index(order, ratio.shape)), strict=True)
@@ -236,36 +234,23 @@ class FromMatrix(Randomizer):
 register(Family(make=FromMatrix))
 
 
-def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:
-    """Keep some bits, so that rounding is no difference; powers of two are nudged."""
-    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
-    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
-    return rounded
-
-
 def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats, bits: int = SAME_BITS) -> Atoms:
     """Merge outputs of proportional masses, drop those that never occur, and sort."""
-    masses = np.stack([hay, needle0, needle1])
-    masses = masses[:, masses.any(axis=0)]
-    _, label = np.unique(_rounded(masses / masses.sum(axis=0), bits), axis=1, return_inverse=True)
-    merged = np.zeros((3, label.max() + 1))
-    np.add.at(merged.T, label.ravel(), masses.T)
-    return Atoms(name, *merged)
+    return Atoms(name, *proportional(np.stack([hay, needle0, needle1]), bits))
 
 
 def _distinct(candidates: Iterator[Atoms], bits: int = SAME_BITS) -> Iterator[Atoms]:
     """Leave out atoms that were seen before, up to the order of classes and rounding errors."""
     seen: set[bytes] = set()
     for atoms in candidates:
-        key = _rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1]), bits).tobytes()
+        key = rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1]), bits).tobytes()
         if key not in seen:
             seen.add(key)
             yield atoms
 
 
 class FiniteRandomizer(Randomizer):
-    """Derive from this class, and state in ``law`` the probability with which each input sends
-    each report.
+    """Derive from this class, and state in ``law`` the chance of each report for each input.
 
     That is enough to be accounted, compared, drawn and audited. To use a faster sampler than a
     table, override ``randomize``; ``shuffledp.testing.check_randomizer`` tells whether it draws

@@ -311,6 +311,21 @@ class Atoms:
         return Atoms(self.name, self.hay, self.needle1, self.needle0, rounding=self.rounding, doubt=self.doubt)
 
 
+def rounded(values: Floats, bits: int) -> Floats:
+    """Keep some bits, so that rounding is no difference; powers of two are nudged."""
+    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits))
+
+
+def proportional(rows: Floats, bits: int, size: Callable[..., Floats] = np.sum) -> Floats:
+    """Columns that are proportional to so many bits, added up; empty ones are left out."""
+    rows = rows[:, rows.any(axis=0)]
+    _, label = np.unique(rounded(rows / size(rows, axis=0), bits), axis=1, return_inverse=True)
+    added = np.zeros((len(rows), int(label.max()) + 1))
+    np.add.at(added.T, label.ravel(), rows.T)
+    return added
+
+
 class Randomizer(ABC):
     """One report's law, described, and drawn from; what can be built is a final, frozen dataclass.
 
@@ -365,8 +380,7 @@ class Randomizer(ABC):
 
     @abstractmethod
     def datasets(self) -> tuple[Atoms, ...]:
-        """Explicit datasets, each with hay = the law of one input that all other users hold, and
-        gamma = 1.
+        """Explicit datasets: hay is the law of one input that all others hold, and gamma = 1.
 
         Each is exact or merged (a post-processing), so each gives a lower bound on the leakage.
         """

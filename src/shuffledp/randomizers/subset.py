@@ -33,8 +33,7 @@ def _check_size(size: object) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetSelection(MixingRandomizer):
-    """Report a ``w``-subset of the k values; the sets that hold the input are E times as likely as
-    the others.
+    """Report a ``w``-subset of the k values; sets that hold the input are E times as likely.
 
     Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which
     minimizes the variance of frequency estimates; size 1 is k-RR. No set holds every value, so the

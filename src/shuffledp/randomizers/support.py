@@ -1,5 +1,4 @@
-"""Support randomizers: an output is a vote for the inputs it supports, and the true input is
-favored by one factor.
+"""Support randomizers: an output votes for inputs, and the true input is favored by a factor.
 
 k-RR, Hadamard response, unary encoding, local hashing and subset selection are one mechanism in
 different clothes. There is a base law on outputs and a relation "output y supports input x", with f
@@ -236,8 +235,7 @@ class Overlap:
 
 
 def hypergeometric(k: int, size: int) -> Overlap:
-    """The overlap when the output supports a uniformly random ``size``-subset of the k inputs, size
-    < k.
+    """The overlap when outputs support a uniformly random ``size``-subset of k inputs, size < k.
 
     >>> hypergeometric(4, 1).table[0, 0, 1]
     0.25
@@ -251,8 +249,7 @@ def hypergeometric(k: int, size: int) -> Overlap:
 
 
 def independent(k: int, share: float) -> Overlap:
-    """The overlap when the output supports each of the k inputs independently with probability
-    ``share``.
+    """The overlap when outputs support each of k inputs by itself, with probability ``share``.
 
     >>> independent(2, 0.25).table[1, 0], independent(2, 0.25).universal
     (0.1875, 0.0625)
@@ -264,8 +261,7 @@ def independent(k: int, share: float) -> Overlap:
 
 
 class SupportRandomizer(VotingRandomizer):
-    """A randomizer given by ``epsilon0`` and ``overlaps()``; every law the accountant needs
-    follows.
+    """A randomizer given by ``epsilon0`` and ``overlaps()``; all of its laws follow.
 
     The classes are exact for any number of inputs: outputs whose likelihoods have one ratio to the
     hay are one class.

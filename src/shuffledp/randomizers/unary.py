@@ -178,8 +178,7 @@ class UnaryEncoding(SupportRandomizer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unary(UnaryEncoding):
-    """Report k bits: the input's own bit is 1 with probability ``p``, every other bit with
-    probability ``q`` < p.
+    """Report k bits: the input's own is 1 with probability ``p``, any other with ``q`` < p.
 
     Wang et al. 2017, section 4.2: e^epsilon0 = p (1 - q) / ((1 - p) q). The base law is k
     independent Bernoulli(q) bits, and an output supports the inputs whose bits are 1; the all-ones
@@ -261,8 +260,7 @@ class OfStrength(UnaryEncoding):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RAPPOR(OfStrength):
-    """Basic one-time RAPPOR: symmetric unary encoding, every bit flipped with probability q = 1 /
-    (e^(epsilon0/2) + 1).
+    """Basic one-time RAPPOR: every bit is flipped with probability q = 1 / (e^(epsilon0/2) + 1).
 
     Erlingsson, Pihur and Korolova 2014; only the permanent randomized response, without a Bloom
     filter.
@@ -303,8 +301,7 @@ class RAPPOR(OfStrength):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OUE(OfStrength):
-    """Optimized unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values
-    (Wang et al. 2017, section 4.3).
+    """Optimized unary encoding: p = 1/2 and q = 1 / (E + 1) (Wang et al. 2017, section 4.3).
 
     From q to q' a binary channel that keeps (1 - q - q') / (1 - 2 q) of the bits lowers epsilon0.
 

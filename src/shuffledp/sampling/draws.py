@@ -103,8 +103,7 @@ def _multiply_shift(source: Source, k: int, size: int) -> tuple[NDArray[Any], ND
 
 
 class Table:
-    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once, draw
-    often.
+    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once.
 
     16 bits decide a draw unless a border between values falls among the words that begin with them;
     then 48 more do, and where 64 bits meet a border and m > 1, all the others.
@@ -255,8 +254,7 @@ def permutation(source: Source, n: int) -> NDArray[np.intp]:
 
 
 def _few(source: Source, n: int) -> NDArray[np.intp]:
-    """Sort by 48-bit keys with the place in the 16 bits below; should two keys be equal, draw all
-    of them anew.
+    """Sort by 48-bit keys with the place in 16 bits below; of equal keys, draw all anew.
 
     Keys without equals are exchangeable, so drawing until there are none leaves every order equally
     likely.

@@ -30,8 +30,7 @@ class Source(ABC):
 
 
 class SecureSource(Source):
-    """The key stream of AES-256 in counter mode, keyed from ``os.urandom``. Safe to share between
-    threads.
+    """The key stream of AES-256 in counter mode, keyed from ``os.urandom``; safe between threads.
 
     A forked child draws a new key, and so does a copy or a pickle, so no two processes ever hold
     one stream. A key serves 2^36 bytes: what distinguishes 2^32 blocks of a cipher from random
@@ -90,8 +89,7 @@ if hasattr(os, "register_at_fork"):  # systems without it do not fork
 
 
 class SeededSource(Source):
-    """A NumPy generator's words: reproducible, so for experiments and tests; whoever knows the seed
-    knows the noise.
+    """A NumPy generator's words: for experiments and tests; the seed tells the noise.
 
     >>> SeededSource(np.random.default_rng(7)).words(2, np.uint8).tolist() == SeededSource(
     ...     np.random.default_rng(7)

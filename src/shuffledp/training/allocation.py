@@ -26,13 +26,13 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats, that_of
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, MERGED_GAP
-from shuffledp.accounting.curves import Envelope
-from shuffledp.accounting.guarantee import Explanation, Guarantee, Row
+from shuffledp.accounting.curves import Bound, Envelope
+from shuffledp.accounting.guarantee import Guarantee, Row
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.pld import CurveBand, LossDistribution
 from shuffledp.accounting.reductions import SILENT, Curve, Reduction, Theorem
 from shuffledp.accounting.rounds import Parts, Round, Rounds
-from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_count, check_delta, check_rounds
+from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_count, check_rounds
 from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair, tail_knots
 from shuffledp.training.sum_test import SumTest
 from shuffledp.wording import statement
@@ -280,11 +280,9 @@ class RandomAllocation(Guarantee):
         changed.__dict__["_epoch"] = self._epoch  # with all that is known of it
         return changed
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
-        rows = [Row("upper", bound.upper, bound.method), Row("lower", bound.lower, "explicit laws, and a test of them")]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        lower = Row("lower", bound.lower, "explicit laws, and a test of them")
+        return [Row("upper", bound.upper, bound.method), lower], ()
 
 
 def _step(sigma: float | None, scale: float | None, pair: ArrayLike | None) -> StepPair:

@@ -111,8 +111,7 @@ class BallsAndBins:
         return np.split(order // self.participations, ends[:-1])
 
     def _chosen(self, source: Source) -> NDArray[np.int64]:
-        """The steps of every record, a row each: ``participations`` different ones, every such set
-        equally likely.
+        """The steps of every record, a row each: every set of ``participations`` is equally likely.
 
         The j-th is one of the steps - j that are left, counted in order: stepping over those taken,
         the smallest first, finds it.
@@ -335,8 +334,7 @@ class ShuffledSGD:
         gradient: Gradient | None = None,
         rng: Rng = None,
     ) -> Iterator[Step]:
-        """The updates, one after the other: w <- w - rate * (mean report of the batch), kept in a
-        ball of ``radius``.
+        """The updates: w <- w - rate * (mean report of the batch), kept in a ball of ``radius``.
 
         ``gradient(weights, features, labels)`` is given the rows of a batch. Row i of its answer
         may depend on row i and the weights only: the account relies on it, and cannot see it.

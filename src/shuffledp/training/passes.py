@@ -277,8 +277,7 @@ def least_noise(fits: Callable[[float], bool]) -> float:
 
 
 def local_epsilon(*, noise: float, delta: float, flaw: float = 0.0) -> float:
-    """What one report alone gives, so what a pass gives without amplification: every user is used
-    once.
+    """What one report alone gives, and so a pass without amplification: one use of everybody.
 
     >>> round(local_epsilon(noise=2.0, delta=1e-6), 4)
     2.2541
@@ -361,10 +360,7 @@ class Allocation:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return (
-            "the trainer sees every user's data and is trusted",
-            *self.guarantee.assumptions,
-        )
+        return ("the trainer sees every user's data and is trusted", *self.guarantee.assumptions)
 
     def fits(self, epsilon: float, delta: float) -> bool:
         """Whether it is (epsilon, delta)-DP, with a margin for whoever solves for epsilon."""

@@ -1,5 +1,4 @@
-"""Which sampler should a training use? Ways to draw batches, accounted for with the same noise and
-the same number of steps.
+"""Which sampler should a training use? Ways to draw batches, with the same noise and steps.
 
 *Random allocation*: every record in one step of every epoch, chosen at random by itself. *Poisson
 sampling*: every record in every step with probability 1/steps; its pair, (1 - q) Q + q P against Q,

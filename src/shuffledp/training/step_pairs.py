@@ -1,5 +1,4 @@
-"""One noisy step's two laws, with the record and without it, in finitely many classes with a proven
-side.
+"""One noisy step's two laws, with and without the record, in classes with a proven side.
 
 P is the law of the step's output if the record takes part, Q if it does not, and u = P/Q. A sum of
 u's under Q is all that the privacy of random allocation depends on, and convex functions of that

@@ -13,14 +13,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.law_file import from_law, law_of
-from shuffledp.randomizers.messages import (
-    MessageLaw,
-    ShufflerDummies,
-    SignedUnits,
-    SplitShares,
-    TreeDummies,
-    UserFakes,
-)
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from tests.randomizers.messages import test_dummies as dummies
 from tests.randomizers.messages import test_fakes as fakes
 from tests.randomizers.messages import test_signed_units as signed

@@ -59,8 +59,7 @@ class Haystack:
 
     @classmethod
     def strong(cls, atoms: Atoms, n: int) -> Haystack:
-        """The view of an adversary who also sees whether the target's own report came from the
-        blanket.
+        """The view of an adversary who also sees whether the target's report came from the blanket.
 
         If it did, the report says nothing, so only the data-dependent part needle - hay of total
         mass 1 - gamma remains, and for eps >= 0 the other outcome adds nothing to delta.

@@ -225,13 +225,7 @@ class Scores:
 
     @classmethod
     def of(
-        cls,
-        hay: Floats,
-        needle0: Floats,
-        needle1: Floats,
-        epsilons: Floats,
-        subtracted: Floats,
-        off: float = 0.0,
+        cls, hay: Floats, needle0: Floats, needle1: Floats, epsilons: Floats, subtracted: Floats, off: float = 0.0
     ) -> Scores:
         """If the needles, where they are not 0, are what a subtraction of ``subtracted`` left, they
         have the rounding errors of what was there before; ``off`` more, relatively, if that is
@@ -301,8 +295,7 @@ class Scores:
 
 
 def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Floats, Floats]:
-    """Both ends of E(G_1 + ... + G_n)_+ / n, with G = mass / hay with probability hay, else 0, at
-    every row.
+    """Both ends of E(G_1 + ... + G_n)_+ / n per row, G = mass / hay with probability hay, else 0.
 
     ``reach`` is the size of the mesh to use where the contour leaves the ends far apart; 0 for
     none.

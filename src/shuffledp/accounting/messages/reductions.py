@@ -1,5 +1,4 @@
-"""A law of several messages, and how many of the people are honest -> the curves that bound what is
-seen of one of them.
+"""A law of several messages and honest people -> curves that bound what is seen of one.
 
 Colluding people hide nobody: only the honest ones' fakes and shares count. The target is one of
 them, and its own hide it as well.

@@ -1,5 +1,4 @@
-"""Counts and sums whose noise many people share: messages +1 and -1, and shares that add up to a
-value.
+"""Counts and sums with shared noise: messages +1 and -1, and shares that add up to a value.
 
 *Noise in shares.* NB(t, q) has the law P(j) = Gamma(t + j) / (Gamma(t) j!) (1 - q)^t q^j and the
 generating function ((1 - q) / (1 - qz))^t: sums of such numbers are such numbers, the t adding up.
@@ -70,6 +69,7 @@ from scipy.special import gammaln
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.haystack.powers import log_sum
 from shuffledp.accounting.messages.fakes import DiscretePair
 from shuffledp.errors import InvalidInput
 
@@ -240,7 +240,7 @@ def _log_excess(n: int, permutations: int, modulus: int) -> float:
 
     first = SMALL + 1
     weights = -(permutations - 1) * _binomials(first, SMALL)[1]
-    near, far = log_q + _log_sum(weights + known), log_q + rest(first)
+    near, far = log_q + log_sum(weights + known), log_q + rest(first)
     if far >= math.log(0.5):
         return math.inf
     bound = float(np.logaddexp(0.0, near)) - math.log1p(-math.exp(far))
@@ -259,7 +259,7 @@ def _small(permutations: int, log_q: float) -> Floats:
 def _terms(n: int, permutations: int, known: Floats) -> float:
     """log of the sum over the known k >= 1 of (n-k)/n binom(n, k)^(1-p) B_k."""
     share, binomials = _binomials(n, known.size)
-    return _log_sum(share - (permutations - 1) * binomials + known)
+    return log_sum(share - (permutations - 1) * binomials + known)
 
 
 @lru_cache(maxsize=2 * SMALL)
@@ -269,11 +269,6 @@ def _binomials(n: int, most: int) -> tuple[Floats, Floats]:
     """
     i = np.arange(float(most))
     return np.log1p(-(i + 1.0) / n), np.cumsum(np.log((n - i) / (i + 1.0)))
-
-
-def _log_sum(logs: Floats) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
 
 
 MOST_CENTRAL_TERMS = 4e8  # products that are added up where there is no closed form: half a second

@@ -1,5 +1,4 @@
-"""Many rounds: the law of the sum of independent losses, by one tilted FFT, with its errors
-counted.
+"""Many rounds: the law of a sum of independent losses by one tilted FFT, with its errors.
 
 For a total loss Y, delta(eps) = P(Y = inf) + E(1 - e^(eps - Y))_+. Tilting every round by e^(c
 loss) centres the sum where delta is decided, so that small deltas keep their relative accuracy.
@@ -279,8 +278,7 @@ class _Lattice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tilted:
-    """The law of the total loss Y, tilted: at y it has the mass P(Y = y) e^(c y - log_m), up to
-    ``wrapped`` in all.
+    """The law of the total loss Y, tilted: P(Y = y) e^(c y - log_m), but for ``wrapped`` in all.
 
     It is kept as a Fourier series over the circle of the lattice, since delta is then two short
     sums: with t = y - eps > 0 at the first loss y above eps and r = e^(-c spacing + i frequency),

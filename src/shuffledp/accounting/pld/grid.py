@@ -114,8 +114,7 @@ def pessimistic_orders(forward: Floats, backward: Floats, knots: Floats, spacing
 def optimistic(
     band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knots: Floats, spacing: float
 ) -> LossDistribution:
-    """A PLD that a pair dominates, whose curves in the two orders lie inside these bands, (lower,
-    upper) at the knots.
+    """A PLD that a pair dominates whose curves, in both orders, lie in these bands at the knots.
 
     What a polygon might cut off a convex curve is subtracted first, and so is the value at the last
     knot: less loss, not more.
@@ -215,8 +214,7 @@ class Spread(NamedTuple):
 
 
 def common_spacing(spreads: Sequence[Spread]) -> float:
-    """A spacing that adds at most ``SHARE`` to the variance of the sum; of equal mechanisms it is
-    their own.
+    """A spacing that adds at most ``SHARE`` to the sum's variance; of equal mechanisms their own.
 
     >>> common_spacing([Spread(0.4, 0.01, 30)])
     0.01

@@ -1,5 +1,4 @@
-"""The first-clone swap in balls: an upper end for users whose laws are fixed in advance
-(docs/first-clone-swap.md).
+"""The first-clone swap in balls, for laws fixed in advance (docs/first-clone-swap.md).
 
 omega is a law with kappa omega below every user's law, x = e^eps and w = needle0 - x needle1. For 0
 = u_0 < ... < u_J <= kappa

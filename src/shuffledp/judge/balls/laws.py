@@ -96,8 +96,7 @@ class Supports:
 
 
 def kinds_of(described: Mapping[str, object]) -> Kinds | None:
-    """The haystacks of a randomizer from its name and parameters, as ``describe`` gives them; None
-    if these do not tell.
+    """The haystacks of a randomizer that ``describe`` tells, from name and parameters; or None.
 
     >>> kinds = kinds_of({"randomizer": "krr", "k": 16, "epsilon0": 4.0})
     >>> len(kinds.blankets), len(kinds.datasets)
@@ -174,8 +173,7 @@ def _independent(k: int, share: arb, growth: arb) -> Supports:
 
 
 def _hadamard(k: int, epsilon0: float) -> Supports:
-    """Columns of B Sylvester matrices of b columns; input x owns row 1 + x mod (b - 1) of matrix x
-    div (b - 1).
+    """Columns of B Sylvester matrices; input x owns row 1 + x mod (b - 1) of matrix x div (b - 1).
 
     B and b are chosen in floating point, as by whoever runs the randomizer.
     """

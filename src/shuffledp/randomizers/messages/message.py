@@ -25,17 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_probability
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import check_between, check_epsilon0, check_values, checked
-from shuffledp.randomizers.randomizer import (
-    MOST_TRIED,
-    Atoms,
-    End,
-    Form,
-    GroupLaw,
-    Ints,
-    Opened,
-    Randomizer,
-    Reporting,
-)
+from shuffledp.randomizers.randomizer import MOST_TRIED, Atoms, End, Form, GroupLaw, Ints, Opened, Randomizer, Reporting
 from shuffledp.randomizers.support import bits_for, chunks, histogram
 from shuffledp.sampling import WORD, Rng, Source, source_of
 from shuffledp.sampling.tables import ratio_of

@@ -1,5 +1,4 @@
-"""Check-in: every user takes part with some probability, and else sends a blank, which votes for
-nothing.
+"""Check-in: each person takes part with some probability, and else sends a blank without votes.
 
 A user's vote for their own value has mean q hit, and for another value mean q miss. So everything
 that is known of votes stays true with these, and the counts are those of all users, whether they

@@ -28,7 +28,7 @@ from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.randomizer import Atoms, Randomizer, check_randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer, check_randomizer, proportional
 from shuffledp.randomizers.support import Form, SupportRandomizer, VotingRandomizer
 from shuffledp.sampling import smallest_dtype
 
@@ -95,14 +95,7 @@ def chi_square(atoms: Atoms) -> float:
 
 def _merged(masses: Floats) -> Floats:
     """Classes whose masses are proportional, added up; those that never occur are left out."""
-    masses = masses[:, masses.any(axis=0)]
-    shares = masses / masses.max(axis=0)
-    mantissa, exponent = np.frexp(shares * (1.0 + 2.0 ** -(SAME_BITS + 2)))
-    rounded = np.ldexp(np.rint(np.ldexp(mantissa, SAME_BITS)), exponent - SAME_BITS)
-    _, label = np.unique(rounded, axis=1, return_inverse=True)
-    added = np.zeros((3, int(label.max()) + 1))
-    np.add.at(added.T, label.ravel(), masses.T)
-    return added
+    return proportional(masses, SAME_BITS, np.max)
 
 
 def _masses(atoms: Atoms) -> Floats:

@@ -25,8 +25,7 @@ class Labelled(NamedTuple):
 
 
 def synthetic_clinic(rows: int, *, test: int = 10_000) -> tuple[Labelled, Labelled]:
-    """A made-up clinic: nine correlated measurements and whether the patient came back, for
-    training and for testing.
+    """A made-up clinic: nine correlated measurements, and whether the patient came back.
 
     Drawn from a logistic model whose best accuracy is 79 %, with PCG64's raw words and a fixed
     seed, so every machine has the same rows; the first rows of a longer table are a shorter one.
