@@ -291,21 +291,22 @@ class Search:
         """Where the family next chooses other sizes: it may leak less there than before."""
         if self.sizes is None or self.good is None:
             return
+
+        def nearest(low: float, high: float) -> float:
+            return self.scale.candidate(self.scale.loss(mean(low, high)), risky=False)
+
         low, far = self.good, min(AHEAD * self.good, self.scale.risky)
         for _ in range(SWITCHES):
             before, high = self.sizes(low), far
             if self.scale.risky < self.scale.safe or self.sizes(high) == before:
                 return
-            _, low = halve(self._same_sizes(before), low, high, middle=self._candidate, close=self.scale.closed)
+            _, low = halve(self._same_sizes(before), low, high, middle=nearest, close=self.scale.closed)
             yield low
 
     def _same_sizes(self, before: tuple[int, ...]) -> Callable[[float], bool]:
         assert self.sizes is not None
         sizes = self.sizes
         return lambda value: sizes(value) == before
-
-    def _candidate(self, low: float, high: float) -> float:
-        return self.scale.candidate(self.scale.loss(mean(low, high)), risky=False)
 
     def _judge(self, value: float) -> None:
         self.judged += 1

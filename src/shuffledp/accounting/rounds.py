@@ -372,10 +372,13 @@ class Rounds(Guarantee):
         )
 
     def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        def divergence(order: float) -> float:
+            return sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts)
+
         basic = sum(rounds * part.epsilon_at_most(delta=delta / self.rounds) for part, rounds in self.parts)
         rows = [
             Row("upper", basic, "basic composition of the rounds"),
-            Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+            Row("upper", renyi.best_epsilon(divergence, delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
             Row("upper", bound.upper, self.method),
             Row("lower", bound.lower, "explicit pairs, composed"),
         ]
@@ -385,12 +388,6 @@ class Rounds(Guarantee):
         ]
         known, skipped = self.parts[0][0].beside(self, delta, bound) if len(self.parts) == 1 else ([], ())
         return [*rows, *known], skipped
-
-    def _by_renyi(self, delta: float) -> float:
-        """The best epsilon from Renyi divergences at a few orders."""
-        return renyi.best_epsilon(
-            lambda order: sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts), delta
-        )
 
 
 def _optimistic(part: Round, rounds: int, spacing: float) -> list[Composition]:

@@ -155,50 +155,42 @@ class SumsScan:
 
 
 class SumsProduct:
-    """The product of two independent sums' pairs, by their loss distributions."""
+    """The product of two independent sums' pairs, by their loss distributions; knots are chosen by
+    what is ``likely``.
+    """
 
     def __init__(self, first: BitCurve, second: BitCurve, likely: BitDataset, ceiling: float) -> None:
-        self.sides = first, second
-        self.likely = likely  # where the knots are chosen
-        self.ceiling = ceiling
+        orders = likely, likely.swapped()
 
-    @cached_property
-    def _rough(self) -> _Grid:
-        return _Grid(self, ROUGH_GAP, PER_DEVIATION_ROUGHLY)
+        def larger(epsilons: Floats) -> Floats:
+            return np.asarray(np.max([order.bounds(epsilons)[1] for order in orders], axis=0))
 
-    @cached_property
-    def _fine(self) -> _Grid:
-        return _Grid(self, SOLVE_GAP, PER_DEVIATION)
+        self.sides, self.larger, self.ceiling = (first, second), larger, ceiling
+        self._grids: dict[bool, _Grid] = {}
 
     def deltas(self, epsilons: Floats, end: End, gap: float) -> Floats:
         """One end of delta at every epsilon >= 0."""
-        return (self._rough if gap >= ROUGH_GAP else self._fine).composition(end).deltas(epsilons, end)
-
-
-def _thinned(knots: Floats, per_deviation: int) -> Floats:
-    """Every knot up to five typical losses, then every second: far out delta is small."""
-    place = np.arange(knots.size)
-    kept = (knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])
-    return np.asarray(knots[kept])
+        rough = gap >= ROUGH_GAP
+        if rough not in self._grids:
+            self._grids[rough] = _Grid(
+                self, *((ROUGH_GAP, PER_DEVIATION_ROUGHLY) if rough else (SOLVE_GAP, PER_DEVIATION))
+            )
+        return self._grids[rough].composition(end).deltas(epsilons, end)
 
 
 class _Grid:
     """The product on one grid of losses."""
 
     def __init__(self, product: SumsProduct, gap: float, per_deviation: int) -> None:
-        self.sides, self.gap = product.sides, gap
-        orders = product.likely, product.likely.swapped()
-
-        def larger(epsilons: Floats) -> Floats:
-            return np.asarray(np.max([order.bounds(epsilons)[1] for order in orders], axis=0))
-
+        self.sides, self.gap, larger = product.sides, gap, product.larger
         typical = max(float(np.sqrt(2.0 * np.pi) * larger(np.zeros(1))[0]), LEAST_TYPICAL)
         self.spacing = typical / per_deviation
-        self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
-        if self.knots[-1] > LARGEST_INDEX:  # losses of very different sizes
-            self.spacing *= float(self.knots[-1]) / LARGEST_INDEX
-            self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
-        self.knots = _thinned(self.knots, per_deviation)
+        knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
+        if knots[-1] > LARGEST_INDEX:  # losses of very different sizes
+            self.spacing *= float(knots[-1]) / LARGEST_INDEX
+            knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
+        place = np.arange(knots.size)  # beyond five typical losses every second will do: delta is small
+        self.knots = knots[(knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])]
         self._bands: dict[BitCurve, tuple[Floats, Floats]] = {}
         self._composed: dict[End, Composition] = {}
 

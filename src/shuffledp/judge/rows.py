@@ -270,11 +270,6 @@ def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Arr
     return _floats(values), np.sqrt(_floats([variance / contrast**2 for variance in variances])), limits
 
 
-def _too_few(variance: Fraction, of_nobody: Fraction) -> bool:
-    """Whether votes vary too little for a normal law; ``of_nobody``: without holders."""
-    return variance < FEW or (of_nobody < FEW and variance < MANY)
-
-
 def signed_counts(
     votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw
 ) -> tuple[Array, Array, Limits]:
@@ -303,7 +298,7 @@ def signed_counts(
     few = []
     for base, slope, c in zip(bases, slopes, held, strict=True):
         there, nobody = max(base + slope * c, Fraction(0)) * hit**2, max(base, Fraction(0)) * hit**2
-        few.append(_too_few(there, nobody))
+        few.append(there < FEW or (nobody < FEW and there < MANY))  # too few for a normal law
 
     def limits(tail: float) -> tuple[Array, Array]:
         half = float(1 / hit)  # of the votes cast, for and against change together

@@ -35,10 +35,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     >>> law_of(KRR(k=2, epsilon0=1.0))
     {'type': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
     """
-    if isinstance(randomizer, VotingCheckIn):
-        return law_of(randomizer.check_in)
-    if isinstance(randomizer, OneLevel):
-        return law_of(randomizer.one_of)
+    randomizer = _counted(randomizer)
     if isinstance(randomizer, CheckIn):
         own = {"probability": randomizer.probability, "of": law_of(randomizer.randomizer)}
         return _wrapped("check-in", randomizer, own)
@@ -58,6 +55,13 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     explicit = randomizer.explicit
     parameters = {each: _plain(getattr(explicit, each)) for each in family.parameters}
     return {"type": family.law, **parameters, "integers": [str(each) for each in explicit.integers]}
+
+
+def _counted(randomizer: Any) -> Any:
+    """The wrapper whose reports are counted, or the randomizer itself."""
+    if isinstance(randomizer, VotingCheckIn):
+        return randomizer.check_in
+    return randomizer.one_of if isinstance(randomizer, OneLevel) else randomizer
 
 
 def _plain(value: Any) -> Any:
@@ -122,12 +126,9 @@ def scaled(randomizer: Any, factor: float) -> Any:
     >>> scaled(OneOf([RR(epsilon0=1.0), RR(epsilon0=2.0)]), 0.5).epsilon0
     1.0
     """
+    randomizer = _counted(randomizer)
     if isinstance(randomizer, MessageLaw):
         return None
-    if isinstance(randomizer, VotingCheckIn):
-        return scaled(randomizer.check_in, factor)
-    if isinstance(randomizer, OneLevel):
-        return scaled(randomizer.one_of, factor)
     if isinstance(randomizer, CheckIn):
         return CheckIn(scaled(randomizer.randomizer, factor), probability=randomizer.probability)
     if isinstance(randomizer, OneOf):

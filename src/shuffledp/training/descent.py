@@ -434,13 +434,10 @@ class ShuffledSGD:
 
     def _taken(self, source: Source) -> Iterator[NDArray[np.intp]]:
         """The batches of one epoch."""
-        places = self._places(source)
+        places = permutation(source, self.elements) if self.order == "permuted" else np.arange(self.elements)
         if self.noise_from == "batch":
             return (np.arange(place * self.batch, min((place + 1) * self.batch, self.n)) for place in places)
         return (places[start : start + self.batch] for start in range(0, self.n, self.batch))
-
-    def _places(self, source: Source) -> NDArray[np.intp]:
-        return permutation(source, self.elements) if self.order == "permuted" else np.arange(self.elements)
 
     def _rate(self, radius: float) -> float:
         """radius / (G sqrt(steps)), G^2 the mean square length of a report: the usual choice."""
