@@ -1,6 +1,4 @@
-"""What families declare is true, nothing can be declared twice, and one from outside the package
-works wherever ours do.
-"""
+"""What families declare is true and declared once; one from outside works like ours."""
 
 from __future__ import annotations
 

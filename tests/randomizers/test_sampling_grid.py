@@ -88,9 +88,7 @@ def test_laplace_on_the_grid_keeps_its_pure_guarantee(epsilon0: float) -> None:
 
 @pytest.mark.parametrize("ideal", IDEALS, ids=str)
 def test_the_grid_costs_next_to_nothing(ideal: Laplace | Gaussian) -> None:
-    """Upper ends on the grid and in the continuum agree to one per cent where both have one theorem,
-    the blanket; and the atoms keep all mass.
-    """
+    """On the grid and off it upper ends agree to 1 % under the blanket; atoms keep all mass."""
     law = ideal.realised
     assert law.gamma == pytest.approx(ideal.gamma, rel=1e-2)
     for end in ("upper", "lower"):

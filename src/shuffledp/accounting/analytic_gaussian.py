@@ -75,5 +75,5 @@ def _ratio(sigma: float, sensitivity: float) -> float:
 
 def _check_sensitivity(value: float) -> float:
     return check_positive(
-        "sensitivity", value, remedy="It is the most that one user's data can move the answer, in the Euclidean norm."
+        "sensitivity", value, remedy="It is the most that one person's data can move the answer, in the Euclidean norm."
     )

@@ -102,7 +102,7 @@ def calibrate(
         "honest_share",
         honest_share,
         one=True,
-        remedy="It is the share of the users who follow the protocol; 1 means all.",
+        remedy="It is the share of the people who follow the protocol; 1 means all.",
     )
 
     def plan(randomizer: Randomizer, users: int, times: int) -> Guarantee:

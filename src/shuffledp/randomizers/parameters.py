@@ -73,7 +73,9 @@ def check_values(values: ArrayLike, k: int) -> NDArray[Any]:
     >>> check_values([0, 2], 3).tolist()
     [0, 2]
     """
-    return check_indices("values", values, k, remedy=f"Number the categories 0 to {k - 1}, one whole number per user.")
+    return check_indices(
+        "values", values, k, remedy=f"Number the categories 0 to {k - 1}, one whole number per person."
+    )
 
 
 def check_indices(name: str, given: ArrayLike, k: int, *, remedy: str) -> NDArray[Any]:
@@ -111,7 +113,9 @@ def check_numbers(values: ArrayLike) -> NDArray[np.float64]:
     >>> check_numbers([0, 0.5]).tolist()
     [0.0, 0.5]
     """
-    remedy = "Give one number per user, scaled to [0, 1]; decide beforehand what to do with missing and extreme values."
+    remedy = (
+        "Give one number per person, scaled to [0, 1]; decide beforehand what to do with missing and extreme values."
+    )
     array = _vector("values", values, remedy)
     if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
         raise InvalidInput(f"values must be numbers, got an array of {array.dtype}. {remedy}")

@@ -86,7 +86,7 @@ class BitLaw:
         return BitLaw(self.not_q, self.not_p, self.q, self.p, self.down, self.up, self.doubt)
 
 
-CHANCES = "p and q are the chances that a user's own bit and another bit are sent as 1, with q below p."
+CHANCES = "p and q are the chances that a person's own bit and another bit are sent as 1, with q below p."
 
 
 class UnaryEncoding(SupportRandomizer):

@@ -447,7 +447,7 @@ class ShuffledSGD:
         return radius / (length * math.sqrt(self.updates * self.epochs))
 
     def _rows(self, name: str, values: ArrayLike) -> Floats:
-        remedy = f"Give one row of {self.dimension} numbers per user."
+        remedy = f"Give one row of {self.dimension} numbers per person."
         try:
             rows = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):

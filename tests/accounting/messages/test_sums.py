@@ -1,6 +1,4 @@
-"""Sums and counts: +1 and -1 messages, mixed shares and noise in parts, against all that a handful of
-people may send.
-"""
+"""+1 and -1 messages, mixed shares, noise in parts: against all that a few may send."""
 
 import math
 from itertools import permutations, product

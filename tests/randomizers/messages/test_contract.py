@@ -1,6 +1,4 @@
-"""What every law of several messages keeps to: it is written down with its integers and read again, and
-bad parameters are refused.
-"""
+"""Every law of several messages is written and read with its integers; bad ones are refused."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from shuffledp.randomizers.wrappers.wrapper import (
 )
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 
-CHANCE = "It is the probability with which a user takes part; 1 asks everybody, and needs no check-in."
+CHANCE = "It is the probability with which a person takes part; 1 asks everybody, and needs no check-in."
 
 
 @dataclass(frozen=True, slots=True)

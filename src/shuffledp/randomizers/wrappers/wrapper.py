@@ -185,9 +185,9 @@ class Wrapper(Randomizer):
     def _columns(self, values: ArrayLike) -> list[NDArray[Any]]:
         """The answers to each part, from rows of them or their numbers in ``table``."""
         remedy = (
-            f"Give one row per user, with {self.width} answers in it"
+            f"Give one row per person, with {self.width} answers in it"
             if self.width > 1
-            else "Give one answer per user, as the randomizer inside takes them"
+            else "Give one answer per person, as the randomizer inside takes them"
         )
         try:
             array = np.asarray(values)
