@@ -394,7 +394,8 @@ class Unmixed(VotingRandomizer):
         reports = self.check_reports(self.inner.randomize(values, rng=source_of(rng)))
         if len(reports) != len(np.asarray(values)):
             raise InvalidInput(
-                f"randomize must send {len(np.asarray(values))} reports for as many values, got {len(reports)}."
+                f"randomize must send one report for each of {len(np.asarray(values))} values, got {len(reports)} from "
+                f"{self.inner!r}."
             )
         return reports.astype(self.form.dtype)
 
