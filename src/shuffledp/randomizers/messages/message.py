@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_probability
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import check_between, check_epsilon0, check_values, checked
-from shuffledp.randomizers.randomizer import MOST_TRIED, Atoms, End, Form, GroupLaw, Ints, Opened, Randomizer, Reporting
+from shuffledp.randomizers.randomizer import MOST_TRIED, Atoms, End, Form, GroupLaw, Ints, Randomizer, Reporting
 from shuffledp.randomizers.support import bits_for, chunks, histogram
 from shuffledp.sampling import WORD, Rng, Source, source_of
 from shuffledp.sampling.tables import ratio_of
@@ -125,17 +125,21 @@ class MessageLaw(Randomizer, Reporting):
         messages = self.check_reports(reports).ravel()
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
 
+    @property
+    def by_message(self) -> bool:
+        return True
+
     def of_people(self, tally: Ints, people: int) -> Ints:
-        """The ``tally`` of handed-on messages as that of ``people``: some may be added."""
+        """The shuffler may have added messages."""
         return np.concatenate([np.array([people * self.messages], dtype=np.int64), tally[1:]])
 
-    def opened(self, tally: Ints) -> Opened:
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
         people, left = divmod(int(tally[0]), self.messages)
         if left:
             raise InvalidInput(
                 f"messages must be {self.messages} of each person, got {int(tally[0]):,}. Count whole reports."
             )
-        return Opened(people, tally[:0], tally[1:])
+        return people, tally[:0], tally[1:]
 
 
 def check_coin(name: str, remedy: str) -> Callable[[object], float]:

@@ -123,7 +123,7 @@ class SplitShares(SharedNoise):
 
     def total(self, tally: Ints) -> int:
         """What numbers and noise add up to, within what so many people can; or refused."""
-        people, _, (low, high), _ = self.opened(tally)
+        people, _, (low, high) = self.opened(tally)
         if people > self.most_people:
             raise InvalidInput(
                 f"people must be at most {self.most_people:,} for these share_bits, got {people:,}. Use more."
