@@ -202,7 +202,7 @@ def test_outside_its_conditions_it_says_nothing() -> None:
         delta_printed(50, 10, 2.0, 80, 0.1)
     with pytest.raises(DoesNotApply, match="k must be at most 1e100"):
         delta_printed(50, 10**400, 2.0, 8, 0.1)
-    for epsilon0, n0, match in ((2.0, -1, "n0 must be at least 0"), (60.0, 1, "epsilon0 must be at most 50")):
+    for epsilon0, n0, match in ((2.0, -1, "n0 must be at least 0"), (60.0, 1, r"epsilon0 must lie in \[1e-12, 50\]")):
         with pytest.raises(InvalidInput, match=match):
             delta_corrected(50, 10, epsilon0, n0, 0.1)
 
