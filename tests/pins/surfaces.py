@@ -120,7 +120,6 @@ CHAPTERS = {
         histogram {CITY} {BUDGET} --out city
         quiet: mean {AGE} {BUDGET} --out mean
         verify city/page.html --ledger budget.sqlite
-        text: verify city/page.html --details
         text: verify mean/estimates.json --seconds 0
         text: verify forged.json
         text: verify people.csv

@@ -1,5 +1,5 @@
-"""The command audit: the code that runs, attacked many times, against the guarantee that is
-printed. And poison: people who cheat, tried against a design.
+"""The command audit privacy: the code that runs, attacked many times, against the guarantee that is
+printed. And audit poisoning: people who cheat, tried against a design.
 """
 
 from __future__ import annotations
@@ -37,13 +37,7 @@ ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one ro
         *(each for each in SETUP if each[0] not in ELSEWHERE),
         option("delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.", read_number),
         option("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.", read_count, default=RUNS),
-        option(
-            "confidence",
-            QUESTION,
-            f"The confidence of the empirical bound: {CONFIDENCE:g}.",
-            read_number,
-            default=CONFIDENCE,
-        ),
+        option("confidence", QUESTION, "Confidence of the empirical bound: 0.95.", read_number, default=CONFIDENCE),
         option(
             "seconds", QUESTION, f"Stop after this long: {SECONDS:g}.", read_number, metavar="SECONDS", default=SECONDS
         ),

@@ -40,11 +40,7 @@ LIMITS = {
 EPSILON = option("epsilon", QUESTION, "The epsilon to test.", read_number, default=...)
 ENDS = [
     option(
-        "between",
-        QUESTION,
-        "Two inputs of the target, such as 0 1; if left out, the worst two.",
-        tuple[float, float],
-        metavar="A B",
+        "between", QUESTION, "Two inputs of the target, instead of the worst two.", tuple[float, float], metavar="A B"
     ),
     option("proven", ANSWER, "Prove both ends again in ball arithmetic, for one round (needs python-flint).", bool),
     BOUND,
@@ -216,15 +212,11 @@ def explain(setup: Setup, delta: float) -> None:
     f"{KRR} --epsilon0 4 --n 10000 --bound feldman-2020-clones-exact --bound balle-2019-bennett-krr",
     options=[
         option("first", QUESTION, "The first epsilon; if left out, 0.", read_number, called="from"),
-        option(
-            "last", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.", read_number, called="to"
-        ),
+        option("last", QUESTION, f"Last epsilon; if left out, where delta is {FAR_DELTA:g}.", read_number, called="to"),
         option("points", QUESTION, f"How many epsilons; if left out, {ROWS}.", read_count),
         PLOT,
         CSV,
-        option(
-            "bound", QUESTION, f"Also what this published bound says; {LISTED} May be given several times.", list[str]
-        ),
+        option("bound", QUESTION, f"Also show this published bound; {LISTED} May be repeated.", list[str]),
         LATEX,
     ],
 )

@@ -40,23 +40,10 @@ CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "r
     options=[
         option("delta", QUESTION, "Compare epsilons at this delta.", read_number),
         option("epsilon", QUESTION, "Or compare deltas at this epsilon.", read_number),
-        option(
-            "patience",
-            QUESTION,
-            f"How long a bound may take: {PATIENCE:g}, or inf.",
-            read_number,
-            metavar="SECONDS",
-            default=PATIENCE,
-        ),
+        option("patience", QUESTION, "Seconds that a bound may take, or inf.", read_number, default=PATIENCE),
         PLOT,
         CSV,
-        option(
-            "also",
-            QUESTION,
-            "A Python file with bounds of your own, which is run; may be given several times.",
-            list[Path],
-            metavar="FILE",
-        ),
+        option("also", QUESTION, "Python file with bounds of your own, which is run. May be repeated.", list[Path]),
         LATEX,
     ],
 )

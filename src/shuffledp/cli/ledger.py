@@ -98,12 +98,7 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     f"budget.sqlite --last {'5e' * 32}",
     options=[
         FILE,
-        option(
-            "last",
-            QUESTION,
-            "A record that must be there: its seal, as a page or a copy of the ledger states it.",
-            metavar="SEAL",
-        ),
+        option("last", QUESTION, "Seal of a record that must be there, from a page or a copy of the ledger."),
         JSON,
     ],
 )

@@ -145,7 +145,11 @@ def option(
     ``default`` is ... must be given.
     """
     parser = kind if inspect.isfunction(kind) else None
-    more: dict[str, Any] = {"parser": parser, "metavar": metavar or METAVARS.get(kind), "show_default": False}
+    more: dict[str, Any] = {
+        "parser": parser,
+        "metavar": metavar or METAVARS.get(kind, "NUMBER" if parser else None),
+        "show_default": False,
+    }
     flag = f"--{called or name.replace('_', '-')}"
     return _parameter(name, typer.Option(..., flag, help=meaning, rich_help_panel=panel, **more), parser, kind, default)
 
@@ -224,27 +228,16 @@ def _read(each: Declared, text: Any) -> Any:
 SOURCES = argument("source", "FILE...", "A CSV, Parquet or Arrow file, or - for standard input.", list[str])
 COLUMN = option("column", TABLE, "Column to ask about; not needed if the table has only one.")
 COLUMNS = option(
-    "column", TABLE, "Column to ask about, repeated for a crosstab; not needed if the table has only one.", list[str]
+    "column", TABLE, "Column to ask about, repeated for a crosstab; not needed for a table of one.", list[str]
 )
 SPARK = "Run it on Spark: spark for this machine, or the address of a cluster, such as spark://host:7077."
 ENGINE_OPTIONS = [
     option("engine", ENGINE, f"{SPARK} FILE may then be several tables, folders or patterns.", metavar="ADDRESS"),
-    option(
-        "work",
-        ENGINE,
-        "Shared folder for Spark's reports. If it holds a finished draw, the run resumes from it. If left out, a "
-        "folder beside --out, removed at the end.",
-        metavar="FOLDER",
-    ),
+    option("work", ENGINE, "Shared folder for Spark's reports, kept so that a killed run resumes.", metavar="FOLDER"),
 ]
 DESIGN = option("design", QUESTION, "What `shuffledp stage design` wrote.", Path, default=...)
 AGREED = option("design", QUESTION, "The agreed design; if left out, the files are trusted.", Path)
-MOST_EPSILON0 = option(
-    "most_epsilon0",
-    QUESTION,
-    "Refuse a design whose single report says more than this, whatever it promises.",
-    read_number,
-)
+MOST_EPSILON0 = option("most_epsilon0", QUESTION, "Refuse a design with a larger epsilon0.", read_number)
 CERTIFY = option("certify", QUESTION, "Refuse a design whose noise does not keep its promise.", bool)
 DELTA = option("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.", read_number, default=...)
 SEED = option("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.", read_count)

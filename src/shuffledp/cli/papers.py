@@ -165,8 +165,7 @@ def _describe(bound: "Published") -> None:
         option(
             "gowalla",
             QUESTION,
-            "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
-            "Without it the cities are made up.",
+            "SNAP's loc-gowalla_totalCheckins.txt or its .gz, instead of made-up cities.",
             metavar="FILE",
         ),
         option("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER", default=FOLDER),

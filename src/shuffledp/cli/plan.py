@@ -1,5 +1,5 @@
-"""The command plan: which mechanism for a question, and what error to expect. And studio: the
-planner as a page on this machine.
+"""The command plan: which mechanism for a question, and what error to expect. With
+--web, the planner as a page on this machine.
 """
 
 import math
@@ -53,11 +53,7 @@ PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
         *declared(Searched, only=SEARCHED),
         option("n", QUESTION, "How many people report.", read_count),
         option(
-            "categories",
-            QUESTION,
-            "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
-            read_sizes,
-            metavar="COUNT",
+            "categories", QUESTION, "Number of categories, or bins; of a crosstab, 4x3.", read_sizes, metavar="COUNT"
         ),
         PLOT,
         LATEX,

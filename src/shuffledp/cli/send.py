@@ -1,4 +1,4 @@
-"""The command send: a report, or those of a table, to a collection over the network."""
+"""The command survey send: a report, or those of a table, to a collection over the network."""
 
 import sys
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ import typer
 
 from shuffledp.cli import options, questions, show
 from shuffledp.cli.app import Given, command
-from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, option
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, is_typed, option
 from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.show import bars, patiently
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.release.options import WeekOptions
 
 if TYPE_CHECKING:
@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 DEVICE = "This device"
 LONGEST_LINE = 10_000  # letters of an answer on standard input
 ONE = [
-    option(
-        "value",
-        QUESTION,
-        "The answer, or one for each column of a crosstab; - reads it from standard input, and leaves it in no list of "
-        "processes.",
-        list[str],
-        metavar="TEXT",
-    ),
+    option("value", QUESTION, "Answer, once for each column of a crosstab; - asks for it.", list[str], metavar="TEXT"),
     option("code", QUESTION, "The invitation, if the collection asks for one.", metavar="CODE"),
 ]
 MANY = [
@@ -58,7 +51,7 @@ MANY = [
         option(
             "outbox",
             DEVICE,
-            "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
+            "Where reports wait; if left out, ~/.local/state/shuffledp/outbox.",
             Path,
             metavar="FOLDER",
         ),
@@ -201,9 +194,9 @@ def _many(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | 
 
 def _check_absent(given: dict[str, Any], options: Sequence[Given], beside: str) -> None:
     """Refuse options of the other way to send."""
-    for name, parameter in options:
-        if given[name] not in (None, False, []):
-            flag = parameter.annotation.__metadata__[0].param_decls[0]
+    for name, _ in options:
+        if is_typed(given[name]):
+            flag = "--table" if name == "source" else Argument.of(name).typed
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 
 

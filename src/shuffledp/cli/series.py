@@ -47,13 +47,7 @@ LEDGER = option("ledger", SERIES, "Where the ledger of the series is now, if it 
     "ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
     options=[
         argument("folder", "FOLDER", "The folder of the series; it must not exist yet."),
-        option(
-            "design",
-            QUESTION,
-            "What `shuffledp stage design` wrote, with --rounds for the number of weeks.",
-            Path,
-            default=...,
-        ),
+        option("design", QUESTION, "Design whose --rounds is the number of weeks.", Path, default=...),
         option("weeks", QUESTION, "The number of weeks, to compare with the design's.", read_count),
         option("name", SERIES, "Its name; if left out, that of the folder."),
         option("by", TABLE, "For a crosstab: follow shares within the groups of this column."),

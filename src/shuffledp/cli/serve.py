@@ -1,4 +1,4 @@
-"""The command serve: a collection that is open to the network."""
+"""The command survey serve: a collection that is open to the network."""
 
 import json
 import sys
@@ -36,53 +36,22 @@ def _between(least: float, most: float, kind: Callable[[str], float]) -> Callabl
     "study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem --tls-key key.pem",
     options=[
         argument("collection", "COLLECTION", "The collection.json that shuffledp survey new wrote."),
-        option(
-            "store",
-            QUESTION,
-            "Where envelopes wait; created if nothing is there. Several shufflers share postgresql://user@host/name.",
-            default=...,
-            metavar="FILE",
-        ),
+        option("store", QUESTION, "File for envelopes, or postgresql://user@host/name.", default=..., metavar="FILE"),
         option("codes", QUESTION, "The hashes of the invitations, if the survey has some.", Path),
-        option(
-            "token",
-            QUESTION,
-            "The token for close and fetch, created if nothing is there; if left out, beside the store.",
-            Path,
-        ),
+        option("token", QUESTION, "Token for close and fetch; if left out, beside the store.", Path),
         option("host", LISTENING, "The address to listen at.", metavar="ADDRESS", default="127.0.0.1"),
-        option(
-            "port",
-            LISTENING,
-            "The port; 0 takes one that is free.",
-            _between(0, 65_535, read_count),
-            metavar="PORT",
-            default=8000,
-        ),
+        option("port", LISTENING, "Port; 0 takes a free one.", _between(0, 65_535, read_count), default=8000),
         option("tls_cert", LISTENING, "A certificate, in PEM.", Path),
         option("tls_key", LISTENING, "Its key, in PEM.", Path),
         option(
             "rate",
             LIMITS,
-            "Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
+            "Requests per second of an address; 0: no limit.",
             _between(0, 1e9, read_number),
-            metavar="NUMBER",
             default=50.0,
         ),
-        option(
-            "connections",
-            LIMITS,
-            "Connections at a time, at most half of them of one address.",
-            _between(1, 1_000_000, read_count),
-            metavar="COUNT",
-            default=1000,
-        ),
-        option(
-            "behind_proxy",
-            LIMITS,
-            "Limit the rate of the last address in X-Forwarded-For. Use it only behind a proxy that sets it.",
-            bool,
-        ),
+        option("connections", LIMITS, "Connections at a time.", _between(1, 1_000_000, read_count), default=1000),
+        option("behind_proxy", LIMITS, "Limit the last address in X-Forwarded-For, behind a proxy that sets it.", bool),
         option("as_json", ANSWER, "Print one JSON object when it listens.", bool, called="json"),
     ],
 )

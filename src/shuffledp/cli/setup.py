@@ -205,26 +205,11 @@ def _typed(each: Parameter) -> Given:
 SETUP = [
     option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}."),
     *map(_typed, parameters().values()),
-    option(
-        "design",
-        ONE_REPORT,
-        "What `shuffledp stage design` wrote, in place of a randomizer: its law, and without --n its people.",
-        Path,
-    ),
+    option("design", ONE_REPORT, "File of `shuffledp stage design`, instead of a randomizer.", Path),
     option("n", EVERYONE, f"{USERS[0].upper()}{USERS[1:]}.", read_count),
     *declared(Promised, Rounds, only=("honest", "rounds")),
-    option(
-        "adversary",
-        EVERYONE,
-        "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers.",
-        default="shuffled",
-    ),
-    option(
-        "view",
-        EVERYONE,
-        "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits.",
-        default="reports",
-    ),
+    option("adversary", EVERYONE, "shuffled, or weak or strong, who see more.", default="shuffled"),
+    option("view", EVERYONE, "What is released: reports, or sums of their bits.", default="reports"),
     JSON,
 ]
 # Those who look for a randomizer by name find the plainest first. A test sees that none is missing.

@@ -1,5 +1,5 @@
-"""The commands design, encode, shuffle and analyze: the same as in one go, for clients, shuffler
-and analyst apart. And example: data to try them on.
+"""The commands stage design, encode, shuffle and analyze: the same as in one go, for clients,
+shuffler and analyst apart. And example: data to try them on.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""The commands survey new, invite, search and next, of an organizer before anybody reports, and
-in a search between its levels; status, close and fetch, which ask the shuffler; and open: what it
+"""The commands survey new, invite and next, of an organizer before anybody reports, and in a
+search between its levels; status, close and fetch, which ask the shuffler; and open: what it
 released, opened and published.
 """
 
@@ -67,12 +67,7 @@ def _shown(seconds: int) -> str:
         option("shuffler", QUESTION, "Where reports will be collected.", default=..., metavar="URL"),
         options.FOLDER,
         option("text", QUESTION, "What people are asked, in a line.", metavar="TEXT"),
-        option(
-            "round",
-            QUESTION,
-            "Which of the design's rounds this is: 1. Each has a folder and a key of its own.",
-            read_count,
-        ),
+        option("round", QUESTION, "Which round of the design this is: 1.", read_count),
         option("codes", QUESTION, "Take a report only with an invitation code.", bool),
         option("opens", WHEN, "Take no report before that.", moment, metavar="TIME"),
         option("closes", WHEN, "Take no report after that.", moment, metavar="TIME"),
@@ -244,18 +239,11 @@ def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) ->
 SHUFFLER = "The shuffler"
 ASKED = [
     argument("url", "URL", "The shuffler's address.", str),
-    option(
-        "collection",
-        SHUFFLER,
-        "The collection.json that you know; if left out, the one that the shuffler names is believed.",
-        Path,
-    ),
+    option("collection", SHUFFLER, "Known collection.json; if left out, the shuffler is believed.", Path),
     option("ca", SHUFFLER, "Trust the certificates of these authorities, in PEM, and no others.", Path),
     JSON,
 ]
-TOKEN = option(
-    "token", SHUFFLER, "The token that `shuffledp survey serve` made; if left out, that in SHUFFLEDP_TOKEN.", Path
-)
+TOKEN = option("token", SHUFFLER, "Token of `shuffledp survey serve`; if left out, that in SHUFFLEDP_TOKEN.", Path)
 PLACE = "https://shuffle.example.org"
 
 
@@ -337,9 +325,7 @@ def fetch(
     return show.command(f"shuffledp survey open {quote(study)} {quote(str(out))} --out result", "Next: ")
 
 
-ON = option(
-    "engine", ENGINE, f"{SPARK} The analyst's key travels to its workers, and they must find FILE.", metavar="ADDRESS"
-)
+ON = option("engine", ENGINE, f"{SPARK} The analyst's key travels to its workers.", metavar="ADDRESS")
 
 
 @command(
@@ -353,19 +339,8 @@ ON = option(
         *declared(Budgeted),
         ON,
         *OUTPUT,
-        option(
-            "title",
-            ANSWER,
-            "A headline for the page; if left out, the question that people were asked.",
-            metavar="TEXT",
-        ),
-        option(
-            "series",
-            SERIES,
-            "Publish it as a week of this series, that of its round, instead of --out.",
-            Path,
-            metavar="FOLDER",
-        ),
+        option("title", ANSWER, "Headline for the page; if left out, what people were asked.", metavar="TEXT"),
+        option("series", SERIES, "Publish it as a week of this series, instead of --out.", Path, metavar="FOLDER"),
         PERIOD,
         JSON,
     ],

@@ -32,14 +32,10 @@ CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
     "result/estimates.json --json",
     "cities",
     options=[
-        argument(
-            "file", "FILE", "The page.html of a release, the estimates.json beside it, or the folder of a series."
-        ),
+        argument("file", "FILE", "Page, record (estimates.json) or folder of a series to verify."),
         option("ledger", QUESTION, "The ledger in which it was recorded, to compare with.", Path),
         option("seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.", read_number),
-        option(
-            "rewrite", ANSWER, "Write a new page of the same record, if the record holds.", Path, metavar="NEW.html"
-        ),
+        option("rewrite", ANSWER, "Write a new page of a record that holds.", Path, metavar="NEW.html"),
         JSON,
     ],
 )
