@@ -128,7 +128,7 @@ KINDS: Mapping[str, tuple[Any, str | None]] = {
     "words": (str, "LIST"),
     "ranges": (list[str], "LOW:HIGH"),
 }
-METAVARS: Mapping[Any, str | None] = dict(reversed([*KINDS.values()]))
+METAVARS: Mapping[Any, str | None] = {list[Path]: "FILE", **dict(reversed([*KINDS.values()]))}
 
 
 def option(
