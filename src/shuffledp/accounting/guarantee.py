@@ -269,10 +269,12 @@ class Guarantee(ABC):
         """delta against epsilon, with and without a shuffler, as a matplotlib figure; with a
         ``path`` it is also written there. See ``shuffledp.figures.draw_curve``.
         """
-        from shuffledp.figures.curve import draw_curve, save_curve  # loaded when called
+        from shuffledp.figures.curve import draw_curve, save  # loaded when called
 
         figure = draw_curve(self, epsilons=epsilons, delta=delta, title=title)
-        return figure if path is None else save_curve(figure, path)
+        if path is not None:
+            save(figure, path)
+        return figure
 
     def _method_at(self, epsilon: float) -> str:
         """The theorem behind the upper end at epsilon, where there are several."""
