@@ -51,8 +51,7 @@ tally are judged here alone.
 """
 
 from shuffledp.judge.effort import SECONDS
-from shuffledp.verify.check_ledger import KeptLedger
 from shuffledp.verify.outcomes import Check
 from shuffledp.verify.verification import BESIDE, Verification, verify
 
-__all__ = ["BESIDE", "SECONDS", "Check", "KeptLedger", "Verification", "verify"]
+__all__ = ["BESIDE", "SECONDS", "Check", "Verification", "verify"]

@@ -118,21 +118,16 @@ def check_comparison(record: Record, law: CountedLaw, measure: Mapping[str, Any]
     promise = _Promise.of(record, measure)
     errors, error = promise.curators(), promise.error(law)
     best, within = min(errors, key=lambda name: errors[name]), SAME * error + promise.rounding
-    sound = errors.get(curator.mechanism, math.inf) <= errors[best] * (1.0 + SAME)
+    expect, least = "error to expect with a", errors[best]
+    sound = errors.get(curator.mechanism, math.inf) <= least * (1.0 + SAME)
     return [
         named,
         equal("epsilon0 with a shuffler", shuffled.epsilon0, law.alone, "the design"),
         equal("mechanism with a shuffler", shuffled.mechanism, THIS, "the page"),
-        agree("error to expect with a shuffler", shuffled.stderr, error, "the law's variance", within=within),
+        agree(f"{expect} shuffler", shuffled.stderr, error, "the law's variance", within=within),
         equal("epsilon0 with a curator", curator.epsilon0, None, "users do not randomize"),
         holds("mechanism of a curator", curator.mechanism, best, f"the least of {len(errors)} known errors", sound),
-        agree(
-            "error to expect with a curator",
-            curator.stderr,
-            errors[best],
-            "the noise's own law",
-            within=2.0 * SAME * errors[best],
-        ),
+        agree(f"{expect} curator", curator.stderr, least, "the noise's own law", within=2.0 * SAME * least),
         *_check_alone(alone, promise),
     ]
 
@@ -209,13 +204,11 @@ def _sigma(epsilon: float, delta: float) -> float:
     def excess(log: float) -> float:
         s = math.exp(log)
         first, second = log_ndtr(0.5 / s - epsilon * s), epsilon + log_ndtr(-0.5 / s - epsilon * s)
-        return (
-            float(first + math.log(-math.expm1(min(second - first, -1e-300))) - math.log(delta))
-            if second < first
-            else -math.inf
-        )
+        if second >= first:
+            return -1e9
+        return max(float(first + math.log(-math.expm1(min(second - first, -1e-300))) - math.log(delta)), -1e9)
 
-    return math.exp(brentq(lambda log: max(excess(log), -1e9), -20.0, 40.0, xtol=1e-14, rtol=1e-14))
+    return math.exp(brentq(excess, -20.0, 40.0, xtol=1e-14, rtol=1e-14))
 
 
 def _count_error(law: CountedLaw, n: int) -> float:
@@ -401,12 +394,9 @@ def _local_delta(law: CountedLaw, epsilon: float, rounds: int) -> float:
     gain = -np.expm1(np.minimum(epsilon - net * float(law.implied), 0.0))
     found = 0.0
     for kind in law.blankets:
-        less, more = (
-            sum((there for _, there, back in kind if (there - back) * side > 0), Fraction(0)) for side in (-1, 1)
-        )
-        found = max(
-            found, float(_repeated(np.array([float(less), float(1 - less - more), float(more)]), rounds) @ gain)
-        )
+        less, more = (sum(there for _, there, back in kind if (there - back) * side > 0) for side in (-1, 1))
+        once = np.array([float(less), float(1 - less - more), float(more)])
+        found = max(found, float(_repeated(once, rounds) @ gain))
     return found
 
 
