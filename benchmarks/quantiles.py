@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp import Poll, TreeDummies
+from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.domain import Bins
 from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.mechanisms.noise_search import fewest_dummies
 from shuffledp.mechanisms.tree import Tree
 from shuffledp.questions.quantile.cuts import cut_points
+from shuffledp.randomizers import TreeDummies
 from shuffledp.workload import Ranges
 
 RUNS = 200

@@ -4,7 +4,7 @@ the accountant says what that gives away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, final
@@ -21,6 +21,7 @@ from shuffledp.errors import (
     Argument,
     CertificateError,
     InvalidInput,
+    Refusal,
     check_count,
     check_delta,
     check_epsilon,
@@ -80,13 +81,13 @@ class Poll:
     rounds: int
     epsilon: float | None
     delta: float | None
-    given: Mapping[str, object]  # what was asked for, by name
+    given: tuple[tuple[str, object], ...]  # what was asked for, by name
 
     def __init__(
         self,
         question: str | Question,
         *,
-        n: int,
+        n: int | None = None,
         mechanism: str | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
@@ -105,6 +106,8 @@ class Poll:
             own = {name: terms.pop(name) for name in kind.field_names() if name in terms}
             check_needed(kind.of, own)
         asked, choices = kind.of(**own), {name: value for name, value in terms.items() if value is not None}
+        if n is None:
+            raise InvalidInput(Refusal("n must be given", "none", "It is how many people report, such as n=10_000."))
         n, honest = check_users(n, n if honest is None else honest, name=Argument("honest"))
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
         if delta is not None:
@@ -112,7 +115,7 @@ class Poll:
         epsilon = None if epsilon is None else check_epsilon(epsilon)
         target = {"n": n, "epsilon": epsilon, "delta": delta, "honest": honest, "rounds": check_rounds(rounds)}
         more = {"epsilon0": epsilon0, "randomizer": randomizer, "mechanism": mechanism, **choices, "view": view}
-        vars(self).update(target, question=asked, given={**own, **target, **more})
+        vars(self).update(target, question=asked, given=tuple({**own, **target, **more}.items()))
         hiding = self._hiding(mechanism, epsilon0, randomizer, view, choices)
         vars(self).update(mechanism=hiding, randomizer=hiding.law, epsilon0=hiding.law.epsilon0)
         if epsilon is not None and not self._keeps_promise(self.guarantee):
@@ -141,7 +144,7 @@ class Poll:
         """What was asked for, without what follows from it, such as the noise."""
         usual = {"honest": self.n, "rounds": 1, "view": "reports"}
         told = [repr(str(self.question))]
-        for name, given in self.given.items():
+        for name, given in self.given:
             value = getattr(self.question, name, given)
             if value is not None and not (name in usual and value == usual[name]):
                 told.append(f"{name}={brief(value)}")
@@ -293,7 +296,7 @@ class Poll:
         if held.shape != (size,) or held.min() < 0.0:
             got = f"{held.min():g}" if held.shape == (size,) else f"shape {held.shape}"
             raise InvalidInput(
-                f"counts must be {size} numbers of at least 0, got {got}. Give how many users hold each value."
+                f"counts must be {size} numbers of at least 0, got {got}. Give how many people hold each value."
             )
         return self.mechanism.predicted(self.question.weighed(size), held)
 
@@ -335,11 +338,11 @@ class Poll:
             remedy="It counts the reports that came; with none there is nothing to analyse.",
         )
         colluding = check_count(
-            "colluding", colluding, least=0, remedy="It counts the users whose reports hide nobody."
+            "colluding", colluding, least=0, remedy="It counts the people whose reports hide nobody."
         )
         if arrived > self.n:
             raise InvalidInput(
-                f"arrived must be at most n = {self.n}, got {arrived}. Each user sends one report per round."
+                f"arrived must be at most n = {self.n}, got {arrived}. Each person sends one report per round."
             )
         if colluding >= arrived:
             raise InvalidInput(
@@ -404,5 +407,5 @@ def check_held(counts: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError):
         held = np.array([np.nan])
     if not np.all(np.isfinite(held)):
-        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many users hold each value.")
+        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many people hold each value.")
     return held

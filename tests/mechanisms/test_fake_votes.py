@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from shuffledp import ShufflerDummies, UserFakes
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.exact_limits import FakeVotes, Votes
 from shuffledp.mechanisms.rows import TwoCoins
+from shuffledp.randomizers import ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.message import FakedValues
 from tests.mechanisms.simulation import ends, rows_of_votes
 

@@ -15,6 +15,7 @@ from shuffledp import RAPPOR, Poll, SubsetSelection, shuffle
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shuffler import SummedBag
+from shuffledp.randomizers import FiniteRandomizer
 from shuffledp.randomizers.matrix import Unmixed
 
 ENCODINGS = ["hadamard", "hash", "subset", "oue"]
@@ -152,7 +153,7 @@ TRUTH = np.array([500, 300, 40])
 
 
 @dataclass(frozen=True)
-class Own(sdp.FiniteRandomizer):
+class Own(FiniteRandomizer):
     """A stranger's."""
 
     def law(self) -> ArrayLike:

@@ -12,6 +12,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism
+from shuffledp.randomizers import ShufflerDummies, SignedUnits, UserFakes
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import Each, Ranges, Weights, Workload, below
@@ -23,9 +24,12 @@ CASES: dict[str, tuple[Any, Workload]] = {
     "krr": (sdp.KRR(k=4, epsilon0=2.0).realised, FOUR),
     "krr, little noise": (sdp.KRR(k=4, epsilon0=5.0).realised, FOUR),
     "hadamard": (sdp.Hadamard(k=4, epsilon0=2.0).realised, FOUR),
-    "fakes": (sdp.UserFakes(k=4, slots=1, chance=0.3), FOUR),
-    "dummies": (sdp.ShufflerDummies(k=4, center=28, left=HALF, right=HALF), FOUR),
-    "signed": (sdp.SignedUnits(honest=PEOPLE, decay=0.5, pairs=80, messages=24), Ranges(("yes",), ((1, 2),))),
+    "fakes": (UserFakes(k=4, slots=1, chance=0.3), FOUR),
+    "dummies": (ShufflerDummies(k=4, center=28, left=HALF, right=HALF), FOUR),
+    "signed": (
+        SignedUnits(honest=PEOPLE, decay=0.5, pairs=80, messages=24),
+        Ranges(("yes",), ((1, 2),)),
+    ),
     "levels": (OneLevel.of_sizes(sizes=(3, 4), epsilon0=3.0).realised, below((1, 2, 3))),
     "mean by krr": (sdp.KRR(k=5, epsilon0=2.0).realised, Weights.grid("mean", 4)),
 }

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp import KRR, OUE, InvalidInput, Poll, UserFakes
+from shuffledp import KRR, OUE, InvalidInput, Poll
 from shuffledp._types import Floats
 from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.design import Design
 from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.mechanisms.shares import ShareTest
 from shuffledp.questions.crosstab.question import CrosstabQuestion
+from shuffledp.randomizers import UserFakes
 from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import Margins
 from tests.mechanisms.simulation import counts_of, rows_of

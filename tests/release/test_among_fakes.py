@@ -18,6 +18,7 @@ from shuffledp.design import Design
 from shuffledp.engines.batch import BatchReporter, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
+from shuffledp.randomizers import UserFakes
 from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.stages import analyse, release_counts, shuffle
@@ -39,7 +40,7 @@ def table(tmp_path: Path) -> Path:
 
 def lightly() -> tuple[Poll, Design]:
     """A law that needs no calibration, with a promise that it keeps."""
-    law = sdp.UserFakes(k=3, slots=1, chance=0.3, epsilon0=6.0).realised
+    law = UserFakes(k=3, slots=1, chance=0.3, epsilon0=6.0).realised
     poll = Poll("histogram", categories=WAYS, n=2000, randomizer=law, delta=1e-6)
     return poll, Design.of(poll, epsilon=1.0)
 

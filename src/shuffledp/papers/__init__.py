@@ -34,7 +34,10 @@ FOUR = balle_2019, feldman_2020, koskela_2021, biswas_2023 = tuple(
 PAPERS = (*FOUR, *read_others())
 INSTEAD = {  # of papers without a bound here: their erratum, and what to use
     "feldman-2022": (9, "shuffledp-any; what 2-RR and 3-RR really leak is below it"),
-    "chen-2024": (15, "sdp.shuffle_groups for k-RR; for others there is no theorem about different epsilon0"),
+    "chen-2024": (
+        15,
+        "sdp.accounting.shuffle_groups for k-RR; for others there is no theorem about different epsilon0",
+    ),
 }
 
 

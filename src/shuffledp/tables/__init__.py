@@ -18,7 +18,7 @@ tallying         the same in one process: reports are added up as they are made,
 
 from __future__ import annotations
 
-from shuffledp.choices import Keep
+from shuffledp.schema import Keep
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted

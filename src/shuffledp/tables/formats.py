@@ -34,8 +34,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shuffledp.choices import Format
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
+from shuffledp.schema import Format
 from shuffledp.tables.cleaning import NO_NUMBER, check_encoding
 
 PARQUET, ARROW_FILE = b"PAR1", b"ARROW1"

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shuffledp.choices import Format
 from shuffledp.errors import InvalidInput
+from shuffledp.schema import Format
 from shuffledp.tables.cleaning import NO_NUMBER, Cleaning, as_texts
 from shuffledp.tables.formats import Table, first_bytes, open_table, readable
 from shuffledp.tables.people import FLAGS, names_people
