@@ -252,9 +252,9 @@ def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float,
 
     good, _ = halve(smaller_fits, good, bad, middle=geometric, close=within(DIGITS))
     for attempt in range(TRIES):
-        answer = _scaled(entry, good * (1.0 - DIGITS * attempt))
-        total = None if answer is None else composed([*earlier, *answer.mechanisms])
-        if total is not None and total.delta_at_most(epsilon=limit_epsilon) <= limit_delta:
+        if (answer := _scaled(entry, good * (1.0 - DIGITS * attempt))) is None:
+            continue
+        if composed([*earlier, *answer.mechanisms]).delta_at_most(epsilon=limit_epsilon) <= limit_delta:
             return replace(answer, epsilon=max(answer.guarantee.epsilon_at_most(delta=entry.delta), LEAST))
     return None
 

@@ -166,17 +166,17 @@ class Entry:
     @classmethod
     def from_json(cls, facts: object) -> Entry:
         """The entry of ``as_json``; every rule is checked again."""
-        whole = isinstance(facts, Mapping) and set(facts) - {SERIES} == FIELDS
-        if not whole or not all(isinstance(facts[name], list) for name in ("parts", "batches")):
+        known = facts if isinstance(facts, Mapping) else {}
+        if set(known) - {SERIES} != FIELDS or not all(isinstance(known[name], list) for name in ("parts", "batches")):
             rule = f"an entry must have {', '.join(sorted(FIELDS))}"
             raise InvalidInput(Refusal(rule, "something else", REMEDY))
-        for part in facts["parts"]:
+        for part in known["parts"]:
             if not isinstance(part, Mapping) or set(part) | {AT_MOST} != set(Part._fields):
                 rule = f"a part of an entry must have {', '.join(Part._fields[:-1])}"
                 raise InvalidInput(Refusal(rule, "something else", REMEDY))
-        turn = {SERIES: Turn.checked(facts[SERIES])} if SERIES in facts else {}
-        parts, batches = tuple(Part(**part) for part in facts["parts"]), tuple(facts["batches"])
-        return cls(**{**facts, **turn, "parts": parts, "batches": batches})
+        named: dict[str, Any] = {SERIES: Turn.checked(known[SERIES])} if SERIES in known else {}
+        named |= {"parts": tuple(Part(**part) for part in known["parts"]), "batches": tuple(known["batches"])}
+        return cls(**{**known, **named})
 
 
 def check_text(name: str, value: object) -> str:
@@ -185,17 +185,15 @@ def check_text(name: str, value: object) -> str:
     >>> check_text("population", "app-users")
     'app-users'
     """
-    rule = None
-    if not isinstance(value, str):
-        rule, got = "text", repr(value)
-    elif not value.strip() or value != value.strip():
-        rule, got = "text without spaces around it", repr(value)
-    elif len(value) > LONGEST or not value.isprintable():
-        rule, got = "printable and short", f"{value[:40]!r}{' ...' * (len(value) > 40)}"
-    if rule is not None:
-        remedy = f"Use a short line of text, such as 'app-users', of at most {LONGEST} printable characters."
-        raise InvalidInput(Refusal(f"{name} must be {rule}", got, remedy))
-    return value
+    rule, got = "text", repr(value)
+    if isinstance(value, str):
+        if value.strip() and value == value.strip() and len(value) <= LONGEST and value.isprintable():
+            return value
+        rule = "text without spaces around it"
+        if value.strip() and value == value.strip():
+            rule, got = "printable and short", f"{value[:40]!r}{' ...' * (len(value) > 40)}"
+    remedy = f"Use a short line of text, such as 'app-users', of at most {LONGEST} printable characters."
+    raise InvalidInput(Refusal(f"{name} must be {rule}", got, remedy))
 
 
 def check_digest(name: str, value: object) -> str:
