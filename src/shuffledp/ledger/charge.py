@@ -205,7 +205,7 @@ def refusal(book: Book, asked: Charge) -> OverLimit:
     delta = owner.limit_delta
     spent = min(composed(earlier).epsilon_at_most(delta=delta), owner.limit_epsilon) if earlier else 0.0
     would = composed([*earlier, *entry.mechanisms]).epsilon_at_most(delta=delta)
-    fitting = largest(earlier, entry, limit_epsilon=owner.limit_epsilon, limit_delta=delta)
+    fitting = largest(earlier, entry, owner)
     remedy = "Nothing of this kind fits any more."
     if fitting is not None:
         strengths = (rounded(part.law["epsilon0"], up=False, digits=5, zeros=False) for part in fitting.parts)
@@ -233,7 +233,7 @@ LEAST = 1e-12  # an epsilon that stands for 0, which no release promises
 MANY = 10_000  # more releases than anybody counts
 
 
-def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> Entry | None:
+def largest(earlier: Iterable[Mechanism], entry: Entry, owner: Population) -> Entry | None:
     """``entry`` with the largest epsilon0 found to fit, checked as a release would be; ``None`` if
     nothing does.
 
@@ -242,24 +242,27 @@ def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float,
     """
     earlier = list(earlier)
     harsh = harshest(earlier)
-    good, bad = SMALLEST, 1.0
-    if (first := _scaled(entry, good)) is None or not _fits(harsh, first, limit_epsilon, limit_delta):
-        return None
 
     def smaller_fits(factor: float) -> bool:
         smaller = _scaled(entry, factor)
-        return smaller is not None and _fits(harsh, smaller, limit_epsilon, limit_delta)
+        return smaller is not None and _fits(harsh, smaller, owner)
 
-    good, _ = halve(smaller_fits, good, bad, middle=geometric, close=within(DIGITS))
+    if not smaller_fits(SMALLEST):
+        return None
+    good, _ = halve(smaller_fits, SMALLEST, 1.0, middle=geometric, close=within(DIGITS))
     for attempt in range(TRIES):
-        if (answer := _scaled(entry, good * (1.0 - DIGITS * attempt))) is None:
-            continue
-        if composed([*earlier, *answer.mechanisms]).delta_at_most(epsilon=limit_epsilon) <= limit_delta:
+        answer = _scaled(entry, good * (1.0 - DIGITS * attempt))
+        if answer is not None and keeps([*earlier, *answer.mechanisms], owner):
             return replace(answer, epsilon=max(answer.guarantee.epsilon_at_most(delta=entry.delta), LEAST))
     return None
 
 
-def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> int:
+def keeps(mechanisms: Iterable[Mechanism], owner: Population) -> bool:
+    """Whether all of these together stay within the limit."""
+    return composed(mechanisms).delta_at_most(epsilon=owner.limit_epsilon) <= owner.limit_delta
+
+
+def more(earlier: Iterable[Mechanism], entry: Entry, owner: Population) -> int:
     """How many more releases like ``entry`` fit, one after the other; at most ``MANY``.
 
     Upper ends only, in doubling steps and then by bisection, to a hundredth. What is said to fit is
@@ -269,17 +272,15 @@ def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, li
     room = MOST_ROUNDS - sum(rounds for _, rounds in earlier)
     most = min(MANY, room // sum(part.rounds for part in entry.parts))
     harsh, good, bad = harshest(earlier), 0, 1
-    while bad <= most and _fits(harsh, entry, limit_epsilon, limit_delta, times=bad):
+
+    def fits(times: int) -> bool:
+        return _fits(harsh, entry, owner, times=times)
+
+    while bad <= most and fits(bad):
         good, bad = bad, min(2 * bad, most) if bad < most else most + 1
-    good, _ = halve(
-        lambda times: _fits(harsh, entry, limit_epsilon, limit_delta, times=times),
-        good,
-        bad,
-        middle=whole,
-        close=lambda good, bad: bad - good <= max(1, good // 100),
-    )
+    good, _ = halve(fits, good, bad, middle=whole, close=lambda good, bad: bad - good <= max(1, good // 100))
     for times in range(good, 0, -max(1, good // 100)):
-        if composed([*earlier, *_repeated(entry, times)]).delta_at_most(epsilon=limit_epsilon) <= limit_delta:
+        if keeps([*earlier, *_repeated(entry, times)], owner):
             return times
     return 0
 
@@ -288,14 +289,14 @@ def _repeated(entry: Entry, times: int) -> list[Mechanism]:
     return [(mechanism, times * rounds) for mechanism, rounds in entry.mechanisms]
 
 
-def _fits(earlier: list[Mechanism], entry: Entry, limit_epsilon: float, limit_delta: float, *, times: int = 1) -> bool:
+def _fits(earlier: list[Mechanism], entry: Entry, owner: Population, *, times: int = 1) -> bool:
     """Upper end only. A step that is a power of two is part of every finer such grid, so earlier
     releases are laid out once for all questions.
     """
     total = Rounds((*earlier, *_repeated(entry, times)))
     spacing = 2.0 ** math.floor(math.log2(total.spacing))
-    limit = np.array([limit_epsilon])
-    return all(each.deltas(limit, "upper")[0] <= limit_delta for each in total.dominating(spacing))
+    limit = np.array([owner.limit_epsilon])
+    return all(each.deltas(limit, "upper")[0] <= owner.limit_delta for each in total.dominating(spacing))
 
 
 def _scaled(entry: Entry, factor: float) -> Entry | None:

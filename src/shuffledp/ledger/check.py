@@ -15,11 +15,10 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger.book import Book, Release, parsed
 from shuffledp.ledger.charge import more
-from shuffledp.ledger.entry import Entry
 from shuffledp.ledger.populations import lookalikes
-from shuffledp.ledger.schema import Population, listed
+from shuffledp.ledger.schema import listed
 from shuffledp.ledger.series import series_faults
-from shuffledp.ledger.total import composed
+from shuffledp.ledger.total import Mechanism, composed
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import write_table
 
@@ -87,8 +86,12 @@ def checked(book: Book, last: str | None = None) -> Check:
     return Check(tuple(faults), tuple(remarks))
 
 
+def _parts(releases: Iterable[Release]) -> Iterator[Mechanism]:
+    return (each for release in releases for each in release.entry.mechanisms)
+
+
 def _together(releases: Iterable[Release]) -> Guarantee:
-    return composed(each for release in releases for each in release.entry.mechanisms)
+    return composed(_parts(releases))
 
 
 def _promises(releases: list[Release]) -> list[str]:
@@ -127,7 +130,7 @@ def exported(book: Book) -> dict[str, Any]:
             "limit_epsilon": each.limit_epsilon,
             "limit_delta": each.limit_delta,
             "total": total_facts(book.charged(each.name), each.limit_delta),
-            "more": _more(each, book.charged(each.name), releases[-1].entry),
+            "more": more(_parts(book.charged(each.name)), releases[-1].entry, each),
             "series": [series.as_json() for series in book.series(each.name).values()],
             "releases": [_facts(release) for release in releases],
         }
@@ -173,12 +176,6 @@ def write_csv(facts: dict[str, Any], path: Path) -> None:
                     yield [cells[name] for name in COLUMNS]
 
     write_table(path, COLUMNS, lines())
-
-
-def _more(population: Population, releases: tuple[Release, ...], last: Entry) -> int:
-    """How many more releases like the last one fit."""
-    earlier = [each for release in releases for each in release.entry.mechanisms]
-    return more(earlier, last, limit_epsilon=population.limit_epsilon, limit_delta=population.limit_delta)
 
 
 def _facts(release: Release) -> dict[str, Any]:

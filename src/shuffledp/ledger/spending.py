@@ -186,7 +186,7 @@ class Ledger:
         """
         book = self._whole()
         owner = owner_of(book, Charge(population, like, limit_epsilon, limit_delta))
-        return more(book.mechanisms(owner.name), like, limit_epsilon=owner.limit_epsilon, limit_delta=owner.limit_delta)
+        return more(book.mechanisms(owner.name), like, owner)
 
     def populations(self) -> tuple[Population, ...]:
         """Every population, by name."""
