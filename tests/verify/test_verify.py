@@ -57,7 +57,7 @@ def test_changing_any_single_leaf_of_a_report_fails_by_its_hash_alone(
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
     made = facts(name)
     forged = [each for each in forgeries(made) if each.deed == "changed" and not is_free(each.name)]
-    assert len(forged) > 100
+    assert len(forged) > 60
     for each in forged:
         hashes = each.made["hashes"] if each.name.startswith("hashes") else made["hashes"]
         assert fails(each.made | {"hashes": hashes}), each.name
@@ -70,7 +70,7 @@ def test_a_forger_who_mends_the_hashes_is_found_out_by_the_oracle(monkeypatch: p
     monkeypatch.setattr("shuffledp.judge.oracle.BALLS", False)
     monkeypatch.setattr("tests.verify.test_every_field.FACTOR", 1.01)
     forged = [each for each in forgeries(facts("promise")) if each.deed == "changed" and not is_free(each.name)]
-    assert len(forged) > 100
+    assert len(forged) > 60
     assert not [each.name for each in forged if not each.name.startswith("hashes") and not fails(each.made)]
 
 
