@@ -13,7 +13,8 @@ from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.inversion import crossing
-from shuffledp.randomizers import Randomizer
+from shuffledp.randomizers import AnyDeletionLDP, Randomizer
+from shuffledp.training import calibrate_training
 
 TARGET = {"epsilon": 0.5, "delta": 1e-6}
 
@@ -29,7 +30,7 @@ def upper(randomizer: Randomizer, n: int, rounds: int = 1, **how: object) -> flo
         (sdp.KRR, {"k": 2}, 10_000, 1),
         (sdp.RR, {}, 500, 1),
         (sdp.AnyLDP, {}, 10_000, 1),
-        (sdp.AnyDeletionLDP, {}, 10_000, 1),
+        (AnyDeletionLDP, {}, 10_000, 1),
         (sdp.OUE, {"k": 50}, 10_000, 4),
         (sdp.Laplace, {}, 5_000, 1),
     ],
@@ -124,7 +125,7 @@ def test_a_promise_that_is_broken_as_often_as_kept_is_refused_at_once(delta: flo
         lambda: sdp.calibrate(sdp.KRR(k=4, epsilon0=2.0), epsilon=1.0, delta=delta),
         lambda: Poll("histogram", categories=["a", "b"], **poll),
         lambda: Poll("count", value="a", **poll),
-        lambda: sdp.calibrate_training(epsilon=1.0, delta=delta, steps=10, epochs=1),
+        lambda: calibrate_training(epsilon=1.0, delta=delta, steps=10, epochs=1),
         lambda: sdp.plan("mean", **poll),
     )
     for way in ways:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp import KRR, OUE, InvalidInput, shuffle, shuffle_groups
+from shuffledp import KRR, OUE, InvalidInput, shuffle
+from shuffledp.accounting import shuffle_groups
 from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, Needle, powers
 from shuffledp.accounting.haystack.mixed import reciprocal
 from shuffledp.judge import hockey_stick, krr

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp import KRR, Hadamard, Poll, UserFakes
+from shuffledp import KRR, Hadamard, Poll
 from shuffledp.accounting.analytic_gaussian import sigma
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.reports import counted
 from shuffledp.judge.rows import counted_groups, counted_mean, counts, signed_counts
+from shuffledp.randomizers import UserFakes
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify.check_comparison import _sigma
 from tests.mechanisms.simulation import coins, ends, rows_of_votes

@@ -15,9 +15,10 @@ from itertools import permutations
 
 import numpy as np
 
-from shuffledp import KRR, RR, AnyDeletionLDP, AnyLDP, FromMatrix, Gaussian, Laplace
+from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.judge import krr
 from shuffledp.literature.bounds import Setting
+from shuffledp.randomizers import AnyDeletionLDP
 from shuffledp.randomizers.any_ldp import AnyRandomizer
 from shuffledp.testing import merged
 from tests.contracts.enclosure import family, names_at

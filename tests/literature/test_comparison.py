@@ -15,6 +15,7 @@ from shuffledp.errors import CertificateError
 from shuffledp.literature import comparison
 from shuffledp.literature.bound import require
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, find, for_rounds
+from shuffledp.randomizers import AnyDeletionLDP
 
 SURVEY = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000)
 
@@ -279,7 +280,7 @@ def test_the_literature_is_described_in_full() -> None:
     [
         (sdp.Gaussian(sigma=2.0), 10_000, 1),
         (sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), 10_000, 1),
-        (sdp.AnyDeletionLDP(epsilon0=1.0), 10_000, 1),
+        (AnyDeletionLDP(epsilon0=1.0), 10_000, 1),
         (sdp.KRR(k=3, epsilon0=1.0), 10**9, 2),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 
 from shuffledp import Poll
 from shuffledp.mechanisms.estimate import Interval
+from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.rows import Parts, Rows, Scaled, Weighted
 from shuffledp.questions import kind_of
 from shuffledp.questions.quantile.quantile_rows import quantile_rows
-from shuffledp.randomizers.randomizer import Opened
 
 PEOPLE, LEVEL, LEAST, AMPLE = 600, 0.95, 0.93, 0.985
 PART = 100  # runs that are drawn at once
@@ -78,19 +79,12 @@ def asked(question: str, way: str, terms: str) -> tuple[Poll, list[Any], dict[st
     return poll, [label for label, many in zip(labels, cells, strict=True) for _ in range(many)], {"rows": truth}
 
 
-def tallies(poll: Poll, values: list[Any], runs: int, rng: np.random.Generator) -> Iterator[Opened]:
-    """Of so many runs, each with its rounds added up."""
-    law, many = poll.randomizer, runs * poll.rounds
-    reports = np.split(poll.encode(values * many, rng=rng).rows, many)
-    for start in range(0, many, poll.rounds):
-        rounds = [
-            poll.mechanism.opened(law.mixed(law.tally(each), rng=rng), poll.n, poll.honest)
-            for each in reports[start : start + poll.rounds]
-        ]
-        total = rounds[0]
-        for later in rounds[1:]:
-            total = total.again(later)
-        yield total
+def tallies(poll: Poll, values: list[Any], runs: int, rng: np.random.Generator) -> Iterator[Tally]:
+    """Of so many runs, each with its rounds."""
+    parts = np.split(poll.encode(values * runs * poll.rounds, rng=rng).rows, runs * poll.rounds)
+    rounds = [Tally.of(poll.randomizer, each).mixed(rng=rng) for each in parts]
+    for start in range(0, len(rounds), poll.rounds):
+        yield reduce(Tally.again, rounds[start : start + poll.rounds])
 
 
 def stacked(rows: list[Any]) -> Rows:

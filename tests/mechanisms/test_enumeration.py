@@ -22,10 +22,11 @@ import pytest
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
+from shuffledp.randomizers import ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import Each, Groups, Margins, Ranges, Weights, Workload, below
+from tests.mechanisms.simulation import pooled
 
 Tally = tuple[int, ...]
 Chances = dict[Tally, float]
@@ -46,9 +47,6 @@ COUNTING: dict[str, Callable[[int], Workload]] = {
 def numbers(k: int, drawn: float = 0.25) -> Workload:
     """What rounds a number half-way between two points of the grid."""
     return Weights.grid("mean", k - 1, drawn=drawn)
-
-
-# What a report is, as a tally of one person.
 
 
 def place(at: int, k: int, *, before: Tally = (), times: int = 1) -> Tally:
@@ -216,9 +214,6 @@ def split(honest: int, decay: float, reach: int, modulus: int) -> Callable[[int]
     return person
 
 
-# All people together.
-
-
 def added(one: Chances, other: Chances) -> Chances:
     """The law of the sum of two."""
     found = Counter[Tally]()
@@ -261,23 +256,21 @@ CASES: dict[str, Callable[[], Case]] = {
     "hadamard, alone": lambda: Case(sdp.Hadamard(k=4, epsilon0=2.0).realised, hadamard(4, 4, 2, 2.0)),
     "matrix": lambda: Case(Unmixed(sdp.FromMatrix(ROWS)), matrix(ROWS)),
     "levels": lambda: Case(OneLevel.of_sizes(sizes=(3, 4), epsilon0=2.0).realised, levels((3, 4), 2.0)),
-    "fakes": lambda: Case(sdp.UserFakes(k=4, slots=1, chance=0.3), fakes(4, 1, [0.7, 0.3])),
-    "fakes, poisson": lambda: Case(
-        sdp.UserFakes(k=3, slots=2, chance=0.2, kind="poisson"), fakes(3, 2, poisson(0.4, 2))
-    ),
+    "fakes": lambda: Case(UserFakes(k=4, slots=1, chance=0.3), fakes(4, 1, [0.7, 0.3])),
+    "fakes, poisson": lambda: Case(UserFakes(k=3, slots=2, chance=0.2, kind="poisson"), fakes(3, 2, poisson(0.4, 2))),
     "fakes, lightly": lambda: Case(
-        sdp.UserFakes(k=3, slots=1, chance=0.3, epsilon0=3.0).realised, fakes(3, 1, [0.7, 0.3], 3.0)
+        UserFakes(k=3, slots=1, chance=0.3, epsilon0=3.0).realised, fakes(3, 1, [0.7, 0.3], 3.0)
     ),
-    "dummies": lambda: Case(sdp.ShufflerDummies(k=4, **FEW), kept(4), geometric(**FEW)),
-    "dummies, kept": lambda: Case(sdp.ShufflerDummies(k=4, keep=0.75, **FEW), kept(4, 0.75), geometric(**FEW)),
+    "dummies": lambda: Case(ShufflerDummies(k=4, **FEW), kept(4), geometric(**FEW)),
+    "dummies, kept": lambda: Case(ShufflerDummies(k=4, keep=0.75, **FEW), kept(4, 0.75), geometric(**FEW)),
     "dummies, lightly": lambda: Case(
-        sdp.ShufflerDummies(k=3, keep=0.9, epsilon0=3.0, **FEW).realised, kept(3, 0.9, 3.0), geometric(**FEW)
+        ShufflerDummies(k=3, keep=0.9, epsilon0=3.0, **FEW).realised, kept(3, 0.9, 3.0), geometric(**FEW)
     ),
-    "dummies, poisson": lambda: Case(sdp.ShufflerDummies(k=4, kind="poisson", rate=0.02), kept(4), poisson(0.02, 8)),
-    "tree": lambda: Case(sdp.TreeDummies(k=4, levels=2, branches=2, **FEW), nodes(4, 2, 2), geometric(**FEW)),
-    "signed": lambda: Case(sdp.SignedUnits(honest=3, decay=2.0, pairs=1, messages=16), signed(3, 2.0, 1, 16)),
+    "dummies, poisson": lambda: Case(ShufflerDummies(k=4, kind="poisson", rate=0.02), kept(4), poisson(0.02, 8)),
+    "tree": lambda: Case(TreeDummies(k=4, levels=2, branches=2, **FEW), nodes(4, 2, 2), geometric(**FEW)),
+    "signed": lambda: Case(SignedUnits(honest=3, decay=2.0, pairs=1, messages=16), signed(3, 2.0, 1, 16)),
     "split": lambda: Case(
-        sdp.SplitShares(k=4, honest=3, decay=2.5, share_bits=8, messages=2, reach=9), split(3, 2.5, 9, 256)
+        SplitShares(k=4, honest=3, decay=2.5, share_bits=8, messages=2, reach=9), split(3, 2.5, 9, 256)
     ),
 }
 DATA = [((0.0, 0.0, 1.0), 1), ((1.0, 0.0), 2)]
@@ -285,7 +278,7 @@ NUMBERS = [((0.5, 1.5, 1.5), 1), ((0.5, 2.5), 2)]  # half-way between two points
 
 
 @cache
-def enumerated(name: str, held: tuple[float, ...], rounds: int) -> tuple[list[tuple[Opened, float]], float]:
+def enumerated(name: str, held: tuple[float, ...], rounds: int) -> tuple[list[tuple[Any, float]], float]:
     """Every tally of people who hold these places, and how often one round's is refused."""
     (law, person, dummies), people = CASES[name](), len(held)
     whole: Chances = {(0,) * law.tally_size: 1.0}
@@ -293,18 +286,23 @@ def enumerated(name: str, held: tuple[float, ...], rounds: int) -> tuple[list[tu
         whole = added(whole, rounded(person, each))
     for node in range(1, law.tally_size) if dummies else ():
         whole = added(whole, {place(node, law.tally_size, times=j): p for j, p in enumerate(dummies or ())})
-    once, refused, blocks = Counter[Tally](), 0.0, 0
+    once, refused, seen = Counter[Tally](), 0.0, dict[Tally, Any]()
     for tally, p in likely(whole):
         try:
-            found = mechanism_of(law).opened(np.array(tally), people, people)
+            found = mechanism_of(law).received(np.array(tally), people, people)
         except InvalidInput:
             refused += p
         else:
-            once[(*found.blocks.tolist(), *found.votes.tolist())] += p
-            blocks = len(found.blocks)
-    total = added(once, once) if rounds == 2 else once
-    every = [(np.array(key), p) for key, p in likely(total)]
-    return [(Opened(people, key[:blocks], key[blocks:], rounds), p) for key, p in every], refused
+            key = (law.total(found.numbers),) if law.inseparable else (*found.blocks.tolist(), *found.votes.tolist())
+            once[key] += p
+            seen[key] = found
+    if rounds == 1:
+        return [(seen[key], p) for key, p in likely(once)], refused
+    if law.inseparable:  # what shares add up to is known round by round
+        twice = product(likely(once), repeat=2)
+        return [(seen[a].again(seen[b]), p * q) for (a, p), (b, q) in twice if p * q > RARE], refused
+    total, blocks = likely(added(once, once)), len(found.blocks)
+    return [(pooled(people, np.array(key[blocks:]), key[:blocks], rounds), p) for key, p in total], refused
 
 
 def cases() -> Iterator[Any]:

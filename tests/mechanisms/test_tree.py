@@ -15,20 +15,20 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.rows import Rows
 from shuffledp.mechanisms.tree import Tree, tree_shapes
-from shuffledp.randomizers.randomizer import Opened
+from shuffledp.randomizers import ShufflerDummies, TreeDummies
 from shuffledp.workload import below
-from tests.mechanisms.simulation import ends
+from tests.mechanisms.simulation import ends, pooled
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
 
 
-def tree(k: int, levels: int, branches: int) -> sdp.TreeDummies:
-    return sdp.TreeDummies(k=k, levels=levels, branches=branches, center=10, left=0.6, right=0.5)
+def tree(k: int, levels: int, branches: int) -> TreeDummies:
+    return TreeDummies(k=k, levels=levels, branches=branches, center=10, left=0.6, right=0.5)
 
 
-def nothing_seen(law: sdp.TreeDummies, rounds: int = 1) -> Rows:
-    nothing = Opened(0, np.zeros(0, int), np.zeros(law.places, int), rounds)
+def nothing_seen(law: TreeDummies, rounds: int = 1) -> Rows:
+    nothing = pooled(0, np.zeros(law.places, int), (), rounds)
     return Tree(law).rows(nothing, below(tuple(range(law.k - 1))))
 
 
@@ -98,7 +98,7 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
         assert best.worst_stderr() == best.predicted_stderr() == min(errors[bins, each] for each in (1, 2))
         assert best.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
     flat = Poll("quantile", mechanism="dummies", cuts=range(121), n=10_000, keep=0.999, **PROMISE)  # a law of one shape
-    assert isinstance(flat.randomizer, sdp.ShufflerDummies)
+    assert isinstance(flat.randomizer, ShufflerDummies)
     assert errors[120, 2] < 0.6 * flat.predicted_stderr()
     options = {option.name: option for option in sdp.plan("quantile", n=10_000, domain=120, **PROMISE).options}
     assert options[f"quantile, {Dummies.title}"].messages == 2
@@ -126,7 +126,7 @@ def test_a_shuffler_without_dummies_is_noticed() -> None:
         protocol.analyse_counts(sent)
 
 
-def test_a_malicious_person_moves_counts_by_the_sway_and_no_farther() -> None:
+def test_a_malicious_person_moves_counts_by_the_influence_and_no_farther() -> None:
     """All messages may name one node: nobody sees whether those of one person fit together."""
     law = tree(9, 2, 3)
     protocol = Poll("quantile", cuts=range(10), n=400, randomizer=law, delta=1e-6)
@@ -138,5 +138,5 @@ def test_a_malicious_person_moves_counts_by_the_sway_and_no_farther() -> None:
 
     estimates = np.array([said((one, two)) for one in range(law.places) for two in range(one, law.places)])
     estimate = protocol.analyse_counts(law.mixed(law.tally(honest), rng=np.random.default_rng(3)))
-    assert protocol.sway(estimate) == pytest.approx(np.ptp(estimates, axis=0), rel=1e-9)
-    assert protocol.sway(estimate).max() == pytest.approx(2.0)  # twice what a single message could do
+    assert protocol.influence(estimate) == pytest.approx(np.ptp(estimates, axis=0), rel=1e-9)
+    assert protocol.influence(estimate).max() == pytest.approx(2.0)  # twice what a single message could do

@@ -21,7 +21,6 @@ from shuffledp.workload import below
 from tests.mechanisms.simulation import ends
 
 BINS = tuple(float(each) for each in range(17))
-LEVELS = [(), (4, 16), (3, 7, 16)]
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (3, 4, 5)])
@@ -98,7 +97,7 @@ def test_few_votes_are_counted_by_their_exact_law() -> None:
     for people, under in ((np.full(500, 0.5), 500), (np.full(500, 15.5), 0)):
         missed = 0
         for _ in range(20):
-            low, high = ages.analyse_counts(ages.tally(ages.encode(people, rng=rng).rows)).interval()
+            low, high = ages.analyse_counts(ages.randomizer.tally(ages.encode(people, rng=rng).rows)).interval()
             missed += np.count_nonzero((low > under) | (under > high))
         assert missed / (20 * 15) < 0.05
 
@@ -210,7 +209,7 @@ def test_malicious_people_move_quantiles_as_far_as_is_said_and_no_farther(levels
         cheated[:some] = sent
         estimate = ages.analyse_counts(law.tally(cheated))
         said, less = (
-            ages.question.swayed_quantiles(estimate, people * ages.sway(estimate)) for people in (some, some // 2)
+            ages.question.moved_quantiles(estimate, people * ages.influence(estimate)) for people in (some, some // 2)
         )
         assert all(low <= value <= high for value, (low, high) in zip(honest, said, strict=True))
         reached += sum(not low <= value <= high for value, (low, high) in zip(honest, less, strict=True))

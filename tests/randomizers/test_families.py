@@ -18,16 +18,27 @@ from shuffledp.design import Design, Law
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Entry, Ledger
 from shuffledp.ledger.total import corner, grouped
-from shuffledp.randomizers import Randomizer, VotingRandomizer, family
+from shuffledp.randomizers import (
+    AnyDeletionLDP,
+    CheckIn,
+    Randomizer,
+    ShufflerDummies,
+    SignedUnits,
+    SplitShares,
+    TreeDummies,
+    UserFakes,
+    VotingRandomizer,
+    family,
+)
 from shuffledp.randomizers.family import FAMILIES, Family, family_of, register
 from shuffledp.randomizers.law_file import from_law, law_of
 from shuffledp.randomizers.names import NAMES, over_domain
 
 CONCRETE = (
     *(sdp.KRR, sdp.Hadamard, sdp.LocalHash, sdp.SubsetSelection, sdp.OUE, sdp.RAPPOR, sdp.Unary),
-    *(sdp.Laplace, sdp.Gaussian, sdp.AnyLDP, sdp.AnyDeletionLDP, sdp.FromMatrix, sdp.CheckIn),
-    *(sdp.UserFakes, sdp.ShufflerDummies, sdp.TreeDummies),
-    *(sdp.SignedUnits, sdp.SplitShares),
+    *(sdp.Laplace, sdp.Gaussian, sdp.AnyLDP, AnyDeletionLDP, sdp.FromMatrix, CheckIn),
+    *(UserFakes, ShufflerDummies, TreeDummies),
+    *(SignedUnits, SplitShares),
 )
 VALUES = {
     "k": 8,

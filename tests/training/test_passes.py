@@ -9,6 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import AnyDeletionLDP
 from shuffledp.sampling import source_of
 from shuffledp.training import descent
 from shuffledp.training.passes import PermutedPass, calibrated, local_epsilon, permuted, sampled_epsilon, spill
@@ -26,7 +27,7 @@ def test_hay_around_the_center_beats_theorem_3_8_at_its_best_point(noise: float,
     assert answer.epsilon < 0.15 * min(others)
     deletion = []
     for epsilon_d in np.geomspace(0.02, 5.0, 30):
-        report = sdp.AnyDeletionLDP(epsilon0=epsilon_d, delta0=gaussian.delta(sigma=2.0 * noise, epsilon=epsilon_d))
+        report = AnyDeletionLDP(epsilon0=epsilon_d, delta0=gaussian.delta(sigma=2.0 * noise, epsilon=epsilon_d))
         if report.distance(n) < 0.2 * delta:
             deletion.append(sdp.shuffle(report, n=n).epsilon_at_most(delta=delta))
     assert answer.epsilon < 0.3 * min(deletion)

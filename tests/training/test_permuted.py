@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.randomizers.randomizer import Atoms
+from shuffledp.training import RandomAllocation
 from shuffledp.training.passes import PermutedPass, _borders, _spread, permuted, spill
 
 Strategy = Callable[[tuple[int, ...], int], Floats]  # the law of a user's report after these reports
@@ -185,6 +185,6 @@ def test_a_spill_is_the_mass_that_a_report_lacks() -> None:
 @pytest.mark.parametrize(("noise", "n"), [(2.0, 20_000), (0.643, 20_000), (0.5, 10**6), (1.0, 1000)])
 def test_it_is_above_a_dataset_that_random_allocation_accounts_for(noise: float, n: int) -> None:
     """All others hold one end of the ball, the target one end or the other: one step of n has another mean."""
-    dataset = sdp.RandomAllocation(sigma=noise, steps=n)
+    dataset = RandomAllocation(sigma=noise, steps=n)
     answer = permuted(noise=noise, n=n, delta=1e-6)
     assert dataset.epsilon_at_least(delta=1e-6) < answer.epsilon < 40.0 * dataset.epsilon_at_most(delta=1e-6)

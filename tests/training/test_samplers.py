@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import chisquare
 
-import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.gaussian_delta import gaussian_delta
 from shuffledp.randomizers.randomizer import Atoms
+from shuffledp.training import RandomAllocation
 from shuffledp.training.descent import BallsAndBins
 from shuffledp.training.samplers import PoissonStep, ShuffledBatches, samplers
 from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair
@@ -23,7 +23,7 @@ from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep,
 
 def test_one_step_is_the_gaussian_mechanism() -> None:
     for epsilon in (0.0, 0.5, 3.0):
-        bound = sdp.RandomAllocation(sigma=0.8, steps=1).delta(epsilon=epsilon)
+        bound = RandomAllocation(sigma=0.8, steps=1).delta(epsilon=epsilon)
         assert bound.lower <= gaussian_delta(0.8, epsilon) <= bound.upper <= bound.lower * 1.02
 
 
@@ -36,7 +36,7 @@ def test_against_monte_carlo(sigma: float, steps: int, epsilon: float, removed: 
     ratio = u.mean(axis=1)
     sampled = np.maximum(ratio - x if removed else 1.0 - x * ratio, 0.0)
     mean, error = float(sampled.mean()), float(sampled.std()) / math.sqrt(sampled.size)
-    training = sdp.RandomAllocation(sigma=sigma, steps=steps)
+    training = RandomAllocation(sigma=sigma, steps=steps)
     ((epoch, _),) = training.parts
     curve = epoch.reduction.theorems[0].of(0 if removed else 1)[0]
     (upper,) = curve.bounds(np.array([epsilon]))[1]
@@ -85,7 +85,7 @@ def test_the_table_is_sorted_and_says_which_sampler_to_use() -> None:
 
 
 def test_laplace_noise_never_exceeds_its_own_epsilon() -> None:
-    bound = sdp.RandomAllocation(scale=0.5, steps=10).epsilon(delta=1e-200)
+    bound = RandomAllocation(scale=0.5, steps=10).epsilon(delta=1e-200)
     assert bound.upper <= 2.0 * (1.0 + 1e-12)
     assert LaplaceStep(0.5).epsilon0 >= 2.0
 

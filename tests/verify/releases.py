@@ -16,6 +16,7 @@ from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.judge.effort import Effort
 from shuffledp.judge.reports import counted
+from shuffledp.mechanisms.results import Tally
 from shuffledp.page import html
 from shuffledp.record import HASHED, Context, Record
 from shuffledp.release.pipeline import estimate_of, record_of
@@ -24,7 +25,7 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.verify import Check
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.handed import Judge
-from shuffledp.verify.rechecks import check_answer
+from shuffledp.verify.rechecks import Asked
 from shuffledp.wording import statement
 
 NAMES = (
@@ -98,7 +99,7 @@ def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
     """What the recheck of its question says of these facts, and what it leaves to be done."""
     record = Record.from_json(made)
     judge = Judge(record, counted(made["design"]["mechanism"]), Effort())
-    return check_answer(json.dumps(made), judge), judge
+    return Asked(judge).answer(), judge
 
 
 def compared(made: dict[str, Any]) -> list[Check]:
@@ -159,7 +160,7 @@ def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     rng = np.random.default_rng(7)
-    tally = protocol.randomizer.mixed(protocol.tally(Reporter.of(design).encode(values, rng=rng)), rng=rng)
+    tally = Tally.of(protocol.randomizer, Reporter.of(design).encode(values, rng=rng)).mixed(rng=rng)
     by = "region" if design.question.type == "crosstab" else None
     asked = Context(question=design.question.type, source="people.csv", column="x", by=by)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)

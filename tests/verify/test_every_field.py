@@ -263,7 +263,7 @@ def error_of(made: dict[str, Any], at: str, key: Any) -> float:
     if at.startswith(BESIDE):
         found = found[at.split(".")[1]]
         return max(0.25 * (found["upper"][key] - found["lower"][key]), 1e-6)
-    return abs(found["sway"][key]) if at == "estimates.sway" else found["stderr"][key]  # type: ignore[no-any-return]
+    return abs(found["influence"][key]) if at == "estimates.influence" else found["stderr"][key]  # type: ignore[no-any-return]
 
 
 def nudged(made: dict[str, Any]) -> Iterator[tuple[str, float | int]]:

@@ -26,8 +26,10 @@ __all__ = [
     "dummies",
     "ends_of",
     "estimate_rows",
+    "first_rows",
     "levels",
     "margins_of",
+    "moved_rows",
     "odds",
     "parameters",
     "possible",
@@ -36,8 +38,6 @@ __all__ = [
     "range_rows",
     "reach",
     "share_rows",
-    "shown_first",
-    "swayed_rows",
     "symmetric",
     "thin",
     "together",
@@ -72,7 +72,7 @@ def together(found: Estimates) -> bool:
     return found.together and len(found.value) > SHOWN
 
 
-def shown_first(found: Estimates) -> list[int]:
+def first_rows(found: Estimates) -> list[int]:
     """The places that are drawn: all in their order, or the largest first."""
     order = list(range(len(found.value)))
     return order if len(order) <= SHOWN else sorted(order, key=lambda place: -found.value[place])[:SHOWN]
@@ -201,15 +201,15 @@ def cut_rows(record: Record) -> list[Row]:
     ]
 
 
-def swayed_rows(record: Record) -> list[tuple[str, str, str, str]]:
+def moved_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each quantile that was asked for: what it is called, where it is, and between which
     values it would be if one false report, and if 1 % of them, had been honest.
     """
     found = record.estimates.quantiles
-    if found is None or None in found.swayed:
+    if found is None or None in found.moved:
         return []
     cuts, clips, rows = record.question.cuts, record.asked.may_be_clipped, []
-    columns = zip(*(column for column in found.swayed if column is not None), strict=True)
+    columns = zip(*(column for column in found.moved if column is not None), strict=True)
     for (name, point, _), ends in zip(quantile_rows(record), columns, strict=True):
         one, some = (_spread(low, high, cuts, clips=clips) for low, high in (ends[:2], ends[2:]))
         rows.append((name, point, one, some))
@@ -301,7 +301,7 @@ def odds(delta: float) -> str | None:
 
 def thin(found: Estimates) -> bool:
     """Whether some error bars are too narrow to be seen."""
-    places, margins, (low, high) = shown_first(found), margins_of(found), ends_of(found)
+    places, margins, (low, high) = first_rows(found), margins_of(found), ends_of(found)
     span = max([0.0, *(high[at] for at in places)]) - min([0.0, *(low[at] for at in places)])
     return any(margins[at] < VISIBLE * span for at in places)
 

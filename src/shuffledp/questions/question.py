@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from shuffledp.design import Design, Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
-    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.sampling import Source
     from shuffledp.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What a plan says of the errors of a question. ``told_apart`` says what a domain has many of,
+    """What a plan says of the errors of a question. ``places`` says what a domain has many of,
     and is None where there is no domain. ``worst`` is None where the ``error`` is that of the worst
     data already.
     """
@@ -34,7 +34,7 @@ class Planned:
     error: str
     worst: str | None = None
     crowded: str = "a value that everybody holds"  # data for which it is the worst
-    told_apart: str | None = None
+    places: str | None = None
     columns: bool = False  # whether the domain has several
 
 
@@ -119,13 +119,11 @@ class Question(Part):
         """What a row is multiplied by, and what is added, where so many people report."""
         return 1.0, 0.0
 
-    def estimate(
-        self, mechanism: Mechanism, tally: Opened, *, secure: bool = True, notes: tuple[str, ...] = ()
-    ) -> Estimate:
+    def estimate(self, mechanism: Mechanism, tally: Tally, *, notes: tuple[str, ...] = ()) -> Estimate:
         """What is estimated of a tally; how it is read may be chosen by further arguments."""
-        return mechanism.estimate(tally, self.workload(mechanism.size), secure=secure, notes=notes)
+        return mechanism.estimate(tally, self.workload(mechanism.size), notes=notes)
 
-    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+    def derive(self, mechanism: Mechanism, tally: Tally, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
         """What else the same tally says, by name: an ``Estimate`` of other rows, or a function of
         the level at which limits hold. ``by`` is the column within whose groups shares are asked.
         """

@@ -337,6 +337,13 @@ class FiniteRandomizer(Randomizer):
 FAINTEST = 1e-9  # the least singular value, next to the largest, that rounding leaves meaningful
 
 
+def _read_only(array: ArrayLike) -> Floats:
+    """What is kept, and handed out: not to be changed."""
+    kept: Floats = np.asarray(array, dtype=np.float64)
+    kept.setflags(write=False)
+    return kept
+
+
 @dataclass(frozen=True, repr=False)
 class Unmixed(VotingRandomizer):
     """``inner`` with a matrix for a ``table``. Its reports vote for nothing; each report is a block
@@ -359,20 +366,24 @@ class Unmixed(VotingRandomizer):
     @cached_property
     def table(self) -> Floats:
         """The law that runs."""
-        return np.asarray(self.inner.realised.table, dtype=np.float64)
+        return _read_only(self.inner.realised.table)
 
     @cached_property
     def weights(self) -> Floats:
         """W: how much a report y adds to the estimate of x."""
-        return np.asarray(np.linalg.pinv(self.table))
+        return _read_only(np.linalg.pinv(self.table))
 
     @cached_property
     def variances(self) -> Floats:
         """Entry [z][x]: what a user who holds z adds to the variance of the estimate of x."""
-        return np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0)
+        return _read_only(np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0))
 
     @property
-    def sway(self) -> float:
+    def decoding(self) -> tuple[Floats, Floats]:
+        return self.table, self.weights.T
+
+    @property
+    def influence(self) -> float:
         sent = self.weights[self.table.max(axis=0) > 0.0]
         return float(np.ptp(sent, axis=0).max())
 

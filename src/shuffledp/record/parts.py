@@ -184,7 +184,7 @@ class ValuesAt(Part):
     some_upper: Floats | None = None
 
     @property
-    def swayed(self) -> list[Floats | None]:
+    def moved(self) -> list[Floats | None]:
         """How far malicious people could have moved them, column by column."""
         return [self.one_lower, self.one_upper, self.some_lower, self.some_upper]
 
@@ -221,7 +221,7 @@ FINDINGS: dict[str, type[Part]] = {"ends": Ends, "quantiles": ValuesAt, "ranges"
 class Estimates(Part):
     """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
     interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
-    ``sway`` is how far one malicious person could have moved each, null without a limit.
+    ``influence`` is how far one malicious person could have moved each, null without a limit.
     """
 
     unit: Text
@@ -239,7 +239,7 @@ class Estimates(Part):
     quantiles: Annotated[ValuesAt | None, SPECIAL] = None
     ranges: Annotated[InRanges | None, SPECIAL] = None
     shares: Annotated[GroupShares | None, SPECIAL] = None
-    sway: tuple[Size | None, ...] | None = None
+    influence: tuple[Size | None, ...] | None = None
 
     @property
     def clipped(self) -> bool:

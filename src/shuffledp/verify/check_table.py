@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.errors import InvalidInput
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
-from shuffledp.questions import OURS
 from shuffledp.record import Record
 from shuffledp.record.parts import FINDINGS
-from shuffledp.storage.canonical import digest_of_votes
+from shuffledp.storage.canonical import digest_of, digest_of_votes, strict_json
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import COLUMNS, expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
+from shuffledp.verify.rechecks import Asked
+
+TABLE, COPY = "estimates.csv", "design.json"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,26 +76,34 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
     return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
 
 
-def check_beside(tables: Mapping[str, str], record: Record) -> Iterator[Check]:
+def check_beside(files: Mapping[str, str], asked: Asked) -> Iterator[Check]:
     """What was asked for beside the estimates: of each table, all labels and all numbers."""
+    record = asked.judge.record
     for part in FINDINGS:
         what, claimed = f"{part}.csv", getattr(record.estimates, part)
-        if claimed is None and part not in tables:
+        if claimed is None and what not in files:
             continue
         try:
-            labels = record.question.beside.get(part)
-        except (Exception, SystemExit) as error:
-            if record.design.question.type in OURS:
-                raise
-            yield vital(unchecked(what, "", f"its question is not ours, and broke down: {type(error).__name__}"))
+            labels = asked.said("labels", dict).get(part)
+        except InvalidInput as error:
+            yield vital(unchecked(what, "", str(error)))
             continue
         if claimed is None or labels is None:
-            if part in tables:
+            if what in files:
                 yield unchecked(what, "", "nothing of this page is in a table of that name")
-        elif part not in tables:
+        elif what not in files:
             yield unchecked(what, "", "it is not beside this page")
         else:
-            yield from _check_part(what, tables[part], labels, claimed)
+            yield from _check_part(what, files[what], labels, claimed)
+
+
+def check_copy(text: str, record: Record) -> Check:
+    """The design beside a page is that of its record, however it is spelled."""
+    try:
+        found = digest_of(strict_json(text.removeprefix("\ufeff")))
+    except (ValueError, RecursionError):
+        found = "none"
+    return equal(COPY, found, record.design.digest, "the digest of its JSON")
 
 
 def _check_part(what: str, table: str, labels: Sequence[str], claimed: Any) -> Iterator[Check]:

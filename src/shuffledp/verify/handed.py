@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, moved
-from shuffledp.judge.answers import moved_bins as swayed_bins
+from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, moved, moved_bins
 from shuffledp.judge.effort import LISTED, MOST_STRAY_VOTES, Effort, TooLarge
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw
@@ -85,12 +84,12 @@ class Judge:
             "together": found.together,
             "ids": bool(certificate.theorem_ids or certificate.assumption_ids),
             "quantiles": quantiles is not None,
-            "moved quantiles": quantiles is not None and None not in quantiles.swayed,
+            "moved quantiles": quantiles is not None and None not in quantiles.moved,
             "ranges": found.ranges is not None,
             "shares": found.shares is not None,
-            "sway": found.sway is not None,
+            "influence": found.influence is not None,
         }
-        due = {"digest": of > LISTED, "together": of > SHORT, "ids": True, "sway": True, **there}
+        due = {"digest": of > LISTED, "together": of > SHORT, "ids": True, "influence": True, **there}
         due["moved quantiles"] = due.get("quantiles", False)
         mine, theirs = (", ".join(name for name in said if each.get(name)) or "none" for each in (said, due))
         how = "how many values there are, and whether some were clipped"
@@ -134,13 +133,13 @@ class Judge:
 
     def moved_bins(self, groups: Sequence[tuple[int, int]]) -> Array:
         """How far one report moves each count of bins."""
-        return swayed_bins(groups, self.law)
+        return moved_bins(groups, self.law)
 
     def table(
         self,
         labels: Sequence[str],
         found: Found,
-        sway: Sequence[float | None],
+        influence: Sequence[float | None],
         *,
         unit: str = "people",
         of: int | None = None,
@@ -161,17 +160,20 @@ class Judge:
                 agree(what, getattr(claimed, column), right, how, within=within)
                 for (column, (what, how)), (right, within) in columns
             ),
-            self._sway(sway, same),
+            self._influence(influence, same),
         ]
 
-    def _sway(self, sway: Sequence[float | None], same: float) -> Check:
+    def _influence(self, influence: Sequence[float | None], same: float) -> Check:
         """How far one malicious person could have moved an estimate: the weights that a report can
         have, from the design.
         """
-        claimed = list(self.record.estimates.sway or ())
-        if None in sway:
-            return equal(MOVED, claimed, list(sway), "all messages of one person alike; shares without a limit")
-        how, found = "the largest less the smallest weight of a report, as fractions", np.array(sway, dtype=np.float64)
+        claimed = list(self.record.estimates.influence or ())
+        if None in influence:
+            return equal(MOVED, claimed, list(influence), "all messages of one person alike; shares without a limit")
+        how, found = (
+            "the largest less the smallest weight of a report, as fractions",
+            np.array(influence, dtype=np.float64),
+        )
         return agree(MOVED, [np.nan if each is None else each for each in claimed], found, how, within=same * found)
 
     def compared(self, *, width: float | None = None, bins: int | None = None, among: int = 1) -> None:

@@ -16,8 +16,8 @@ from shuffledp.workload import Ranges, below
 if TYPE_CHECKING:
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.questions.quantile.quantile_rows import QuantileRow
-    from shuffledp.randomizers.randomizer import Opened
 
 MOST_ASKED = 100
 
@@ -46,7 +46,7 @@ class QuantileQuestion(Question):
         error="largest standard error of the count below any cut point, with people spread evenly over the bins",
         worst="largest standard error that the count below any cut point can have, whatever the data",
         crowded="people crowded in few bins",
-        told_apart="bins",
+        places="bins",
     )
     recorded = ("quantiles", "ranges")
 
@@ -75,7 +75,7 @@ class QuantileQuestion(Question):
         """How many people are below each inner cut point."""
         return below(tuple(f"below {plainly(cut)}" for cut in self.cuts[1:-1]))
 
-    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+    def derive(self, mechanism: Mechanism, tally: Tally, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
         """The ``quantiles`` that were asked for, and how many people are in each of the
         ``ranges``.
         """
@@ -92,7 +92,7 @@ class QuantileQuestion(Question):
 
         return quantile_rows(self.at, self.cuts, estimate.unbiased, estimate.interval(level), estimate.n)
 
-    def swayed_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
+    def moved_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
         """Between which values each quantile would have been estimated if malicious people, who
         moved each count ``far`` at most, had reported honestly: no quantile rises where counts do.
         """
@@ -173,7 +173,7 @@ class QuantileQuestion(Question):
             at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
             found["quantiles"] = {"at": at, "value": value, "lower": lower, "upper": upper}
             for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
-                ends = zip(*self.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
+                ends = zip(*self.moved_quantiles(estimate, people * poll.influence(estimate)), strict=True)
                 found["quantiles"] |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
         if self.ranges:
             counts = poll.derive(tally)["ranges"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,6 @@ from shuffledp.randomizers.randomizer import (
     Form,
     GroupLaw,
     Ints,
-    Opened,
     Randomizer,
     Reporting,
 )
@@ -40,9 +39,12 @@ from shuffledp.sampling import Rng, Source, source_of
 class MessageLaw(Randomizer, Reporting):
     """A law whose privacy is that of all people's messages together (``accounting.messages``); what
     can be built is a final, frozen dataclass. There is no blanket of one report to speak of.
+    ``hidden_by`` says what hides a message; an audit reads all messages by it.
     """
 
     __slots__ = ()
+
+    hidden_by: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -136,19 +138,21 @@ class MessageLaw(Randomizer, Reporting):
         messages = self.check_reports(reports).ravel()
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
 
+    @property
+    def by_message(self) -> bool:
+        return True
+
     def of_people(self, tally: Ints, people: int) -> Ints:
-        """The ``tally`` of messages that the shuffler handed on, as that of the ``people`` whose
-        they were: it may have added some.
-        """
+        """The shuffler may have added messages."""
         return np.concatenate([np.array([people * self.messages], dtype=np.int64), tally[1:]])
 
-    def opened(self, tally: Ints) -> Opened:
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
         people, left = divmod(int(tally[0]), self.messages)
         if left:
             raise InvalidInput(
                 f"messages must be {self.messages} of each person, got {int(tally[0]):,} in all. Count whole reports."
             )
-        return Opened(people, tally[:0], tally[1:])
+        return people, tally[:0], tally[1:]
 
 
 def check_light(value: object) -> float:
@@ -212,7 +216,7 @@ class FakedValues(MessageLaw):
         return GroupLaw(self.kept * hit, self.kept * miss, self.kept * light.contrast, fakes, spread)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """All messages of a malicious person may name one value."""
         return self.messages / self.group_law(1, 1).contrast
 
