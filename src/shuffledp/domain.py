@@ -512,7 +512,31 @@ class Cells(Domain):
 
 
 @part
-class Prefixes(Domain):
+class OneLevel(Part):
+    """What a level of a search tells apart."""
+
+    type: Any
+    tokens: Texts | None
+    longest: Some
+    words: Texts
+    prefixes: Texts
+    span: Count
+    room: Some
+
+    @property
+    def size(self) -> int:
+        return self.room
+
+    @cached_property
+    def level(self) -> LevelPlaces:
+        """Which word counts as which value."""
+        from shuffledp.search.alphabet import LevelPlaces
+
+        return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
+
+
+@part
+class Prefixes(OneLevel, Domain):
     """One level of a search: one of ``words``, or one that begins with one of ``prefixes`` and goes
     on in some way for ``span`` symbols; all others share a place. Symbols are ``tokens``, or bytes
     of UTF-8; only the first ``longest`` of a word are looked at, and whether it goes on. There are
@@ -522,12 +546,6 @@ class Prefixes(Domain):
     families = ("krr",)
 
     type: Annotated[Literal["prefixes"], NEEDED] = "prefixes"
-    tokens: Texts | None
-    longest: Some
-    words: Texts
-    prefixes: Texts
-    span: Count
-    room: Some
 
     def checked(self) -> Self:
         for name in ("longest", "span", "room"):
@@ -545,17 +563,6 @@ class Prefixes(Domain):
                 f"got {self.room}. {REMEDY}"
             )
         return self
-
-    @property
-    def size(self) -> int:
-        return self.room
-
-    @cached_property
-    def level(self) -> LevelPlaces:
-        """Which word counts as which value."""
-        from shuffledp.search.alphabet import LevelPlaces
-
-        return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
 
     def answer(self, value: object, *, clip: bool = False) -> int:
         return self.level.place(_text(value))
