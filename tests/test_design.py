@@ -79,8 +79,8 @@ def test_a_design_encodes_and_counts_as_its_poll_does(noisy: Poll) -> None:
     if design.domain.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
     rows = Reporter.of(design).encode(values, rng=np.random.default_rng(5))
-    parts = design.poll.tally(rows[:150]) + design.poll.tally(rows[150:])
-    assert np.array_equal(parts, design.poll.tally(rows))
+    parts = design.poll.randomizer.tally(rows[:150]) + design.poll.randomizer.tally(rows[150:])
+    assert np.array_equal(parts, design.poll.randomizer.tally(rows))
     direct = noisy.analyse(noisy.shuffle(rows))
     assert np.array_equal(design.poll.analyse_counts(parts).values, direct.values)
     assert np.array_equal(design.poll.analyse_counts(parts).stderr, direct.stderr)

@@ -10,7 +10,7 @@ from functools import cached_property, reduce
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats, View
 from shuffledp.accounting.guarantee import Guarantee
@@ -35,11 +35,11 @@ from shuffledp.errors import (
 from shuffledp.mechanisms import calibrate, mechanism_of
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.mechanism import Mechanism, Target
+from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.shuffler import Bag, Reports, check_most, check_same, gathered, notes_of
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Question
 from shuffledp.randomizers.law_file import from_law, law_of
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import brief
 
@@ -215,12 +215,6 @@ class Poll:
         self._check_arrived(len(rows), colluding)
         return self.mechanism.bag(mine, rows, secure=secure, rng=rng)
 
-    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """All that ``analyse`` needs to know of some reports, as numbers that add up over
-        reports.
-        """
-        return np.asarray(self.randomizer.tally(rows))
-
     def analyse(self, bag: Bag, *later: Bag, **reading: Any) -> Estimate:
         """Estimates from the reports in ``bag``, about the people who sent them. With the bags of
         ``later`` rounds, whose reports are added up, the error falls with the square root of the
@@ -238,40 +232,40 @@ class Poll:
             check_most(len(each), self.n)
         counts = [self.mechanism.counted(each) for each in bags]
         notes = tuple(dict.fromkeys(note for each in bags for note in notes_of(each, self.n)))
-        return self.analyse_counts(*counts, secure=all(each.secure for each in bags), notes=notes, **reading)
+        return self.analyse_counts(*counts, notes=notes, **reading)
 
     def analyse_counts(
-        self, counts: ArrayLike, *later: ArrayLike, secure: bool = True, notes: tuple[str, ...] = (), **reading: Any
+        self, counts: Tally | ArrayLike, *later: Tally | ArrayLike, notes: tuple[str, ...] = (), **reading: Any
     ) -> Estimate:
-        """Unbiased estimates from the ``tally`` of a whole bag, and of those of ``later`` rounds;
-        counts may be negative.
+        """Unbiased estimates from the tally of a whole bag, or the numbers of one that was mixed,
+        and from those of ``later`` rounds; counts may be negative.
         """
         if reading:
             check_taken(self.question.estimate, reading, f"the reading of a {self.question}")
         tally = self._pooled((counts, *later))
-        return self.question.estimate(self.mechanism, tally, secure=secure, notes=notes, **reading)
+        return self.question.estimate(self.mechanism, tally, notes=notes, **reading)
 
-    def derive(self, counts: ArrayLike, *later: ArrayLike, by: str | None = None) -> dict[str, Any]:
+    def derive(self, counts: Tally | ArrayLike, *later: Tally | ArrayLike, by: str | None = None) -> dict[str, Any]:
         """What else the same ``tally`` says, by name; see ``Question.derive``. It costs no more
         privacy.
         """
         tally = self._pooled((counts, *later))
         return self.question.derive(self.mechanism, tally, self.question.estimate(self.mechanism, tally), by)
 
-    def _pooled(self, rounds: Sequence[ArrayLike]) -> Opened:
+    def _pooled(self, rounds: Sequence[Tally | ArrayLike]) -> Tally:
         """The tally of all rounds: votes add up."""
         if len(rounds) > self.rounds:
             raise InvalidInput(
                 f"tallies must number at most rounds = {self.rounds}, got {len(rounds)}. Build the poll with more "
                 f"rounds."
             )
-        tallies = [self.mechanism.opened(counts, self.n, self.honest) for counts in rounds]
+        tallies = [self.mechanism.received(counts, self.n, self.honest) for counts in rounds]
         if len({tally.people for tally in tallies}) > 1:
             raise InvalidInput(
                 f"rounds must have the same number of reports, got {', '.join(str(each.people) for each in tallies)}. "
                 f"Analyse each by itself, and average the shares, values / n."
             )
-        return reduce(Opened.again, tallies)
+        return reduce(Tally.again, tallies)
 
     def check_noise(self, counts: ArrayLike) -> None:
         """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets

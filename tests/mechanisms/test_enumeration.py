@@ -20,9 +20,9 @@ import shuffledp as sdp
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.randomizers import ShufflerDummies, UserFakes
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import Each, Groups, Margins, Ranges, Weights, Workload, below
+from tests.mechanisms.simulation import pooled
 
 Tally = tuple[int, ...]
 TAILS = (0.05, 0.005)
@@ -78,7 +78,7 @@ def dummies(law: Any) -> dict[Tally, float]:
 
 
 @cache
-def enumerated(name: str, held: tuple[int, ...], rounds: int) -> list[tuple[Opened, float]]:
+def enumerated(name: str, held: tuple[int, ...], rounds: int) -> list[tuple[Any, float]]:
     """Every tally of people who hold these places, but for those of two rounds that hardly ever happen."""
     law = LAWS[name]()
     whole = {(): 1.0} if not held else law_of(law, held[0])
@@ -91,12 +91,10 @@ def enumerated(name: str, held: tuple[int, ...], rounds: int) -> list[tuple[Open
     return [(opened(law, len(held), tally, rounds), chance) for tally, chance in whole.items()]
 
 
-def opened(law: Any, people: int, tally: Tally, rounds: int) -> Opened:
-    counts = np.array(tally, dtype=np.int64)
-    none = counts[:0]
+def opened(law: Any, people: int, tally: Tally, rounds: int) -> Any:
     if isinstance(law, Unmixed):
-        return Opened(people, counts, np.zeros(law.k, np.int64), rounds)
-    return Opened(people, none, counts, rounds)
+        return pooled(people, np.zeros(law.k, np.int64), tally, rounds)
+    return pooled(people, np.array(tally, dtype=np.int64), (), rounds)
 
 
 LAWS: dict[str, Callable[[], Any]] = {

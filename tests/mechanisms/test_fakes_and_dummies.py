@@ -187,7 +187,7 @@ def test_a_shuffler_or_people_who_add_nothing_are_noticed(name: str) -> None:
     bare = np.array([10_000 * poll.messages, *np.bincount(values, minlength=16)])
     with pytest.raises(InvalidInput, match="got too few: 10,000 that name a value"):
         poll.analyse_counts(bare)
-    honest = poll.randomizer.mixed(poll.tally(poll.encode(values).rows))
+    honest = poll.randomizer.mixed(poll.randomizer.tally(poll.encode(values).rows))
     assert poll.analyse_counts(honest).n == 10_000  # fresh noise fails once in 10^9
 
 

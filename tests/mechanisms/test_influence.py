@@ -134,7 +134,7 @@ def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPat
 def test_many_malicious_people_move_it_as_many_times_as_far() -> None:
     """One in a hundred who all name one category, where nobody holds it."""
     poll = Poll("histogram", categories=3, n=1000, epsilon0=2.0)
-    honest = poll.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
-    worst = poll.analyse_counts(honest + poll.tally(np.full(10, 2, dtype=np.uint8)))
-    least = poll.analyse_counts(honest + poll.tally(np.full(10, 0, dtype=np.uint8)))
+    honest = poll.randomizer.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
+    worst = poll.analyse_counts(honest + poll.randomizer.tally(np.full(10, 2, dtype=np.uint8)))
+    least = poll.analyse_counts(honest + poll.randomizer.tally(np.full(10, 0, dtype=np.uint8)))
     assert worst.values[2] - least.values[2] == pytest.approx(10 * poll.influence(worst)[2])

@@ -12,8 +12,8 @@ import pytest
 import shuffledp as sdp
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism
+from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers import ShufflerDummies, SignedUnits, UserFakes
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import Each, Ranges, Weights, Workload, below
 
@@ -36,12 +36,12 @@ CASES: dict[str, tuple[Any, Workload]] = {
 
 
 @cache
-def drawn(name: str) -> tuple[Mechanism, np.ndarray, list[list[Opened]]]:
+def drawn(name: str) -> tuple[Mechanism, np.ndarray, list[list[Tally]]]:
     """Tallies of every round, of people of whom half hold the first place."""
     law, rng = CASES[name][0], np.random.default_rng(3)
     values = np.where(np.arange(PEOPLE) % 2, 0, np.arange(PEOPLE) // 2 % law.k)
     reports = law.randomize(np.tile(values, RUNS * ROUNDS), rng=rng)
-    tallies = [law.opened(law.mixed(law.tally(part), rng=rng)) for part in np.split(reports, RUNS * ROUNDS)]
+    tallies = [Tally.of(law, part).mixed(rng=rng) for part in np.split(reports, RUNS * ROUNDS)]
     runs = [tallies[start : start + ROUNDS] for start in range(0, len(tallies), ROUNDS)]
     return mechanism_of(law), np.bincount(values, minlength=law.k), runs
 
@@ -53,7 +53,7 @@ def test_the_estimate_from_all_rounds_is_their_mean_and_has_the_error_of_one(nam
     truth, off = workload.apply(held), np.zeros(len(workload))
     for run in runs:
         each = [mechanism.estimate(tally, workload) for tally in run]
-        pooled = mechanism.estimate(reduce(Opened.again, run), workload)
+        pooled = mechanism.estimate(reduce(Tally.again, run), workload)
         assert pooled.n == PEOPLE
         np.testing.assert_allclose(pooled.values, np.mean([one.values for one in each], axis=0), atol=1e-11)
         off += (pooled.values - truth) ** 2
@@ -65,7 +65,7 @@ def test_limits_of_the_average_cover(name: str) -> None:
     (mechanism, held, runs), workload = drawn(name), CASES[name][1]
     truth, covered = workload.apply(held), np.zeros(len(workload))
     for run in runs:
-        low, high = mechanism.estimate(reduce(Opened.again, run), workload).interval()
+        low, high = mechanism.estimate(reduce(Tally.again, run), workload).interval()
         covered += (low <= truth + 1e-9) & (truth - 1e-9 <= high)
     assert covered.min() >= 0.93 * RUNS
     assert covered.mean() <= 0.98 * RUNS

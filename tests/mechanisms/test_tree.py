@@ -16,9 +16,8 @@ from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.rows import Rows
 from shuffledp.mechanisms.tree import Tree, tree_shapes
 from shuffledp.randomizers import ShufflerDummies, TreeDummies
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.workload import below
-from tests.mechanisms.simulation import ends
+from tests.mechanisms.simulation import ends, pooled
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
@@ -29,7 +28,7 @@ def tree(k: int, levels: int, branches: int) -> TreeDummies:
 
 
 def nothing_seen(law: TreeDummies, rounds: int = 1) -> Rows:
-    nothing = Opened(0, np.zeros(0, int), np.zeros(law.places, int), rounds)
+    nothing = pooled(0, np.zeros(law.places, int), (), rounds)
     return Tree(law).rows(nothing, below(tuple(range(law.k - 1))))
 
 

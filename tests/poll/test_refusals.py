@@ -348,7 +348,7 @@ def test_people_that_are_not_one_number_for_each_value(held: object) -> None:
 
 def test_no_estimates_have_a_text() -> None:
     asked = Poll("quantile", **BINS)
-    none = asked.derive(asked.tally(np.zeros(10, dtype=np.int64)))["ranges"]
+    none = asked.derive(asked.randomizer.tally(np.zeros(10, dtype=np.int64)))["ranges"]
     assert "10 reports" in repr(none)
     assert "10 reports" in str(none)
 

@@ -379,6 +379,10 @@ class Unmixed(VotingRandomizer):
         return _read_only(np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0))
 
     @property
+    def decoding(self) -> tuple[Floats, Floats]:
+        return self.table, self.weights.T
+
+    @property
     def influence(self) -> float:
         sent = self.weights[self.table.max(axis=0) > 0.0]
         return float(np.ptp(sent, axis=0).max())

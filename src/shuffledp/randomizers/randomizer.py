@@ -36,7 +36,6 @@ __all__ = [
     "GroupLaw",
     "Ints",
     "Listed",
-    "Opened",
     "Randomizer",
     "Reporting",
     "Strength",
@@ -70,28 +69,6 @@ class Listed(NamedTuple):
     first: int = 0
     words: Mapping[int, Sequence[int]] = MappingProxyType({})
     rounded: bool = False
-
-
-class Opened(NamedTuple):
-    """A tally, taken apart: how many people it is of, how many of their reports fall into each
-    block of a Hadamard matrix, and how many votes each value has; and in how many rounds the same
-    people reported, whose votes are added up.
-    """
-
-    people: int
-    blocks: Ints
-    votes: Ints
-    rounds: int = 1
-
-    @property
-    def reports(self) -> int:
-        """Of all rounds."""
-        return self.people * self.rounds
-
-    def again(self, later: Opened) -> Opened:
-        """With a later round of the same people."""
-        rounds = self.rounds + later.rounds
-        return Opened(self.people, self.blocks + later.blocks, self.votes + later.votes, rounds)
 
 
 class GroupLaw(NamedTuple):
@@ -210,8 +187,21 @@ class Reporting(ABC):
         """Whether a ``tally`` could be that of so many people's reports, as far as sums tell."""
 
     @abstractmethod
-    def opened(self, tally: Ints) -> Opened:
-        """The parts of a tally of whole reports."""
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
+        """Of how many people a tally of whole reports is, how many of these fall into each block of
+        a Hadamard matrix, and how many votes each value has.
+        """
+
+    def of_people(self, tally: Ints, people: int) -> Ints:
+        """The ``tally`` of what the shuffler handed on, as that of the ``people`` whose reports
+        they were; where it hands on whole reports, it is that already.
+        """
+        return tally
+
+    @property
+    def by_message(self) -> bool:
+        """Whether the shuffler mixes messages one by one, and not whole reports."""
+        return False
 
     def mixed(self, tally: Ints, *, rng: Rng = None) -> Ints:
         """What the shuffler hands on of a ``tally``: as it is, unless the law gives the shuffler

@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_values
-from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Opened, Randomizer, Reporting
+from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Randomizer, Reporting
 from shuffledp.sampling import WORD, Rng, Source, source_of
 from shuffledp.sampling.draws import mixing_threshold
 
@@ -104,6 +104,13 @@ class VotingRandomizer(Randomizer, Reporting):
     def block_counts(self, reports: NDArray[Any]) -> Ints:
         """How many reports fall into each block."""
         return np.zeros(0, dtype=np.int64)
+
+    @property
+    def decoding(self) -> tuple[Floats, Floats] | None:
+        """Where reports vote for nothing, the matrix of their law, and what each report adds to the
+        estimate of each value.
+        """
+        return None
 
     def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether each report supports the value beside it: for audits, and so written apart from
@@ -176,10 +183,10 @@ class VotingRandomizer(Randomizer, Reporting):
         """How many numbers a ``tally`` is."""
         return self.k if self.single else 1 + self.blocks + self.k
 
-    def opened(self, tally: Ints) -> Opened:
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
         if self.single:
-            return Opened(_total(tally), tally[:0], tally)
-        return Opened(int(tally[0]), tally[1 : -self.k], tally[-self.k :])
+            return _total(tally), tally[:0], tally
+        return int(tally[0]), tally[1 : -self.k], tally[-self.k :]
 
     def group_law(self, size: int, people: int) -> GroupLaw:
         """A report that names one value votes for a group that has it."""

@@ -22,7 +22,7 @@ def test_everybody_sends_as_many_messages() -> None:
     assert LAW.adds_up(tally, 1000)
     assert not LAW.adds_up(tally, 999)
     assert np.array_equal(tally, LAW.tally(reports.ravel()))
-    plus, minus = LAW.opened(tally).votes.tolist()
+    plus, minus = LAW.opened(tally)[2].tolist()
     assert abs(plus - minus - 500) < 6 * LAW.expected_stderr(1000)
     assert abs(minus - 500) < 6 * math.sqrt(500) + 6 * LAW.expected_stderr(1000)
 

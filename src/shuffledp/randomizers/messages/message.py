@@ -29,7 +29,6 @@ from shuffledp.randomizers.randomizer import (
     Form,
     GroupLaw,
     Ints,
-    Opened,
     Randomizer,
     Reporting,
 )
@@ -139,19 +138,21 @@ class MessageLaw(Randomizer, Reporting):
         messages = self.check_reports(reports).ravel()
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
 
+    @property
+    def by_message(self) -> bool:
+        return True
+
     def of_people(self, tally: Ints, people: int) -> Ints:
-        """The ``tally`` of messages that the shuffler handed on, as that of the ``people`` whose
-        they were: it may have added some.
-        """
+        """The shuffler may have added messages."""
         return np.concatenate([np.array([people * self.messages], dtype=np.int64), tally[1:]])
 
-    def opened(self, tally: Ints) -> Opened:
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
         people, left = divmod(int(tally[0]), self.messages)
         if left:
             raise InvalidInput(
                 f"messages must be {self.messages} of each person, got {int(tally[0]):,} in all. Count whole reports."
             )
-        return Opened(people, tally[:0], tally[1:])
+        return people, tally[:0], tally[1:]
 
 
 def check_light(value: object) -> float:

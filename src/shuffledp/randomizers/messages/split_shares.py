@@ -150,7 +150,7 @@ class SplitShares(MessageLaw):
         """What people's numbers and noise add up to: from the least to the most that so many can,
         or refused.
         """
-        people, _, (low, high), _ = self.opened(tally)
+        people, _, (low, high) = self.opened(tally)
         if people > self.most_people:
             raise InvalidInput(
                 f"people must be at most {self.most_people:,} for shares of {self.share_bits} bits, got {people:,}. "

@@ -15,7 +15,7 @@ from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Opened, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Randomizer
 from shuffledp.randomizers.support import VotingRandomizer, bits_for, histogram
 from shuffledp.randomizers.wrappers.check_in import VotingCheckIn
 from shuffledp.randomizers.wrappers.one_of import OneOf
@@ -145,8 +145,8 @@ class OneLevel(VotingRandomizer):
     def adds_up(self, tally: Ints, reports: int) -> bool:
         return bool(tally.min() >= 0) and sum(tally.tolist()) == reports
 
-    def opened(self, tally: Ints) -> Opened:
-        return Opened(int(tally.sum()), tally[:0], tally)
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
+        return int(tally.sum()), tally[:0], tally
 
     def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the node that was reported holds the value."""
