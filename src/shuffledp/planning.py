@@ -107,7 +107,8 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} {planned(self.task).places}" if self.domain else ""
+        about = planned(self.task)
+        size = f" of {self.domain} {about.places}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
         title = f"{self.task}{size}: {self.n} people{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -121,18 +122,8 @@ class Plan:
             numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
             lines.append(f"{each.title:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
-        worst = [] if worst_of(self.task) is None else [f"worst: {worst_of(self.task)}"]
-        return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
-
-
-def error_of(task: str) -> str:
-    """What the error of a plan is the error of."""
-    return planned(task).error
-
-
-def worst_of(task: str) -> str | None:
-    """What the worst error of a plan is the error of; None where the error is the worst already."""
-    return planned(task).worst
+        worst = [] if about.worst is None else [f"worst: {about.worst}"]
+        return "\n".join([*lines, f"error: {about.error}", *worst])
 
 
 def plan(
@@ -222,11 +213,11 @@ def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float
     if not short:
         few = min(each.messages for each in polls)
         raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
+    best = min(short, key=lambda each: each.predicted_stderr())
     if most_error is None:
-        return min(short, key=lambda each: each.predicted_stderr())
+        return best
     sharp = [each for each in short if each.predicted_stderr() <= most_error]
     if not sharp:
-        best = min(short, key=lambda each: each.predicted_stderr())
         raise InvalidInput(
             Argument("error"),
             f" must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"

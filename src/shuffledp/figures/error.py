@@ -13,7 +13,7 @@ from typing import Any
 from shuffledp._types import Task
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
 from shuffledp.mechanisms.mechanism import ADDING, SEALED
-from shuffledp.planning import error_of, plan
+from shuffledp.planning import plan, planned
 from shuffledp.storage.files import replace_file
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -70,7 +70,7 @@ def plan_figure(
         axes.set_xticks(list(epsilons), [f"{epsilon:g}" for epsilon in epsilons])
         axes.minorticks_off()
         axes.set_xlabel(f"ε at δ = {delta:g}")
-        axes.set_ylabel(error_of(task).replace(", ", ",\n"))
+        axes.set_ylabel(planned(task).error.replace(", ", ",\n"))
         axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
