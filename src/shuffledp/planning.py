@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
-from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import (
     Argument,
@@ -19,22 +18,24 @@ from shuffledp.errors import (
     check_promised,
     check_rounds,
     check_users,
+    meant,
 )
 from shuffledp.mechanisms import kind_of as mechanism_named
 from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator
 from shuffledp.poll import Poll
-from shuffledp.questions import kind_of
+from shuffledp.questions import OURS, kind_of, names
 from shuffledp.questions.question import Planned, Question
 from shuffledp.wording import reserved, right, rounded
 
-TASKS: tuple[Task, ...] = get_args(Task)
 MOST_BITS = 1 << 20  # longer reports are not proposed
 
 
 def planned(task: str) -> Planned:
-    """What a plan says of the errors of a question."""
-    found = kind_of(task).planned
-    assert found is not None
+    """What a plan says of the errors of a question; refused if there is nothing to compare."""
+    if task not in names() or (found := kind_of(task).planned) is None:
+        known = ", ".join(name for name in OURS if kind_of(name).planned)
+        rule, remedy = f"task must be one of {known}", f"{meant(task, OURS)}Others have one mechanism."
+        raise InvalidInput(Refusal(rule, repr(task), remedy))
     return found
 
 
@@ -90,7 +91,7 @@ class Plan:
     ``print`` it.
     """
 
-    task: Task
+    task: str
     n: int
     domain: int
     epsilon: float
@@ -112,8 +113,8 @@ class Plan:
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
         title = f"{self.task}{size}: {self.n} people{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
-        names = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
-        wide = max(22, *map(len, names))
+        titles = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
+        wide = max(22, *map(len, titles))
         trust = max(14, *(len(each.trust) for each in self.options))
         heads = f"{'epsilon0':>9} {'error':>12} {'worst':>12} {'messages':>8} {'bits':>9}"
         lines = [title, f"{'mechanism':<{wide}} {'whom to trust':<{trust}} {heads}"]
@@ -127,7 +128,7 @@ class Plan:
 
 
 def plan(
-    task: Task,
+    task: str,
     *,
     n: int,
     epsilon: float,
@@ -150,8 +151,6 @@ def plan(
      ('mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
      ('mean, krr', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
-    if task not in TASKS:
-        raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. Others have one mechanism.")
     about = planned(task)
     counting = about.places is not None
     if (domain is None) == counting:

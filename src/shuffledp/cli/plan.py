@@ -71,7 +71,7 @@ def plan(
     to send.
     """
     from shuffledp import figures
-    from shuffledp.planning import TASKS, planned
+    from shuffledp.planning import planned
     from shuffledp.planning import plan as made
     from shuffledp.release.arguments import complete, promise_of
 
@@ -83,7 +83,7 @@ def plan(
         check_delta(delta)
         return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
     _refuse(task, **searched)
-    if task not in TASKS:
+    if task not in OURS:
         raise InvalidInput(
             f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )

@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from shuffledp._types import Task
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
 from shuffledp.mechanisms.mechanism import ADDING, SEALED
 from shuffledp.planning import plan, planned
@@ -27,7 +26,7 @@ MARKERS = "osD^vPX*<>"
 
 
 def plan_figure(
-    task: Task,
+    task: str,
     path: str | os.PathLike[str],
     *,
     n: int,
