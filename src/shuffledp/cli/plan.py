@@ -71,8 +71,8 @@ def plan(
     to send.
     """
     from shuffledp import figures
-    from shuffledp.planning import planned
     from shuffledp.planning import plan as made
+    from shuffledp.planning import planned
     from shuffledp.release.arguments import complete, promise_of
 
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
