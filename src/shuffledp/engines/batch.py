@@ -258,10 +258,10 @@ class ReportTally:
 
 
 def counted_of(tally: Tally, design: Design, **facts: Any) -> CountedReports:
-    """A tally as the file of counted reports says it, mixed if it is not; ``facts`` are its other
-    fields.
+    """A tally as the file of counted reports says it; ``facts`` are its other fields. What the
+    shuffler draws is never drawn here: whoever counted again would see it twice.
     """
-    whole = tally.mixed() if tally.first is None else tally.checked()
+    whole = tally.mixed() if tally.first is None and not tally.law.mixes else tally.checked()
     known = {"reports": whole.people, "secure": whole.secure} | facts
     return CountedReports(design=design.as_json(), votes=whole.numbers, **known)
 

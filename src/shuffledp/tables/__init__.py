@@ -22,7 +22,7 @@ from shuffledp.schema import Keep
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
-from shuffledp.tables.people import KEEPING, Chosen, Persons
+from shuffledp.tables.people import Chosen
 from shuffledp.tables.permutation import shuffle_files
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.tables.spelled import Spelled
@@ -33,7 +33,6 @@ from shuffledp.tables.values import (
     Numbers,
     OneValue,
     Places,
-    Reader,
     Values,
     choose_rows,
     prepared,
@@ -43,7 +42,6 @@ from shuffledp.tables.values import (
 
 __all__ = [
     "AS_WRITTEN",
-    "KEEPING",
     "Chosen",
     "Cleaning",
     "Column",
@@ -54,9 +52,7 @@ __all__ = [
     "Keep",
     "Numbers",
     "OneValue",
-    "Persons",
     "Places",
-    "Reader",
     "ReportsFile",
     "Spelled",
     "Values",
