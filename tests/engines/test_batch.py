@@ -22,7 +22,7 @@ from shuffledp.engines.batch import BatchReporter, ColumnSurvey, ReportTally, ad
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers import CheckIn
-from shuffledp.tables import Cleaning
+from shuffledp.tables.cleaning import Cleaning
 
 WAYS = ("bus", "bicycle", "car")
 TERMS: dict[str, Any] = {"n": 100, "delta": 1e-2}

@@ -33,10 +33,11 @@ from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
-from shuffledp.tables import AS_WRITTEN, Cleaning, batch_rows, reader_of
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.tables.counted_reports import CountedReports, new_batch
-from shuffledp.tables.values import Reader
+from shuffledp.tables.spool import batch_rows
+from shuffledp.tables.values import Reader, reader_of
 
 REPORT = "report"
 # A row of sums: ``mixed`` is that of ``Tally.first``, and null for what is not mixed yet.
