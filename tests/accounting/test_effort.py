@@ -1,6 +1,4 @@
-"""How many answers of the engine a plan costs; no clock is involved. And what the old, slower
-search found is still found.
-"""
+"""How many answers of the engine a plan costs; and what a slower search found is found."""
 
 from __future__ import annotations
 
@@ -253,9 +251,7 @@ def test_rounds_too_weak_for_delta_need_no_composition(monkeypatch: pytest.Monke
 
 
 def test_rare_large_losses_get_a_grid_that_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Losses of 20, about 20 of them in a million rounds: the answer was 0 to 2e7, by 45 transforms
-    of the largest size.
-    """
+    """20 losses of 20 in a million rounds: it was 0 to 2e7, by 45 of the largest transforms."""
     calls = counted_calls(monkeypatch, Composition, "_transform")
     rounds, k = 10**6, 50_000
     survey = sdp.shuffle(sdp.SubsetSelection(k=k, epsilon0=20.0, size=k - 1), n=1).compose(rounds)

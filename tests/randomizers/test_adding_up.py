@@ -1,6 +1,4 @@
-"""Which tallies reports can add up to: all that a few reports have, and no others, found by
-sending every combination of them.
-"""
+"""Tallies that reports can add up to, and no others: by every combination of them."""
 
 from __future__ import annotations
 

@@ -162,9 +162,7 @@ def test_noise_comes_from_the_source():
 
 
 def test_the_local_epsilon_that_docs_protocols_names_for_both_accounts() -> None:
-    """Less noise for the same promise leaves less if the order becomes known: calibrated here, and
-    at the noise of 1.559 that Theorem 3.8 asks for.
-    """
+    """Less noise for one promise leaves less if the order is known: here, and at Thm 3.8's 1.559."""
     ours = local_epsilon(noise=calibrated(n=20_000, epsilon=0.5, delta=1e-6), delta=1e-6)
     theirs = local_epsilon(noise=1.559, delta=1e-6)
     words = (Path(__file__).resolve().parents[2] / "docs" / "protocols.md").read_text(encoding="utf-8")

@@ -1,6 +1,4 @@
-"""Permuted Gaussian reports against enumeration: of reports cut into cells, which can only hide more, and of finite
-reports that hold clones for certain.
-"""
+"""Permuted Gaussian reports, cut into cells or finite with clones, against enumeration."""
 
 import itertools
 import math
@@ -114,9 +112,7 @@ def test_clones_that_are_certain_meet_the_haystack(n: int, gamma: float) -> None
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_others_who_hold_clones_in_part_add_their_spills(n: int) -> None:
-    """The theorem for finite laws, whose outputs change their names as the reports before demand; without the spills
-    it would be wrong.
-    """
+    """The theorem for finite laws whose outputs are renamed; without spills it would be wrong."""
     rng, too_low = np.random.default_rng(n), 0
     for _ in range(12):
         rho, one, other = rng.dirichlet(np.full(3, 2.0), size=3)

@@ -17,8 +17,7 @@ koskela_curves     curves of pairs
 biswas_tables      Biswas et al. 2023
 biswas_utility     the same for utility
 cities             the check-ins that it maps
-landscape          all published bounds at a glance, which is in none of the papers
-swap_figures       what the first-clone swap gains, for docs/first-clone-swap.md
+own_figures        bounds at a glance, and the first-clone swap: in none of the papers
 """
 
 from difflib import get_close_matches

@@ -1,5 +1,4 @@
-"""Noisy training: gradient descent over shuffled data, and steps over records that are allocated to
-them at random.
+"""Noisy training: gradient descent over shuffled data, and steps over allocated records.
 
 calibration  ``calibrate_training``: the noise that a training needs
 step_pairs   the two laws of one step's output, in classes with a proven side

@@ -152,9 +152,7 @@ def test_a_tree_is_seen_as_rounds_of_one_of_its_levels() -> None:
 
 
 def test_messages_that_stayed_together_would_give_everybody_away() -> None:
-    """The positive control: dummies come alone, so whoever sees which messages came together counts
-    people exactly. After the shuffler nothing is together.
-    """
+    """The positive control: who sees messages together counts exactly; the shuffler parts them."""
     law = tree(9, 2, 3)
     people = np.arange(50) % 9
     rows = law.randomize(people)

@@ -80,7 +80,7 @@ def test_questions_of_one_survey_are_counted_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CheckIn(Hadamard(k=3, epsilon0=1.0), probability=0.5), "vote for values only"),
+        (lambda: CheckIn(Hadamard(k=3, epsilon0=1.0), probability=0.5), "votes for values only"),
         (lambda: OneOf([KRR(k=3, epsilon0=1.0)]), "whose reports vote"),
     ],
 )
@@ -126,7 +126,7 @@ def test_only_votes_are_read_where_votes_are_counted() -> None:
     assert from_law(law_of(WRITTEN["check-in"]())).k == 4
     with pytest.raises(sdp.InvalidInput, match="a law's type must be one of"):
         from_law(law_of(WRITTEN["all of"]()))
-    with pytest.raises(sdp.InvalidInput, match="to be written down"):
+    with pytest.raises(sdp.InvalidInput, match="the randomizer must be one of"):
         law_of(CheckIn(FromMatrix([[0.5, 0.5], [0.4, 0.6]]), probability=0.5))
 
 
@@ -223,7 +223,7 @@ def test_it_is_written_down_and_read() -> None:
     again = from_law(law_of(law))
     assert again == law
     assert again.k == 64
-    with pytest.raises(InvalidInput, match="each level finer than the one before"):
+    with pytest.raises(InvalidInput, match="levels must be KRR, coarse first"):
         from_law(law_of(OneOf([KRR(k=8, epsilon0=1.0), KRR(k=4, epsilon0=1.0)])))
-    with pytest.raises(InvalidInput, match="at least 3 nodes"):
+    with pytest.raises(InvalidInput, match="of 3 nodes or more"):
         OneLevel.of_sizes(sizes=(2, 4), epsilon0=1.0)
