@@ -16,7 +16,7 @@ from shuffledp.page import plain
 from shuffledp.record import Record
 from shuffledp.record.record import CLOSE, OPEN
 from shuffledp.verify.outcomes import PAGE, Check, holds, parting, unchecked, vital
-from shuffledp.verify.rechecks import Asked
+from shuffledp.verify.rechecks import Rechecker
 
 FIGURE = "estimates.svg"
 PIECES = re.compile(r"<[^>]*>|[^<]+")
@@ -43,7 +43,7 @@ NUMBER = r"(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−?[\d,]*\.?\d+(?:\s?×\s?10[�
 CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER)  # also of e to the ε
 
 
-def check_page(text: str, asked: Asked) -> list[Check]:
+def check_page(text: str, asked: Rechecker) -> list[Check]:
     """First of all: does the page show what its own record says?"""
     record = asked.judge.record
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
@@ -58,7 +58,7 @@ def check_page(text: str, asked: Asked) -> list[Check]:
     return [found] if found.outcome != "not checked" else [*_suspicious(text, record), found]
 
 
-def check_figure(text: str, asked: Asked) -> Iterator[Check]:
+def check_figure(text: str, asked: Rechecker) -> Iterator[Check]:
     """The figure beside a page, drawn again and compared; one of another version runs nothing."""
     wrote, here = asked.judge.record.made.shuffledp, version("shuffledp")
     same = plain(text) == plain(asked.said("figure", str))

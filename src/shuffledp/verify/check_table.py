@@ -23,7 +23,7 @@ from shuffledp.storage.canonical import digest_of, digest_of_votes, strict_json
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import COLUMNS, expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, parting, unchecked, vital
-from shuffledp.verify.rechecks import Asked
+from shuffledp.verify.rechecks import Rechecker
 
 TABLE, COPY = "estimates.csv", "design.json"
 
@@ -83,7 +83,7 @@ def _strange(beside: _Beside, where: str) -> list[Check]:
     return [unchecked(f"other columns of {where}", named, why)] if beside.strange else []
 
 
-def check_beside(files: Mapping[str, str], asked: Asked) -> Iterator[Check]:
+def check_beside(files: Mapping[str, str], asked: Rechecker) -> Iterator[Check]:
     """What was asked for beside the estimates: of each table, all labels and all numbers."""
     record = asked.judge.record
     for part in FINDINGS:

@@ -20,7 +20,7 @@ from shuffledp.verify.check_sentences import check_sentences
 from shuffledp.verify.check_table import COPY, TABLE, check_beside, check_copy, check_table
 from shuffledp.verify.handed import Judge, Part
 from shuffledp.verify.outcomes import PAGE, Check, unchecked, vital, wrong
-from shuffledp.verify.rechecks import Asked
+from shuffledp.verify.rechecks import Rechecker
 from shuffledp.wording import SENTENCES
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Verification:
     """Every check of a page, in order, and the code of the question that was ``asked``."""
 
     checks: tuple[Check, ...]
-    asked: Asked | None = None
+    asked: Rechecker | None = None
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -91,7 +91,7 @@ def verify(
     record, effort = read_record(text), Effort(seconds)
     design, law = record.design, counted(record.design.mechanism.as_json())
     judge = Judge(record, law, effort)
-    asked, files = Asked(judge), beside or {}
+    asked, files = Rechecker(judge), beside or {}
     swap = SENTENCES["swap"] in record.certificate.method
     quick: dict[str, Part] = {
         PAGE: lambda: check_page(text, asked),
