@@ -82,8 +82,8 @@ def plan(
     if web:
         return _serve(port, plan)
     from shuffledp import figures
-    from shuffledp.planning import error_of, planned, worst_of
     from shuffledp.planning import plan as made
+    from shuffledp.planning import planned
     from shuffledp.release.arguments import complete, promise_of
 
     _refuse("a question, without --web", port=port, plan=plan)
@@ -128,7 +128,8 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    counts = worst_of(question) is not None
+    about = planned(question)
+    counts = about.worst is not None
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
@@ -156,14 +157,14 @@ def plan(
         return show.latex(columns, rows, numbers=5 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
     show.table(columns, rows, numbers=5 + counts)
-    show.sentences([f"\nThe error is the {error_of(question)}, predicted for one round."])
+    show.sentences([f"\nThe error is the {about.error}, predicted for one round."])
     show.sentences(["Right is how often the best guess from one report is, at most, where no answer seemed likelier."])
     if any(option.right == 1.0 for option in found.options):
         show.sentences(
             ["Always: a person's messages contain the true answer, or add up to it and their share of the noise."]
         )
     if counts:
-        show.sentences([f"The worst is the {worst_of(question)}: for instance with {planned(question).crowded}."])
+        show.sentences([f"The worst is the {about.worst}: for instance with {about.crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     return show.written(figure=plot)
 
