@@ -67,9 +67,9 @@ def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:
     for words, remedy in (
         ((), "Missing option '--design'"),
         (("--design", "x.json"), "--design must name a file that `shuffledp stage design` wrote"),
-        ((*settled, "--weeks", "3"), "No such option: --weeks"),
+        ((*settled, "--weeks", "4"), "--weeks must be the rounds of the design, 3, got 4"),
         ((*settled, "--by", "x"), "--by must be one of the columns of a crosstab"),
-        ((*settled, "--series", " "), "series must be text without spaces around it"),
+        ((*settled, "--name", " "), "series must be text without spaces around it"),
     ):
         assert remedy in track.refused("new", "polls", *words, *ledger)
     assert not (track.place / "b.sqlite").exists()
