@@ -81,7 +81,8 @@ for name in SUMMARIES:
         with contextlib.redirect_stdout(io.StringIO()) as said:
             load(name)
             words = [path for path in leaves(typer.main.get_command(app), []) if path[0] == name]
-            codes = [main([*path, wanted]) for path in [[name], *words] for wanted in ("--help", "--help-all")]
+            paths = {{(name,), *map(tuple, words)}}
+            codes = [main([*path, wanted]) for path in paths for wanted in ("--help", "--help-all")]
         examples = said.getvalue().count("Example") == 2 * len(words)
         heavy = [name for name in {HEAVY!r} if name in sys.modules]
         print(name, len(words), examples, *set(codes), *heavy, flush=True)
