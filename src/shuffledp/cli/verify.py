@@ -109,7 +109,7 @@ def verify(
 
 def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
     """The verification of one page, and its source."""
-    from shuffledp.record.parts import FINDINGS
+    from shuffledp.record import read_record
     from shuffledp.verify import verify as verified
 
     text, beside = _read(file), file.with_name("estimates.csv")
@@ -120,7 +120,7 @@ def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verifica
             f"name this file estimates.json."
         )
     table = _read(beside) if beside.is_file() else None
-    places = {name: file.with_name(f"{name}.csv") for name in FINDINGS}
+    places = {name: file.with_name(f"{name}.csv") for name in read_record(text).beside}
     others = {name: _read(place) for name, place in places.items() if place.is_file()}
     if ledger is not None and not ledger.is_file():
         raise InvalidInput(

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.record import Certificate, Collected, Context, Counted, Estimates, Record
+from shuffledp.questions.table import ESTIMATES
+from shuffledp.record import Certificate, Collected, Context, Counted, Record, Table
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
-from shuffledp.release.pipeline import charged, columns_of, made_now, placed, standing
+from shuffledp.release.files import LEVEL
+from shuffledp.release.pipeline import charged, made_now, placed, standing
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
@@ -159,7 +161,7 @@ def finished_search(
     """Record and write what was found, and note in the ledger that it stands; what was
     ``held_back`` is begun just before it can be seen.
     """
-    first, design, words = found.levels[0], found.search.first_design, len(found.listed.labels)
+    first, design, sway = found.levels[0], found.search.first_design, [found.influence] * len(found.listed.labels)
     record = Record(
         made=made_now(),
         asked=asked,
@@ -174,12 +176,7 @@ def finished_search(
         certificate=_certified(found.search, collected=collected is not None),
         comparison=(),  # the first level alone could be compared, and its error is not that of the words
         tally=TallyPart(reports=first.reports, blocks=(), votes=first.votes),
-        estimates=Estimates(
-            unit=design.resolved.unit,
-            of=words,
-            sway=(found.influence,) * words,
-            **columns_of(found.listed, np.arange(words)),
-        ),
+        tables=(Table.estimated(ESTIMATES, found.listed, unit=design.resolved.unit, level=LEVEL, sway=sway),),
         secure=secure,
         notes=(*(each.rstrip(".") for each in found.missed()), *notes),
         ledger=None if spent is None else spent.entry(),

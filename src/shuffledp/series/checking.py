@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.record import Record, embedded_json
-from shuffledp.record.parts import FINDINGS
 from shuffledp.series.series_file import check_order
 from shuffledp.series.trend import trend_of, write_trend
 from shuffledp.series.trend_page import PAGE, TABLE, WRITER, series_html
@@ -45,7 +44,7 @@ def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float =
 def _check_week(place: Path, record: Record, ledger: Ledger | None, seconds: float) -> list[Check]:
     """One week by itself: its page is of the record beside it, and holds."""
     page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
-    others = {name: text for name in FINDINGS if (text := _text(place / f"{name}.csv")) is not None}
+    others = {name: text for name in record.beside if (text := _text(place / f"{name}.csv")) is not None}
     try:
         same = page is not None and embedded_json(page) == record.as_json()
         found = [] if page is None else verify(page, table=table, beside=others, ledger=ledger, seconds=seconds).checks

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
-from shuffledp.questions import OURS
+from shuffledp.questions.table import NUMBERS, Table
 from shuffledp.record import Record
-from shuffledp.record.parts import FINDINGS
 from shuffledp.storage.canonical import digest_of_votes
 from shuffledp.storage.files import plain_cell
-from shuffledp.verify.handed import COLUMNS, expected, places_of
+from shuffledp.verify.handed import expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
 
@@ -73,42 +72,27 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
     return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
 
 
-def check_beside(tables: Mapping[str, str], record: Record) -> Iterator[Check]:
-    """What was asked for beside the estimates: of each table, all labels and all numbers."""
-    for part in FINDINGS:
-        what, claimed = f"{part}.csv", getattr(record.estimates, part)
-        if claimed is None and part not in tables:
-            continue
-        try:
-            labels = record.question.beside.get(part)
-        except (Exception, SystemExit) as error:
-            if record.design.question.type in OURS:
-                raise
-            yield vital(unchecked(what, "", f"its question is not ours, and broke down: {type(error).__name__}"))
-            continue
-        if claimed is None or labels is None:
-            if part in tables:
-                yield unchecked(what, "", "nothing of this page is in a table of that name")
-        elif part not in tables:
-            yield unchecked(what, "", "it is not beside this page")
+def check_beside(written: Mapping[str, str], record: Record) -> Iterator[Check]:
+    """Of each other table, all labels and all numbers."""
+    known = {table.name: table for table in record.tables[1:]}
+    for name in [*known, *(written.keys() - known)]:
+        if name not in known:
+            yield unchecked(f"{name}.csv", "", "nothing of this page is in a table of that name")
+        elif name not in written:
+            yield unchecked(f"{name}.csv", "", "it is not beside this page")
         else:
-            yield from _check_part(what, tables[part], labels, claimed)
+            yield from _check_part(f"{name}.csv", written[name], known[name])
 
 
-def _check_part(what: str, table: str, labels: Sequence[str], claimed: Any) -> Iterator[Check]:
-    """An empty cell stands where the page has no number."""
-    due = {name: getattr(claimed, name) for name in COLUMNS if hasattr(claimed, name)}
+def _check_part(what: str, written: str, claimed: Table) -> Iterator[Check]:
     try:
-        beside = _read(table, set(due))
+        beside = _read(written, claimed.columns())
     except (ValueError, csv.Error) as error:
         yield holds(what, "a table", str(error)[:60], "read as shuffledp writes it", False)
         return
-    yield (same := _check_labels(beside.labels, labels, what))
+    yield (same := _check_labels(beside.labels, claimed.label, what))
     for name, column in beside.columns.items() if same.outcome == "pass" else ():
-        right = np.array([np.nan if each is None else each for each in due[name]])
-        differs = np.flatnonzero(~((column == right) | (np.isnan(column) & np.isnan(right)))).tolist()
-        said, mine = (f"{each[differs[0]]:.10g}" if differs else "all of them" for each in (column, right))
-        yield holds(f"{name} in {what}", said, mine, "the page", not differs)
+        yield agree(f"{name} in {what}", column.tolist(), claimed.columns()[name], "the page", within=0.0)
     if beside.strange:
         yield unchecked(f"other columns of {what}", ", ".join(beside.strange), "this version does not know them")
 
@@ -134,11 +118,11 @@ def _check_labels(labels: Sequence[str], expected: Sequence[str], where: str = "
     return holds(f"labels in {where}", claimed, found, "the design", right)
 
 
-def _read(table: str, known: Set[str] = COLUMNS.keys()) -> _Beside:
+def _read(table: str, known: Collection[str] = NUMBERS) -> _Beside:
     """A label and numbers in every row; a column that is not known may hold anything."""
     lines = csv.reader(io.StringIO(table.removeprefix("\ufeff"), newline=""), strict=True)
     names = ["value" if name == "estimate" else name for name in next(lines, [])]
-    if not names or names[0] != "label" or not known <= set(names) or len(set(names)) < len(names):
+    if not names or names[0] != "label" or not set(known) <= set(names) or len(set(names)) < len(names):
         raise ValueError(f"columns {', '.join(names)[:40]!r}")
     rows: list[list[str]] = []
     for line in lines:
@@ -171,7 +155,7 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
     checks.append(equal("votes for all values", record.tally.digest, digest, how))
     counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
     how, of = "the votes that its estimates imply", record.estimates.of
-    pairs = zip(COLUMNS, expected(counted, record.estimates.level, of), strict=True)
+    pairs = zip(NUMBERS, expected(counted, record.estimates.level, of), strict=True)
     agreeing = (
         agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
         for name, (right, within) in pairs
