@@ -2,7 +2,7 @@
 own, ``python -m benchmarks.contenders NAME FOLDER``.
 
 In the folder lie the same people twice, ``people/*.parquet`` and ``people.parquet``; their categories,
-one a line; and the design that was settled for them.
+one a line; and the design that was written for them.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def page(costs: Costs) -> str:
         "seen ten times a second, shared pages counted once; a JVM takes what it is given.",
         "",
         '"All of it" is the whole command: it surveys the column, calibrates and certifies the noise, draws, counts,',
-        "and writes the page with its figure. The others with ours encode and count by a design that was settled.",
+        "and writes the page with its figure. The others with ours encode and count by a design written before.",
     ]
     absent = [f"{WHO[name][0]}: {why}." for name in WHO if (why := missing(name)) is not None]
     return "\n".join([*top, *tables(costs), *(["", *absent] if absent else [])]) + "\n"

@@ -74,7 +74,7 @@ def _as_printed(grid: Grid, rounds: int) -> Composed:
     """Koskela's Algorithm 1 (first version), b = D F^-1(F(D a)^nc), with complex transforms, for one round too."""
     law = np.fft.fftshift(np.fft.ifft(np.fft.fft(np.fft.fftshift(grid.masses)) ** rounds).real)
     weighted, beyond = grid.pair.weighted, rounds * grid.infinite
-    return Composed(law[grid.m // 2 :], grid.step, beyond, weighted=weighted, lower=False)
+    return Composed(law[grid.m // 2 :], grid.step, beyond, weighted=weighted, lower=False, blur=0.0)
 
 
 def _shortened(grid: Grid, rounds: int) -> Composed:

@@ -141,7 +141,7 @@ def exposure(design: Design, *, certified: bool = False) -> list[str]:
     said = [
         f"{promised}: epsilon at most {exactly(design.epsilon)} at delta = {exactly(design.delta)}, if "
         f"{design.honest:,} honest reports are shuffled together.",
-        _alone(epsilon0, rounds, design.shown_alone),
+        _alone(epsilon0, rounds, design.reveals),
     ]
     if MUCH < epsilon0 < math.inf:
         said.append(

@@ -146,13 +146,13 @@ class Law(Part):
         """Whether its noise is that of all honest people together, and no report has its own."""
         return "honest" in self.parameters
 
-    def shown_alone(self, place: str = "answer") -> str:
+    def reveals(self, place: str = "answer") -> str:
         """How much one report shows by itself, to stand beside its epsilon0; ``place`` is what it
         can name. Where it names one, the closed form is more than an upper bound.
 
-        >>> Law(type="krr", k=2, epsilon0=5.1212, integers=()).shown_alone()
+        >>> Law(type="krr", k=2, epsilon0=5.1212, integers=()).reveals()
         'a report is the true answer with probability 99.4 %'
-        >>> Law(type="dummies", k=2, epsilon0=None, integers=()).shown_alone()
+        >>> Law(type="dummies", k=2, epsilon0=None, integers=()).reveals()
         "a person's messages contain the true answer"
         """
         epsilon0, k = self.epsilon0, self.values or 1
@@ -300,9 +300,9 @@ class Design(Part):
         return self.target.delta
 
     @property
-    def shown_alone(self) -> str:
+    def reveals(self) -> str:
         """How much one report shows by itself."""
-        return self.mechanism.shown_alone(self.domain.place)
+        return self.mechanism.reveals(self.domain.place)
 
     def cautions(self, error: float, scale: float) -> list[str]:
         """What a careful colleague would say about a design with that standard error to expect, of

@@ -107,7 +107,7 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} {planned(self.task).told_apart}" if self.domain else ""
+        size = f" of {self.domain} {planned(self.task).places}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
         title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
@@ -162,7 +162,7 @@ def plan(
     if task not in TASKS:
         raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. Others have one mechanism.")
     about = planned(task)
-    counting = about.told_apart is not None
+    counting = about.places is not None
     if (domain is None) == counting:
         rule = (Argument("domain"), f" must be given for counts and left out for a {'mean' if counting else task}")
         remedy = "It is the number of categories, or their list; of quantiles, the number of bins."

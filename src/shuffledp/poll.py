@@ -276,7 +276,7 @@ class Poll:
         """
         self.mechanism.check(np.asarray(counts), self.honest)
 
-    def sway(self, estimate: Estimate) -> Floats:
+    def influence(self, estimate: Estimate) -> Floats:
         """How far one malicious person could have moved each estimate, at most: whoever sends
         another report than the law draws. ``math.inf`` where there is no limit.
         """
@@ -380,7 +380,7 @@ def _check_noise_given(epsilon: Any, epsilon0: Any, randomizer: Any, delta: Any)
     if randomizer is not None and (epsilon is not None or epsilon0 is not None):
         raise InvalidInput(
             f"neither epsilon nor epsilon0 must be given with a randomizer, got {randomizer!r} beside one. Its noise "
-            f"is settled; leave them out."
+            f"is fixed; leave them out."
         )
     if randomizer is None and (epsilon is None) == (epsilon0 is None):
         raise InvalidInput(

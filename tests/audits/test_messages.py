@@ -99,6 +99,14 @@ def test_the_documented_law_of_one_person_adds_up(name: str) -> None:
     assert view_of(law, people).person.sum() == pytest.approx(1.0, abs=1e-12)
 
 
+def test_a_law_says_itself_by_what_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    law, people, _ = LAWS["fakes"]()
+    assert view_of(law, people).among == law.hidden_by == "users' fakes"
+    monkeypatch.setattr(UserFakes, "hidden_by", "")
+    with pytest.raises(InvalidInput, match="how to read messages"):
+        view_of(law, people)
+
+
 def test_the_documented_dummies_are_those_of_the_table_that_runs() -> None:
     for law in (each for each, _, _ in (made() for made in LAWS.values()) if isinstance(each, ShufflerDummies)):
         first, chances = dummies_law(view_of(law, 20).judged)

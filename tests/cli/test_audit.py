@@ -140,8 +140,8 @@ def test_a_limit_that_is_too_low_is_a_violation(
     design: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = type(Poll("histogram", categories=2, n=2, epsilon0=1.0))
-    right = kind.sway
-    monkeypatch.setattr(kind, "sway", lambda self, estimate: 0.5 * right(self, estimate))
+    right = kind.influence
+    monkeypatch.setattr(kind, "influence", lambda self, estimate: 0.5 * right(self, estimate))
     assert main(["poison", str(design)]) == 1
     assert "VIOLATED: 3 moved farther" in capsys.readouterr().out
 

@@ -52,7 +52,7 @@ def test_cells_sums_and_shares_are_near_the_truth_and_verify(released: Path) -> 
     assert abs((low + high) / 2 - 0.6) < 1.25 * (high - low)  # the noise is fresh: an interval may miss
     assert (record["counted"]["missing"], record["asked"]["by"]) == (2, "region")
     page, table = ((released / name).read_text(encoding="utf-8") for name in ("page.html", "estimates.csv"))
-    assert verify(page, table=table, seconds=0.0).failed == ()
+    assert verify(page, beside={"estimates.csv": table}, seconds=0.0).failed == ()
     assert "Shares within" in page
     assert "Sums over columns" in page
     assert page.count("fill-opacity") == len(TRUTH)  # of a map of the cells

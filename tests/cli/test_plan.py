@@ -213,7 +213,7 @@ def test_a_row_of_a_plan_says_what_it_rests_on_and_that_messages_are_the_truth(
 def test_what_a_report_shows_is_said_as_the_law_has_it() -> None:
     def shown(family: str, epsilon0: float | None, k: int, *truth: str, **own: int) -> str:
         law = {"type": family, "k": k, "epsilon0": epsilon0, "integers": ["1"]} | own
-        return Law.from_json(law).shown_alone(*truth)
+        return Law.from_json(law).reveals(*truth)
 
     assert shown("oue", math.log(3.002), 2).startswith(
         "the best guess from a report is right with probability at most 75.1 %"

@@ -9,11 +9,11 @@ import pytest
 import shuffledp as sdp
 from shuffledp import judge
 from shuffledp.errors import DoesNotApply, InvalidInput
-from shuffledp.literature import composition, feldman, girgis, own_bounds
+from shuffledp.literature import composition, feldman, other_papers, own_bounds
 from shuffledp.literature.bound import Setting
 from shuffledp.literature.bounds import find
-from shuffledp.literature.erlingsson import ERLINGSSON
 from shuffledp.literature.gradient_descent import _local, equation_12, equation_13
+from shuffledp.literature.other_papers import ERLINGSSON
 from shuffledp.randomizers.gaussian_delta import gaussian_delta
 from shuffledp.training.passes import permuted, sampled_epsilon
 
@@ -109,7 +109,7 @@ def test_status_and_cost_are_inherited() -> None:
     assert composition.composed(ERLINGSSON, "basic").conditions.startswith(ERLINGSSON.conditions)
 
 
-@pytest.mark.parametrize("bound", [feldman.LOWER_2RR, girgis.GIRGIS], ids=lambda bound: bound.name)
+@pytest.mark.parametrize("bound", [feldman.LOWER_2RR, other_papers.GIRGIS], ids=lambda bound: bound.name)
 def test_lower_bounds_and_bounds_on_rounds_are_not_composed(bound: feldman.Published) -> None:
     with pytest.raises(InvalidInput, match="upper bound on one round"):
         composition.composed(bound, "basic")

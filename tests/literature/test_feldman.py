@@ -13,7 +13,7 @@ import shuffledp as sdp
 from shuffledp import judge
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.errors import DoesNotApply
-from shuffledp.literature import feldman, own_bounds, variation_ratio
+from shuffledp.literature import feldman, other_papers, own_bounds
 from shuffledp.literature.bound import Published, Setting
 
 EXTREMES = list(product((1, 1000, 10**15), (1e-12, 0.5, 4.0, 50.0), (1e-250, 1e-9, 0.999)))
@@ -186,7 +186,7 @@ def test_variation_ratio_is_one_dataset_and_no_upper_bound() -> None:
     truth.
     """
     setting, rows = Setting(sdp.KRR(k=3, epsilon0=1.0), 6), judge.krr(3, 1.0)
-    bound = variation_ratio.VARIATION_RATIO_KRR
+    bound = other_papers.VARIATION_RATIO_KRR
     laws = [judge.shuffled_law(rows, [x, 2, 2, 2, 2, 2]) for x in (0, 1)]
     for epsilon in (0.1, 0.5, 0.9):
         assert bound.delta(setting, epsilon=epsilon) == pytest.approx(
@@ -200,12 +200,12 @@ def test_variation_ratio_is_one_dataset_and_no_upper_bound() -> None:
 
 
 def test_variation_ratio_of_any_randomizer_is_our_theorem() -> None:
-    pair = variation_ratio.krr_pair(2, 1.5)
+    pair = other_papers.variation_ratio_pair(2, 1.5)
     ours = sdp.AnyLDP(epsilon0=1.5).blankets("upper")[0]
     assert pair.needle0.tolist() == pytest.approx([*ours.needle0, 0.0])
     assert pair.hay[:2].tolist() == pytest.approx(ours.hay.tolist())
     with pytest.raises(DoesNotApply, match="at least 3"):
-        variation_ratio.VARIATION_RATIO_KRR.epsilon(Setting(sdp.RR(epsilon0=1.5), 100), delta=1e-3)
+        other_papers.VARIATION_RATIO_KRR.epsilon(Setting(sdp.RR(epsilon0=1.5), 100), delta=1e-3)
 
 
 def test_theorem_3_8_has_the_constants_that_tsoy_et_al_restate() -> None:

@@ -13,8 +13,9 @@ import shuffledp as sdp
 from shuffledp import judge
 from shuffledp.accounting import renyi
 from shuffledp.errors import DoesNotApply, InvalidInput
-from shuffledp.literature import clones_renyi, girgis
+from shuffledp.literature import feldman_lemmas
 from shuffledp.literature.bound import Published, Setting
+from shuffledp.literature.other_papers import GIRGIS, girgis
 from tests.literature.cases import Case, adaptive, binary, k_ary, k_ary_large, random_matrices
 from tests.literature.report import Row
 from tests.literature.truth import Array
@@ -59,14 +60,14 @@ def compare(divergence: Callable[[int, float, float], float], cases: list[Case],
         (
             "girgis-2021 (Renyi)",
             "unproven",
-            girgis.divergence,
+            girgis,
             many,
             np.array([2.0, 3.0, 5.0, 8.0, 16.0, 40.0]),
         ),
         (
             "feldman-2020-clones-renyi (Renyi)",
             "proven",
-            clones_renyi.divergence,
+            feldman_lemmas.divergence,
             few,
             np.array([1.5, 8.0]),
         ),
@@ -85,7 +86,7 @@ def test_the_exact_divergence_is_at_most_the_bound(
     assert tightest <= 1.0 + 1e-9
 
 
-BOUNDS = (*girgis.BOUNDS, *clones_renyi.BOUNDS)
+BOUNDS = (GIRGIS, feldman_lemmas.CLONES_RENYI)
 
 
 def worst_divergence(rows: np.ndarray, n: int, order: float) -> float:
@@ -115,7 +116,7 @@ def clones_divergence(n: int, epsilon0: float, order: float) -> float:
 @pytest.mark.parametrize(("n", "epsilon0"), [(1, 1.0), (5, 0.5), (30, 1.0), (60, 3.0)])
 @pytest.mark.parametrize("order", [1.5, 2.0, 5.0, 32.0])
 def test_the_clones_divergence_is_the_sum_of_the_paper(n: int, epsilon0: float, order: float) -> None:
-    value, direct = clones_renyi.divergence(n, epsilon0, order), clones_divergence(n, epsilon0, order)
+    value, direct = feldman_lemmas.divergence(n, epsilon0, order), clones_divergence(n, epsilon0, order)
     assert direct <= value <= direct * 1.002
 
 
@@ -123,19 +124,17 @@ def test_the_clones_divergence_is_the_sum_of_the_paper(n: int, epsilon0: float, 
 @pytest.mark.parametrize("order", [2, 3, 8])
 def test_both_divergences_bound_enumeration(k: int, n: int, epsilon0: float, order: int) -> None:
     true = worst_divergence(judge.krr(k, epsilon0), n, order)
-    assert true <= clones_renyi.divergence(n, epsilon0, order) <= girgis.divergence(n, epsilon0, order)
+    assert true <= feldman_lemmas.divergence(n, epsilon0, order) <= girgis(n, epsilon0, order)
 
 
 def test_girgis_is_above_the_clones_at_every_size() -> None:
     for n, epsilon0, order in product((100, 10_000, 10**7), (0.2, 1.0, 4.0), (2, 8, 64)):
-        assert girgis.divergence(n, epsilon0, order) >= clones_renyi.divergence(n, epsilon0, order)
+        assert girgis(n, epsilon0, order) >= feldman_lemmas.divergence(n, epsilon0, order)
 
 
 def test_girgis_is_above_a_certified_lower_end() -> None:
     for n, order in ((1000, 2), (100_000, 16)):
-        assert (
-            girgis.divergence(n, 1.0, order) >= sdp.shuffle(sdp.AnyLDP(epsilon0=1.0), n=n).rdp(order=float(order)).lower
-        )
+        assert girgis(n, 1.0, order) >= sdp.shuffle(sdp.AnyLDP(epsilon0=1.0), n=n).rdp(order=float(order)).lower
 
 
 @pytest.mark.parametrize(
@@ -144,13 +143,13 @@ def test_girgis_is_above_a_certified_lower_end() -> None:
 )
 def test_the_divergence_of_the_clones_refuses_what_is_no_order(n: int, order: float, rule: str) -> None:
     with pytest.raises(InvalidInput, match=rule):
-        clones_renyi.divergence(n, 1.0, order)
+        feldman_lemmas.divergence(n, 1.0, order)
 
 
 def test_girgis_is_about_integer_orders() -> None:
     for order in (1.0, 2.5):
         with pytest.raises(DoesNotApply, match="integer"):
-            girgis.divergence(1000, 1.0, order)
+            girgis(1000, 1.0, order)
 
 
 def test_girgis_is_the_formula_written_out() -> None:
@@ -161,7 +160,7 @@ def test_girgis_is_the_formula_written_out() -> None:
         math.comb(order, i) * i * math.gamma(i / 2) * ((e * e - 1.0) ** 2 / (2.0 * hidden * e * e)) ** (i / 2)
         for i in range(3, order + 1)
     ]
-    assert girgis.divergence(n, epsilon0, order) == pytest.approx(math.log(sum(terms)) / (order - 1), rel=1e-12)
+    assert girgis(n, epsilon0, order) == pytest.approx(math.log(sum(terms)) / (order - 1), rel=1e-12)
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.name)
@@ -206,15 +205,15 @@ def test_every_order_is_searched(n: int, epsilon0: float, rounds: int) -> None:
     2.559 is possible.
     """
     setting = Setting(sdp.AnyLDP(epsilon0=epsilon0), n, rounds)
-    found = clones_renyi.CLONES_RENYI.epsilon(setting, delta=1e-6)
+    found = feldman_lemmas.CLONES_RENYI.epsilon(setting, delta=1e-6)
     dense = 1.0 + np.geomspace(0.02, 4000.0, 60)
-    once = clones_renyi._divergence(n, epsilon0)
-    assert once(10.0) == pytest.approx(clones_renyi.divergence(n, epsilon0, 10.0), rel=1e-4)
+    once = feldman_lemmas.any_divergence(n, epsilon0)
+    assert once(10.0) == pytest.approx(feldman_lemmas.divergence(n, epsilon0, 10.0), rel=1e-4)
     orders = {float(order): rounds * once(float(order)) for order in dense}
     assert found <= renyi.best_epsilon(orders.__getitem__, 1e-6, list(orders)) * 1.0002
     if rounds == 16:
         assert found == pytest.approx(2.5588, abs=1e-4)
     whole = [float(order) for order in range(2, 513)]
-    best = renyi.best_epsilon(lambda order: rounds * girgis.divergence(n, epsilon0, order), 1e-6, whole)
-    assert girgis.GIRGIS.epsilon(setting, delta=1e-6) == pytest.approx(best, rel=1e-9)
-    assert clones_renyi.CLONES_RENYI.delta(setting, epsilon=found) == pytest.approx(1e-6, rel=1e-4)
+    best = renyi.best_epsilon(lambda order: rounds * girgis(n, epsilon0, order), 1e-6, whole)
+    assert GIRGIS.epsilon(setting, delta=1e-6) == pytest.approx(best, rel=1e-9)
+    assert feldman_lemmas.CLONES_RENYI.delta(setting, epsilon=found) == pytest.approx(1e-6, rel=1e-4)

@@ -68,7 +68,7 @@ def test_the_worst_of_all_reports_moves_an_estimate_as_far_as_is_said(name: str)
     moved = np.array(
         [protocol.analyse_counts(honest + law.tally(each[None])).unbiased for each in reports_of(protocol)]
     )
-    said = protocol.sway(protocol.analyse_counts(honest + law.tally(reports_of(protocol)[:1])))
+    said = protocol.influence(protocol.analyse_counts(honest + law.tally(reports_of(protocol)[:1])))
     np.testing.assert_allclose(np.ptp(moved, axis=0), said, rtol=1e-9)
 
 
@@ -122,8 +122,8 @@ def test_more_people_than_can_report_at_once_are_refused() -> None:
 
 def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     poll = PROTOCOLS["histogram"]()
-    right = type(poll).sway
-    monkeypatch.setattr(type(poll), "sway", lambda self, estimate: 0.99 * right(self, estimate))
+    right = type(poll).influence
+    monkeypatch.setattr(type(poll), "influence", lambda self, estimate: 0.99 * right(self, estimate))
     assert not any(each.holds for each in poison(poll, rng=np.random.default_rng(5)))
 
 
@@ -133,4 +133,4 @@ def test_many_malicious_people_move_it_as_many_times_as_far() -> None:
     honest = poll.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
     worst = poll.analyse_counts(honest + poll.tally(np.full(10, 2, dtype=np.uint8)))
     least = poll.analyse_counts(honest + poll.tally(np.full(10, 0, dtype=np.uint8)))
-    assert worst.values[2] - least.values[2] == pytest.approx(10 * poll.sway(worst)[2])
+    assert worst.values[2] - least.values[2] == pytest.approx(10 * poll.influence(worst)[2])

@@ -126,7 +126,7 @@ def test_a_shuffler_without_dummies_is_noticed() -> None:
         protocol.analyse_counts(sent)
 
 
-def test_a_malicious_person_moves_counts_by_the_sway_and_no_farther() -> None:
+def test_a_malicious_person_moves_counts_by_the_influence_and_no_farther() -> None:
     """All messages may name one node: nobody sees whether those of one person fit together."""
     law = tree(9, 2, 3)
     protocol = Poll("quantile", cuts=range(10), n=400, randomizer=law, delta=1e-6)
@@ -138,5 +138,5 @@ def test_a_malicious_person_moves_counts_by_the_sway_and_no_farther() -> None:
 
     estimates = np.array([said((one, two)) for one in range(law.places) for two in range(one, law.places)])
     estimate = protocol.analyse_counts(law.mixed(law.tally(honest), rng=np.random.default_rng(3)))
-    assert protocol.sway(estimate) == pytest.approx(np.ptp(estimates, axis=0), rel=1e-9)
-    assert protocol.sway(estimate).max() == pytest.approx(2.0)  # twice what a single message could do
+    assert protocol.influence(estimate) == pytest.approx(np.ptp(estimates, axis=0), rel=1e-9)
+    assert protocol.influence(estimate).max() == pytest.approx(2.0)  # twice what a single message could do

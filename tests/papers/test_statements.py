@@ -17,12 +17,11 @@ from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
 from shuffledp.literature import bounds
 from shuffledp.literature.bounds import LITERATURE
-from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find, koskela_2021
+from shuffledp.papers import FOUR, INSTEAD, PAPERS, Paper, Statement, find, koskela_2021
 from shuffledp.papers.experiment import read_table
 from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.files import select
 from shuffledp.papers.paper import FIRST
-from shuffledp.papers.statements.others import INSTEAD
 
 FIGURES = Path(__file__).resolve().parents[2] / "docs" / "figures"
 STATEMENTS = [pytest.param(paper, each, id=f"{paper.name} {each.names[0]}") for paper in FOUR for each in paper]

@@ -108,7 +108,7 @@ def estimated(design: Plain, tallies: Sequence[Sequence[int]]) -> dict[str, Any]
     for tally in votes:
         asked.check_noise(tally)
     ask, first = design["question"], votes[0]
-    found["sway"] = _plain(asked.sway(asked.analyse_counts(first)))
+    found["influence"] = _plain(asked.influence(asked.analyse_counts(first)))
     found["predicted"] = float(asked.predicted_stderr())
     if "by" in ask:
         known, *columns = asked.derive(first, by=ask["by"])["shares"](level=LEVEL)

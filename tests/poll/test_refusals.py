@@ -326,7 +326,7 @@ def test_bags_of_reports_where_sums_are_promised() -> None:
 def test_readings_that_a_question_does_not_know() -> None:
     bag = POLL.shuffle(POLL.encode(["yes"] * 10))
     refused(lambda: POLL.analyse(bag, rounding="none"), "rounding must be left out of the reading of a histogram")
-    refused(lambda: POLL.sway(3), "what analyse")  # type: ignore[arg-type]
+    refused(lambda: POLL.influence(3), "what analyse")  # type: ignore[arg-type]
 
 
 def test_a_round_counts_once() -> None:

@@ -240,7 +240,7 @@ def test_malicious_people_move_quantiles_as_far_as_is_said_and_no_farther(levels
         cheated[:some] = sent
         estimate = ages.analyse_counts(law.tally(cheated))
         said, less = (
-            ages.question.swayed_quantiles(estimate, people * ages.sway(estimate)) for people in (some, some // 2)
+            ages.question.moved_quantiles(estimate, people * ages.influence(estimate)) for people in (some, some // 2)
         )
         assert all(low <= value <= high for value, (low, high) in zip(honest, said, strict=True))
         reached += sum(not low <= value <= high for value, (low, high) in zip(honest, less, strict=True))

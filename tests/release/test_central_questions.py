@@ -44,7 +44,7 @@ def test_a_mean_and_a_sum_by_shares_verify(ask: object, truth: float, tmp_path: 
     (row,) = release.estimates
     assert abs(row.estimate - truth) < 12 * row.stderr
     assert release.record.design.mechanism.type == "split"
-    assert release.record.estimates.sway == ()
+    assert release.record.estimates.influence == ()
     release.save(tmp_path / "shares")
     page = (tmp_path / "shares" / "page.html").read_text(encoding="utf-8")
     assert "nothing limits how far" in page

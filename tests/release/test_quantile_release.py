@@ -99,7 +99,9 @@ def test_from_python_to_a_verified_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert [row.label for row in age.estimates][:2] == ["below 5", "below 10"]
     folder = age.save(tmp_path / "out")
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
-    assert not verify((folder / "page.html").read_text(), table=(folder / "estimates.csv").read_text()).failed
+    assert not verify(
+        (folder / "page.html").read_text(), beside={"estimates.csv": (folder / "estimates.csv").read_text()}
+    ).failed
 
 
 def test_a_quantile_among_clipped_values_is_at_or_beyond_the_end() -> None:

@@ -130,7 +130,7 @@ def test_the_page_is_verified(kept: tuple[Release, Path], monkeypatch: pytest.Mo
     _, folder = kept
     ledger = Ledger(folder.parent / "budget.sqlite")
     table = (folder / "estimates.csv").read_text()
-    found = verify((folder / "page.html").read_text(), table=table, ledger=ledger)
+    found = verify((folder / "page.html").read_text(), beside={"estimates.csv": table}, ledger=ledger)
     assert [check for check in found.checks if check.outcome == "FAIL"] == []
     assert found.verdict == "pass"
 
@@ -205,7 +205,7 @@ def test_nothing_to_be_found_is_an_answer_too(tmp_path: Path, monkeypatch: pytes
     assert none.estimate.plot().charts[0][1].height == 0.0
     assert "No word was found" in (tmp_path / "none" / "estimates.svg").read_text(encoding="utf-8")
     assert "±" not in none.plot().promise, "nothing was estimated"
-    assert verify(page, table=(tmp_path / "none" / "estimates.csv").read_text()).verdict == "pass"
+    assert verify(page, beside={"estimates.csv": (tmp_path / "none" / "estimates.csv").read_text()}).verdict == "pass"
 
 
 def test_a_persons_rows_have_one_level(tmp_path: Path) -> None:

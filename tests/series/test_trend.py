@@ -220,3 +220,16 @@ def test_a_changed_table_of_the_series_is_found(state: Tracked, monkeypatch: pyt
 def test_a_folder_without_weeks_never_passes(state: Tracked) -> None:
     empty = replace(state, standing={}, paid=None)
     assert check_series(empty).verdict == "incomplete"
+
+
+def test_without_a_ledger_the_last_weeks_may_be_missing(state: Tracked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "verify", lambda *_, **__: Verification(()))
+
+    def said(state: Tracked) -> list[str]:
+        return [check.claimed for check in check_series(state).checks if check.what == "the last week"]
+
+    unpaid = replace(state, series=replace(state.series, ledger=None), paid=None)
+    assert said(state) == [], "the ledger knows"
+    assert said(unpaid) == ["week 3 of 4"]
+    fewer = replace(unpaid, standing={week: state.standing[week] for week in (1, 2)})
+    assert (said(fewer), check_series(fewer).verdict) == (["week 2 of 4"], "pass")

@@ -36,7 +36,7 @@ def walked(outbox: Outbox, shuffler: Pretended) -> Round:
         try:
             walk.through(courier)
         finally:
-            outbox.settle(stored, walk.acknowledged)
+            outbox.forget(stored, walk.acknowledged)
     return walk
 
 
@@ -50,7 +50,7 @@ def test_many_go_in_uploads_over_several_connections(tmp_path: Path) -> None:
         walk.through(courier)
     assert len(shuffler.envelopes) == walk.new == max(told) == stored.waiting == 5 * BATCH + 500
     assert shuffler.posted == 6
-    mark = outbox.settle(stored, walk.acknowledged)
+    mark = outbox.forget(stored, walk.acknowledged)
     assert (mark.sent, mark.waiting) == (5 * BATCH + 500, 0)
 
 

@@ -54,7 +54,7 @@ def test_from_a_sealed_file_to_a_page_that_verifies(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "result" / "estimates.json").read_text(encoding="utf-8"))
     assert written["counted"] == {"reports": len(TRUTH), "missing": None, "collected": said}
     page, table = ((tmp_path / "result" / name).read_text(encoding="utf-8") for name in ("page.html", "estimates.csv"))
-    found = verify(page, table=table)
+    found = verify(page, beside={"estimates.csv": table})
     assert found.verdict == "pass"
     assert {"valid reports of the collection", "round of the collection", "digest of the collection"} <= {
         each.what for each in found.checks if each.outcome == "pass"

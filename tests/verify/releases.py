@@ -24,7 +24,7 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.verify import Check
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.handed import Judge
-from shuffledp.verify.rechecks import check_answer
+from shuffledp.verify.rechecks import Asked
 from shuffledp.wording import statement
 
 NAMES = (
@@ -98,7 +98,7 @@ def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
     """What the recheck of its question says of these facts, and what it leaves to be done."""
     record = Record.from_json(made)
     judge = Judge(record, counted(made["design"]["mechanism"]), Effort())
-    return check_answer(json.dumps(made), judge), judge
+    return Asked(judge).answer(), judge
 
 
 def compared(made: dict[str, Any]) -> list[Check]:

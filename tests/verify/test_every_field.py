@@ -260,7 +260,7 @@ def error_of(made: dict[str, Any], inner: Any, at: str, key: Any) -> float:
     (found,) = (table for table in made["tables"] if any(column is inner for column in table.values()))
     if "stderr" not in found:
         return max(0.25 * (found["upper"][key] - found["lower"][key]), 1e-6)
-    return abs(found["sway"][key]) if at == "tables.sway" else found["stderr"][key]  # type: ignore[no-any-return]
+    return abs(found["influence"][key]) if at == "tables.influence" else found["stderr"][key]  # type: ignore[no-any-return]
 
 
 def nudged(made: dict[str, Any]) -> Iterator[tuple[str, float | int]]:

@@ -15,12 +15,16 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
+from shuffledp.judge.effort import Effort
+from shuffledp.judge.reports import counted
 from shuffledp.ledger import Ledger
 from shuffledp.page import html
 from shuffledp.record import Record, data_block, read_record
 from shuffledp.release.certificate import certificate
 from shuffledp.verify import verify
 from shuffledp.verify.check_page import check_page
+from shuffledp.verify.handed import Judge
+from shuffledp.verify.rechecks import DEEDS, Asked
 from shuffledp.wording import SENTENCES
 from tests.verify.releases import LEDGER, as_page, collected, facts, made_by, rehashed, told
 
@@ -64,15 +68,16 @@ def test_every_number_on_a_page_and_in_its_drawings_is_bound_to_its_facts(
 ) -> None:
     record = Record.from_json(told(name))
     page = html(record)
-    monkeypatch.setattr("shuffledp.verify.check_page.html", lambda _: page)  # written once, not each time
-    assert [check.outcome for check in check_page(page, record)] == ["pass"], "the control"
+    monkeypatch.setitem(DEEDS, "page", lambda _: page)  # written once, not each time
+    asked = Asked(Judge(record, counted(record.design.mechanism.as_json()), Effort()))
+    assert [check.outcome for check in check_page(page, asked)] == ["pass"], "the control"
     shown, facts_inside, _ = page.partition('<script type="application/json"')
     assert facts_inside
     numbers = list(re.finditer(r"\d+", shown))
     assert len(numbers) > 500
     for place in numbers[:: max(1, len(numbers) // 300)]:  # every third or so, as each takes a while
         other = str(int(place[0]) + 1)
-        (check,) = check_page(page[: place.start()] + other + page[place.end() :], record)
+        (check,) = check_page(page[: place.start()] + other + page[place.end() :], asked)
         assert check.outcome == "FAIL", page[place.start() - 40 : place.end()]
 
 

@@ -49,7 +49,7 @@ verdicts = []
 for name in sys.argv[1:]:
     folder = Path(name)
     table = (folder / "estimates.csv").read_bytes().decode()
-    verdicts.append(verify((folder / "page.html").read_text(encoding="utf-8"), table=table).verdict)
+    verdicts.append(verify((folder / "page.html").read_text(encoding="utf-8"), beside={"estimates.csv": table}).verdict)
 print(json.dumps([verdicts, imported, sorted(sys.modules)]))
 """
 

@@ -14,7 +14,7 @@ import pytest
 
 from shuffledp.cli import main
 from shuffledp.verify import Verification, verify
-from tests.verify.other_package import HONEST, RECHECK, forget, write
+from tests.verify.other_package import HONEST, QUESTION, RECHECK, forget, write
 from tests.verify.releases import as_page, facts, rehashed
 
 WHO = "of-ballots 1.2"
@@ -220,6 +220,10 @@ def test_a_recheck_that_agrees_with_everything_hides_no_epsilon_delta_nor_tally(
         "judge.wrong = lambda checks: True",
         "judge.last = None",
         "judge.law = judge.effort = None",
+        "import shuffledp.verify.verification as it; it.check_certificate = lambda *_: []",
+        "import shuffledp.judge.oracle as it; it.Oracle.spans = None",
+        "import os; os._exit(0)",
+        "import os; os.write(1, b'pass'); os.close(1); os._exit(0)",
     ],
 )
 def test_it_stands_in_for_no_part_of_ours(install: Install, deed: str) -> None:
@@ -239,6 +243,24 @@ def test_code_that_does_not_come_back_is_left_to_itself(install: Install, monkey
     verification = verify(json.dumps(ballot()), seconds=0.0)
     assert (verification.verdict, verification.failed) == ("incomplete", ())
     assert "took more than 0.2 seconds" in why(verification)
+
+
+@pytest.mark.parametrize("where", ["recheck", "question", "page"])
+def test_code_that_ends_its_process_ends_no_verification(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
+) -> None:
+    install()
+    page = tmp_path / "page.html"
+    page.write_text(as_page(ballot()), encoding="utf-8")
+    assert main(["verify", str(page)]) == 0, "the control"
+    leave = "import os; os._exit(0)\n"
+    last = "\n\nQUESTION ="
+    asked = f"    def algorithm(self, law):\n        {leave}{last}"
+    question = {"recheck": QUESTION, "question": leave, "page": QUESTION.replace(last, asked)}[where]
+    install(RECHECK + (f"    {leave}" if where == "recheck" else HONEST), question=question)
+    capsys.readouterr()
+    assert main(["verify", str(page)]) == 3
+    assert "ended before it had answered, with code 0" in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_it_prints_is_none_of_the_answer(install: Install, capsys: pytest.CaptureFixture[str]) -> None:

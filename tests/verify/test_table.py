@@ -15,6 +15,7 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.design import Design
+from shuffledp.page import release_svg
 from shuffledp.record import Context, Record, Table
 from shuffledp.release.files import write_csv
 from shuffledp.release.pipeline import estimate_of, record_of
@@ -88,7 +89,7 @@ def without_the_largest(made: dict[str, Any], table: str) -> dict[str, Any]:
 
 def test_a_cut_page_passes_with_its_table_and_is_incomplete_without() -> None:
     written, table = large()
-    assert verify(written, table=table).verdict == "pass"
+    assert verify(written, beside={"estimates.csv": table}).verdict == "pass"
     found = verify(written)
     assert found.verdict == "incomplete"
     assert "which estimates are listed" in {
@@ -100,7 +101,7 @@ def test_a_page_that_leaves_out_the_largest_and_says_all_smaller_is_found_out() 
     written, table = large()
     forged = json.dumps(without_the_largest(json.loads(written), table))
     assert verify(forged).verdict != "pass"
-    assert "which estimates are listed" in failed(verify(forged, table=table))
+    assert "which estimates are listed" in failed(verify(forged, beside={"estimates.csv": table}))
 
 
 def test_who_forges_the_table_as_well_cannot_mend_the_digest() -> None:
@@ -110,7 +111,7 @@ def test_who_forges_the_table_as_well_cannot_mend_the_digest() -> None:
         a.split(",", 1)[0] + "," + b.split(",", 1)[1] for a, b in ((lines[1], lines[900]), (lines[2], lines[2]))
     )
     made = json.loads(written)
-    wrong = failed(verify(json.dumps(made), table="".join(lines)))
+    wrong = failed(verify(json.dumps(made), beside={"estimates.csv": "".join(lines)}))
     assert {"votes for all values", "value in estimates.csv"} <= wrong
 
 
@@ -129,13 +130,13 @@ def beside(name: str) -> tuple[str, str]:
 @pytest.mark.parametrize("name", ["promise", "mean", "hadamard"])
 def test_every_number_of_the_table_is_bound_to_the_page(name: str) -> None:
     page, table = beside(name)
-    assert not verify(page, table=table).failed
+    assert not verify(page, beside={"estimates.csv": table}).failed
     rows = list(csv.reader(io.StringIO(table, newline="")))
     for at in range(len(rows[0])):
         other = [list(row) for row in rows]
         other[-1][at] = str(float(other[-1][at]) * (1.0 + 1e-15) + 1e-12) if at else "x"
         written = "\r\n".join(",".join(row) for row in other) + "\r\n"
-        assert verify(page, table=written).verdict == "FAIL", rows[0][at]
+        assert verify(page, beside={"estimates.csv": written}).verdict == "FAIL", rows[0][at]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_every_number_of_the_table_is_bound_to_the_page(name: str) -> None:
 def test_another_table_beside_a_page_fails(change: Any) -> None:
     page, table = beside("promise")
     rows = change(list(csv.reader(io.StringIO(table, newline=""))))
-    assert verify(page, table="\r\n".join(",".join(row) for row in rows) + "\r\n").verdict == "FAIL"
+    assert verify(page, beside={"estimates.csv": "\r\n".join(",".join(row) for row in rows) + "\r\n"}).verdict == "FAIL"
 
 
 def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_column_is_named() -> None:
@@ -167,7 +168,7 @@ def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_colu
     table = "label,estimate,stderr,lower,upper,all_lower,all_upper,remark\n" + "".join(
         ",".join(map(str, row)) + "\n" for row in rows
     )
-    found = verify(as_page(made), table=table)
+    found = verify(as_page(made), beside={"estimates.csv": table})
     assert not found.failed
     assert "other columns of estimates.csv" in {check.what for check in found.checks if check.outcome == "not checked"}
 
@@ -176,7 +177,7 @@ def _others(made: dict[str, Any], folder: Path) -> dict[str, str]:
     """The tables of what was asked for beside the estimates."""
     for table in Record.from_json(made).tables[1:]:
         write_csv(folder / f"{table.name}.csv", table)
-    return {place.stem: place.read_bytes().decode() for place in folder.glob("*.csv")}
+    return {place.name: place.read_bytes().decode() for place in folder.glob("*.csv")}
 
 
 def _lines_of(made: dict[str, Any], tables: dict[str, str]) -> dict[str, str]:
@@ -188,9 +189,9 @@ def _lines_of(made: dict[str, Any], tables: dict[str, str]) -> dict[str, str]:
 def test_every_number_of_the_other_tables_is_compared(name: str, tmp_path: Path) -> None:
     made = facts(name)
     tables = _others(made, tmp_path)
-    assert tables.keys() == ({"quantiles", "ranges"} if name == "quantile" else {"shares"})
+    assert tables.keys() == ({"quantiles.csv", "ranges.csv"} if name == "quantile" else {"shares.csv"})
     assert set(_lines_of(made, tables).values()) == {"pass"}
-    assert _lines_of(made, {}) == {f"{part}.csv": "not checked" for part in tables}
+    assert _lines_of(made, {}) == dict.fromkeys(tables, "not checked")
     many = 0
     for part, table in tables.items():
         rows = list(csv.reader(io.StringIO(table)))
@@ -208,4 +209,40 @@ def test_every_number_of_the_other_tables_is_compared(name: str, tmp_path: Path)
 
 
 def test_a_table_of_nothing_on_the_page_is_said_to_be_unchecked() -> None:
-    assert _lines_of(facts("mean"), {"ranges": "a,b"}) == {"ends.csv": "not checked", "ranges.csv": "not checked"}
+    assert _lines_of(facts("mean"), {"ranges.csv": "a,b"}) == {"ends.csv": "not checked", "ranges.csv": "not checked"}
+
+
+@pytest.mark.parametrize("name", ["tiny", "mean"])
+@pytest.mark.parametrize(
+    ("file", "same", "forge", "what"),
+    [
+        ("design.json", lambda text: " " + text, lambda text: text.replace("1", "2", 1), "design.json"),
+        ("design.json", lambda text: text, lambda text: text[:-9], "design.json"),
+        ("estimates.svg", lambda text: text + "\r\n", lambda text: text.replace('y="', 'y="1', 1), "estimates.svg"),
+        ("estimates.svg", lambda text: text, lambda text: text.replace("people", "persons", 1), "estimates.svg"),
+    ],
+)
+def test_design_and_figure_beside_a_page_are_those_of_its_record(
+    name: str, file: str, same: Any, forge: Any, what: str
+) -> None:
+    made = facts(name)
+    text = {
+        "design.json": json.dumps(made["design"]),
+        "estimates.svg": release_svg(Record.from_json(made))._repr_svg_(),
+    }[file]
+    assert not verify(as_page(made)).failed
+    found = verify(as_page(made), beside={file: same(text)})
+    assert [each.outcome for each in found.checks if each.what == what] == ["pass"], "the control"
+    assert forge(text) != text
+    assert failed(verify(as_page(made), beside={file: forge(text)})) == {what}
+
+
+def test_a_figure_of_another_version_is_searched_for_what_runs() -> None:
+    made = facts("tiny")
+    made["made"]["shuffledp"] = "9.0.0"
+    page, drawn = as_page(rehashed(made)), release_svg(Record.from_json(made))._repr_svg_()
+    assert verify(page, beside={"estimates.svg": drawn}).verdict == "pass"
+    found = verify(page, beside={"estimates.svg": drawn.replace("people", "persons", 1)}).checks
+    assert [each.outcome for each in found if each.what == "estimates.svg"] == ["not checked"]
+    running = drawn.replace("</svg>", "<script>1</script></svg>")
+    assert failed(verify(page, beside={"estimates.svg": running})) == {"what estimates.svg runs or loads"}

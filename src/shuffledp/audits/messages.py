@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +62,10 @@ class Beside(Joint):
 @dataclass(frozen=True, eq=False)
 class MessageView(ABC):
     """``law`` is the law that runs, and ``judged`` the same by the judge. ``inputs`` are the
-    target's two values, and what all others hold.
+    target's two values, and what all others hold; ``among`` is what a law says to be hidden by.
     """
 
+    among: ClassVar[str]
     law: Any
     judged: Any
     people: int
@@ -161,6 +162,8 @@ class AmongFakes(Among):
     of how often the target's two values are named by messages that are not the others' truth.
     """
 
+    among = "users' fakes"
+
     @property
     def person(self) -> Floats:
         """How often the own value is named, and how many others are."""
@@ -202,6 +205,8 @@ class AmongDummies(Among):
     """Dummies of the shuffler: the counts of values are nearly independent of each other; exactly
     so, if true messages are the plain values.
     """
+
+    among = "dummies"
 
     @cached_property
     def dummies(self) -> tuple[int, Floats]:
@@ -256,6 +261,8 @@ class AmongNodes(AmongDummies):
     level, each by itself.
     """
 
+    among = "dummies in a tree"
+
     @property
     def inputs(self) -> tuple[int, int, int]:
         """The target's differ on every level; all others hold a value between."""
@@ -301,6 +308,8 @@ class Shared(MessageView):
 
 class SignedView(Shared):
     """+1 and -1: how many there are of both."""
+
+    among = "pairs of +1 and -1"
 
     @property
     def inputs(self) -> tuple[int, int, int]:
@@ -355,6 +364,8 @@ class SignedView(Shared):
 
 class SplitView(Shared):
     """Shares: their sum says what the noise lets through, and each by itself nothing."""
+
+    among = "random shares"
 
     @property
     def inputs(self) -> tuple[int, int, int]:
@@ -415,21 +426,14 @@ class SplitView(Shared):
         return [("shares", "shares are not uniform: one says something by itself", p, f"share {which // 2}")]
 
 
-# By a parameter that no other law has.
-VIEWS: dict[str, type[MessageView]] = {
-    "slots": AmongFakes,
-    "keep": AmongDummies,
-    "levels": AmongNodes,
-    "pairs": SignedView,
-    "share_bits": SplitView,
-}
+VIEWS: tuple[type[MessageView], ...] = (AmongFakes, AmongDummies, AmongNodes, SignedView, SplitView)
 
 
 def view_of(law: Any, people: int) -> MessageView:
     """How the messages of a law are read, with so many people."""
     try:
-        judged = documented(law_of(law))
-        return next(view for name, view in VIEWS.items() if name in judged.own)(law, judged, people)
+        view = next(view for view in VIEWS if view.among == law.hidden_by)
+        return view(law, documented(law_of(law)), people)
     except (InvalidInput, StopIteration, AttributeError):
         raise InvalidInput(
             f"the audit must know how to read messages, got {type(law).__name__} of {people} people. Write a Subject."

@@ -60,6 +60,6 @@ def poison(poll: Poll, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, .
     tried = [people * law.tally(report[None]) for report in law.extreme_reports(people)]
     estimates = [poll.analyse_counts(honest + tally) for tally in tried]
     moved = np.ptp([each.unbiased for each in estimates], axis=0)
-    most = people * poll.sway(estimates[0])
+    most = people * poll.influence(estimates[0])
     rows = zip(estimates[0].labels, moved.tolist(), most.tolist(), strict=True)
     return tuple(Poisoned(label, people, far, limit) for label, far, limit in rows)

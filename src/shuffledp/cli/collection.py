@@ -110,10 +110,10 @@ def new(
     from shuffledp.client import exposure, read_design
     from shuffledp.survey.organizer import COLLECTION, KEY, new_collection
 
-    settled, which = read_design(design), 1 if round_ is None else round_
+    shared, which = read_design(design), 1 if round_ is None else round_
     with patiently("certifying"):
         made = new_collection(
-            settled, shuffler, out, round=which, question=question, opens=opens, closes=closes, codes=codes
+            shared, shuffler, out, round=which, question=question, opens=opens, closes=closes, codes=codes
         )
     file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
     if as_json:

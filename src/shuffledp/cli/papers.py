@@ -98,7 +98,7 @@ def show_(
 def _only(paper: Paper) -> str:
     """What is here of a paper without statements."""
     from shuffledp.literature.bounds import LITERATURE
-    from shuffledp.papers.statements.others import INSTEAD
+    from shuffledp.papers import INSTEAD
 
     if any(each.paper == paper.cited for each in LITERATURE):
         return f"Only its bounds are here: shuffledp papers bounds {paper.name}"

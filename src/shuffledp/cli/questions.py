@@ -230,13 +230,13 @@ def _in_file(asking: TypedCommand) -> Iterator[Found]:
     keeping = asking.keeping
     with patiently("opening the table"):
         column = asking.question.open()
-    settled = asking.question.named(column.name)
+    named = asking.question.named(column.name)
     with progress("reading") as watched:
-        values = settled.values(column, tick=watched(column.rows, column.progress))
+        values = named.values(column, tick=watched(column.rows, column.progress))
 
     def publish(design: "Design") -> "Release":
         with progress("randomizing", then="certifying and writing") as watched:
-            return settled.release(  # type: ignore[no-any-return]
+            return named.release(  # type: ignore[no-any-return]
                 values,
                 design,
                 keeping.folder(),
@@ -246,8 +246,8 @@ def _in_file(asking: TypedCommand) -> Iterator[Found]:
             )
 
     with values:
-        missing = values.missing if settled.leaves_out else None
-        yield Found(settled, values.count, missing, publish, [spelled(each, typed=True) for each in values.remarks])
+        missing = values.missing if named.leaves_out else None
+        yield Found(named, values.count, missing, publish, [spelled(each, typed=True) for each in values.remarks])
 
 
 def fitting(budget: "Budget | None", design: "Design") -> int | None:
@@ -305,7 +305,7 @@ def _plan(
         f"{question.what}: {design.n:,} people, {absent}",
         [
             ("epsilon", rounded(certified.epsilon.upper, up=True), f"at most, at delta = {show.exactly(design.delta)}"),
-            show.alone(design.mechanism, design.shown_alone),
+            show.alone(design.mechanism, design.reveals),
             *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
             ("bits", f"{design.poll.bits}", "in a report"),
             ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {design.resolved.estimated}, to expect"),

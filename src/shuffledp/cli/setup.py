@@ -172,7 +172,7 @@ class Setup:
 
     def noise_grows(self) -> bool:
         """Whether more people hide each other better; not where the shuffler adds the noise, or all
-        of them a settled amount together.
+        of them a fixed amount together.
         """
         if self.kind is not DESIGNED:
             return True

@@ -62,27 +62,27 @@ def encode(
 
     reading = read_as(table["source"], table)
     check_apart(check_new_file(out, replace=force), design, Path(table["source"]))
-    settled = client.read_design(design)
-    client.check_client(settled, most)
+    shared = client.read_design(design)
+    client.check_client(shared, most)
     if certify:
-        questions.certify(settled)
+        questions.certify(shared)
     with progress("encoding") as watched:
-        column = opened(reading, table["column"], settled)
+        column = opened(reading, table["column"], shared)
         tick = watched(column.rows, column.progress)
         rules: dict[str, Any] = {
             **{name: table[name] for name in ("missing", "clip")},
             **{name: reading[name] for name in ("cleaning", "keep")},
             "most_epsilon0": most,
         }
-        done = client.encode(settled, column, out, **rules, force=force, tick=tick)
+        done = client.encode(shared, column, out, **rules, force=force, tick=tick)
     if table["as_json"]:
         facts = {"out": str(out), "reports": done.file.count, "missing": done.missing, "repeated": done.repeated}
-        promise = {"epsilon": settled.epsilon, "delta": settled.delta, "epsilon0": settled.mechanism.alone}
-        facts |= {"design": settled.digest, "batch": done.file.header.batch}
-        return show.as_json(facts | promise | {"certified": certify}, client.exposure(settled)[2:])
+        promise = {"epsilon": shared.epsilon, "delta": shared.delta, "epsilon0": shared.mechanism.alone}
+        facts |= {"design": shared.digest, "batch": done.file.header.batch}
+        return show.as_json(facts | promise | {"certified": certify}, client.exposure(shared)[2:])
     without = f", {done.missing:,} without a value left out" * bool(done.missing)
     again = f", {done.repeated:,} rows left out because their person has another one" if done.repeated else ""
-    exposed = client.exposure(settled, certified=certify)
+    exposed = client.exposure(shared, certified=certify)
     show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposed])
     return show.command(
         f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
@@ -116,16 +116,16 @@ def shuffle(
     from shuffledp.release.arguments import budget_of
 
     budget = budget_of(paying)
-    settled = None if design is None else stages.read_design(design)
+    shared = None if design is None else stages.read_design(design)
     with progress("shuffling") as watched:
         done = stages.shuffle(
-            reports, out, design=settled, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None)
+            reports, out, design=shared, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None)
         )
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
         facts = {"out": str(out), "reports": done.people, "batches": done.file.header.batches, "ledger": ledger}
         left_out = {str(path): count for path, count in done.dropped.items() if count}
-        which = {"design": digest_of(dict(done.file.header.design)), "design_given": settled is not None}
+        which = {"design": digest_of(dict(done.file.header.design)), "design_given": shared is not None}
         return show.as_json(facts | {"dropped": dropped, "dropped_by_file": left_out} | which)
     mixed = f"{done.people:,} reports"
     if done.people < done.file.count:
@@ -134,7 +134,7 @@ def shuffle(
     if dropped:
         show.sentences([f"{dropped:,} invalid reports were dropped:"])
         show.bullets(f"{count:,} of {path}" for path, count in done.dropped.items() if count)
-    if settled is None:
+    if shared is None:
         themselves = "files name themselves" if len(reports) > 1 else "file names itself"
         show.sentences([f"The design is the one that the {themselves}; {UNSETTLED}"])
     if ledger is not None:
@@ -163,12 +163,12 @@ def analyse(given: dict[str, Any], design: Settled = None) -> None:
     from shuffledp.release import stages
 
     keeping = Keeping.of(given)
-    settled = None if design is None else stages.read_design(design)
+    shared = None if design is None else stages.read_design(design)
     with progress("counting") as watched:
         made = stages.analyse(
             given["source"],
             keeping.folder(),
-            design=settled,
+            design=shared,
             title=given["title"],
             force=keeping.force,
             tick=watched(None, lambda: None),
@@ -246,7 +246,7 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
         f"{made.question.type}: {made.n:,} people, at least {made.honest:,} of them honest",
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(made.delta)}"),
-            show.alone(made.mechanism, made.shown_alone),
+            show.alone(made.mechanism, made.reveals),
             ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
             ("bits", f"{poll.bits}", "in a report"),
         ],

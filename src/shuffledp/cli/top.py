@@ -100,7 +100,7 @@ def _show_expected(title: str, search: "Search", told: dict[str, Any]) -> None:
         title,
         [
             ("epsilon", rounded(told["epsilon"], up=True), f"at most, at delta = {show.exactly(search.delta)}"),
-            show.alone(search.law, search.first_design.shown_alone),
+            show.alone(search.law, search.first_design.reveals),
             ("levels", f"{told['levels']}", f"of {told['people_of_a_level']:,} people or more, and one more to count"),
             (
                 "found",

@@ -76,32 +76,31 @@ def new(
 
     folder: Path = given["folder"]
     budget = budget_of(given)
-    settled = certify(read_design(design))
-    if settled.rounds < 2:
+    shared = certify(read_design(design))
+    if shared.rounds < 2:
         raise InvalidInput(
-            f"--design must have two rounds or more, one for each week, got {settled.rounds}. Write it again with "
+            f"--design must have two rounds or more, one for each week, got {shared.rounds}. Write it again with "
             f"`shuffledp design`, and --rounds 52."
         )
     with patiently("paying for all weeks" if budget is not None else "writing"):
         made = new_series(
-            folder, settled, folder.name if name is None else name, title=given["title"], by=by, budget=budget
+            folder, shared, folder.name if name is None else name, title=given["title"], by=by, budget=budget
         )
-    bound = settled.poll.guarantee.epsilon(delta=settled.delta)
+    bound = shared.poll.guarantee.epsilon(delta=shared.delta)
     if given["as_json"]:
         facts = {"out": str(folder), "series": made.as_json(), "digest": made.digest}
         ends = {"lower": bound.lower, "upper": bound.upper}
-        return show.as_json(facts | ends | {"error": settled.poll.predicted_stderr()})
+        return show.as_json(facts | ends | {"error": shared.poll.predicted_stderr()})
     show.answer(
-        f"series {made.name}: {settled.question.type}, {made.weeks:,} weeks of {settled.honest:,} "
-        f"to {settled.n:,} people",
+        f"series {made.name}: {shared.question.type}, {made.weeks:,} weeks of {shared.honest:,} to {shared.n:,} people",
         [
             (
                 "epsilon",
                 rounded(bound.upper, up=True),
-                f"for all weeks together, at delta = {show.exactly(settled.delta)}",
+                f"for all weeks together, at delta = {show.exactly(shared.delta)}",
             ),
-            show.alone(settled.mechanism, settled.shown_alone),
-            ("error", f"{settled.poll.predicted_stderr():.4g}", "standard error to expect of a week"),
+            show.alone(shared.mechanism, shared.reveals),
+            ("error", f"{shared.poll.predicted_stderr():.4g}", "standard error to expect of a week"),
         ],
         [PAID if made.ledger is not None else UNPAID],
     )

@@ -53,7 +53,7 @@ def verify(
     """Compute every number of a page again, by a slow oracle that shares no code with the
     accounting.
 
-    The page itself comes first, then the tables beside it. The folder of a
+    The page itself comes first, then the files beside it. The folder of a
     series stands for its page trend.html and for all of its weeks. Exit code 0
     means that all agree, 1 that something does not, 2 that the file is not
     a page, 3 that nothing disagrees, but not enough could be checked, such
@@ -68,8 +68,8 @@ def verify(
             f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp track plot "
             f"{quote(str(file))}"
         )
-    found, text = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
-    written = None if rewrite is None else _rewrite(text, rewrite, found)
+    found = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
+    written = None if rewrite is None else _rewrite(rewrite, found)
     if as_json:
         cells = ("what", "claimed", "found", "how", "outcome")
         checks = [{cell: getattr(check, cell) for cell in cells} for check in found.checks]
@@ -96,7 +96,8 @@ def verify(
         else:
             unchecked = [check for check in found.checks if check.outcome == "not checked"]
             # What no page can show is the same in each week of a series.
-            open_ = sorted((each for each in unchecked if each.vital or not series), key=lambda check: not check.vital)
+            told = (each for each in unchecked if each.vital or not (series and each.what.startswith("week ")))
+            open_ = sorted(told, key=lambda check: not check.vital)
             show.bullets(
                 [
                     *(f"{check.what}: not checked, {check.how}" for check in open_),
@@ -107,21 +108,21 @@ def verify(
         raise typer.Exit(code=CODES[found.verdict])
 
 
-def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
-    """The verification of one page, and its source."""
+def _of_page(file: Path, ledger: Path | None, seconds: float) -> "Verification":
+    """The verification of one page."""
     from shuffledp.record import read_record
+    from shuffledp.verify import files_beside
     from shuffledp.verify import verify as verified
 
-    text, beside = _read(file), file.with_name("estimates.csv")
+    text = _read(file)
     if "htm" in file.name.rpartition(".")[2].lower() and text.lstrip("\ufeff \t\r\n").startswith("{"):
         # A browser would show its strings as a page, which nobody compares with its numbers.
         raise InvalidInput(
             f"{str(file)!r} must be a page, as its name says, got JSON. Verify the page.html that shuffledp wrote, or "
             f"name this file estimates.json."
         )
-    table = _read(beside) if beside.is_file() else None
-    places = {name: file.with_name(f"{name}.csv") for name in read_record(text).beside}
-    others = {name: _read(place) for name, place in places.items() if place.is_file()}
+    places = {name: file.with_name(name) for name in files_beside(read_record(text))}
+    beside = {name: _read(place) for name, place in places.items() if place.is_file()}
     if ledger is not None and not ledger.is_file():
         raise InvalidInput(
             f"the ledger {str(ledger)!r} must be a file, got none. Name the one that was given to --ledger when this "
@@ -133,32 +134,31 @@ def _of_page(file: Path, ledger: Path | None, seconds: float) -> "tuple[Verifica
 
         book = Ledger(ledger)
     with counted("summing the certificate again") as tick:
-        return verified(text, table=table, beside=others, ledger=book, seconds=seconds, tick=tick), text
+        return verified(text, beside=beside, ledger=book, seconds=seconds, tick=tick)
 
 
-def _of_series(folder: Path, ledger: Path | None, seconds: float) -> "tuple[Verification, str]":
+def _of_series(folder: Path, ledger: Path | None, seconds: float) -> "Verification":
     """The verification of a series, its page and every week; it has no record of its own."""
     from shuffledp.series.checking import check_series
     from shuffledp.series.weeks import tracked
 
     with patiently("verifying every week"):
-        return check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds), ""
+        return check_series(tracked(folder, ledger=ledger), ledger=ledger, seconds=seconds)
 
 
-def _rewrite(text: str, place: Path, found: "Verification") -> Path:
+def _rewrite(place: Path, found: "Verification") -> Path:
     """The page of a record that holds, as this version writes it; when it was made stays."""
-    from shuffledp.page import html
-    from shuffledp.record import read_record
     from shuffledp.storage.files import replace_file
 
-    if found.of_record != "pass":
+    if found.asked is None or found.of_record != "pass":
         raise InvalidInput(
             f"a page is written only of a record that holds, got {found.of_record}. Run the same command without "
             f"--rewrite to see why."
         )
     if place.exists():
         raise InvalidInput(f"{str(place)!r} exists. Name a new file.")
-    replace_file(place, lambda new: new.write_text(html(read_record(text)), encoding="utf-8"))
+    page = found.asked.said("page", str)
+    replace_file(place, lambda new: new.write_text(page, encoding="utf-8"))
     return place
 
 

@@ -29,7 +29,7 @@ Bins = tuple[int, int]
 def moved(law: CountedLaw) -> float | None:
     """How far one report moves the count of a value; None without a limit."""
     if isinstance(law, CountedShares):
-        return law.sway(1.0)
+        return law.influence(1.0)
     return float(2 / law.hit if law.signed else law.messages / (law.hit - law.miss))
 
 
@@ -142,5 +142,5 @@ def moved_bins(groups: Sequence[Bins], law: CountedLaw) -> Array:
         weights = bin_weights(groups, law)[0]
         return np.asarray(weights.max(axis=1) - weights.min(axis=1))
     if isinstance(law, CountedTree):
-        return law.sway(groups)
+        return law.influence(groups)
     return np.full(len(groups), float(law.messages / (law.hit - law.miss)))

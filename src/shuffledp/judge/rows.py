@@ -422,6 +422,6 @@ class CountedTree(CountedFakes):
 
         return Estimated(values, errors, limits, math.sqrt(UNIT * n) + SOLVED * float(errors.max(initial=0.0)))
 
-    def sway(self, groups: Sequence[tuple[int, int]]) -> Array:
+    def influence(self, groups: Sequence[tuple[int, int]]) -> Array:
         """All messages of one person may name the node that counts most, or least."""
         return np.asarray(self.messages * np.ptp(self.weights(groups), axis=1))

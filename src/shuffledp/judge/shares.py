@@ -122,7 +122,7 @@ class CountedShares(CountedMessages):
         found = low[: len(epsilons)], high[: len(epsilons)]
         return found, found
 
-    def sway(self, scale: float) -> float | None:
+    def influence(self, scale: float) -> float | None:
         """How far a malicious person can move a count; nothing limits a sum."""
         return 2.0 * self.messages * scale if self.family == "signed" else None
 

@@ -142,7 +142,7 @@ def reading(path: Path, read: Callable[[sqlite3.Connection], T]) -> T:
     not. A ledger that nobody is writing has no log, so it is opened as immutable, and read again if
     a writer came in meanwhile. If there is a log, its helper files exist.
     """
-    with _turn, spoken(path), unwritable(path):
+    with _turn, sqlite_refusals(path), unwritable(path):
         for _ in range(ATTEMPTS):
             before = _stamp(path)
             try:
@@ -181,7 +181,7 @@ class Held:
         """A connection inside BEGIN IMMEDIATE: committed and on the disk at the end, or, after an
         exception, as if it had never been.
         """
-        with spoken(self._path), unwritable(self._path):
+        with sqlite_refusals(self._path), unwritable(self._path):
             _check_logs(self._path)
             connection = _connect(self._path, "mode=rw")
             try:
@@ -220,7 +220,7 @@ def held(path: Path, *, create: bool = False) -> Iterator[Held]:
     made first.
     """
     check_place(path)
-    with _turn, spoken(path), unwritable(path):
+    with _turn, sqlite_refusals(path), unwritable(path):
         if not _size(path):
             if not create:
                 raise InvalidInput(
@@ -362,7 +362,7 @@ def _size(path: Path) -> int:
 
 
 @contextmanager
-def spoken(path: Path) -> Iterator[None]:
+def sqlite_refusals(path: Path) -> Iterator[None]:
     """What SQLite says, as one sentence with a remedy."""
     try:
         yield

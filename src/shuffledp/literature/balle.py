@@ -29,7 +29,6 @@ import numpy as np
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.randomizers import Laplace
 
-PAPER = "Balle et al. 2019"
 SMALLEST = sys.float_info.min  # an upper bound must not underflow to 0
 NEGLIGIBLE = 1e-100  # below this epsilon every bound here exceeds 1
 MOST_SUMMED = 1_000_000
@@ -48,6 +47,10 @@ class Loss:
     second: float
 
 
+Known = Callable[[Setting, float], Loss]
+Law = tuple[str, Known]
+
+
 def generic(epsilon: float, epsilon0: float) -> Loss:
     """Lemmas 7 and 9 for any epsilon0-LDP randomizer, as the authors' code combines them: E =
     e^eps0, hay 1/E, but gamma = 1 in the range of L.
@@ -58,13 +61,8 @@ def generic(epsilon: float, epsilon0: float) -> Loss:
     """
     x, a = math.exp(epsilon), math.expm1(epsilon)
     second = math.exp(epsilon0) * a * a + 2.0 * x * math.exp(-3.0 * epsilon0) * math.expm1(4.0 * epsilon0)
-    return Loss(
-        math.exp(-epsilon0),
-        a,
-        -math.exp(epsilon0) * math.expm1(epsilon - 2.0 * epsilon0),
-        2.0 * (x + 1.0) * math.sinh(epsilon0),
-        second,
-    )
+    high, width = -math.exp(epsilon0) * math.expm1(epsilon - 2.0 * epsilon0), 2.0 * (x + 1.0) * math.sinh(epsilon0)
+    return Loss(math.exp(-epsilon0), a, high, width, second)
 
 
 def krr(epsilon: float, epsilon0: float, k: int) -> Loss:
@@ -168,14 +166,6 @@ def _theorem_1(setting: Setting, delta: float) -> float:
     return epsilon
 
 
-def _generic(setting: Setting, epsilon: float) -> Loss:
-    return generic(epsilon, setting.epsilon0)
-
-
-def _krr(setting: Setting, epsilon: float) -> Loss:
-    return krr(epsilon, setting.epsilon0, setting.krr.k)
-
-
 def _laplace(setting: Setting, epsilon: float) -> Loss:
     require(isinstance(setting.randomizer, Laplace), "it is about the Laplace mechanism on [0, 1]", setting.randomizer)
     return laplace(epsilon, setting.epsilon0)
@@ -187,9 +177,7 @@ def _theorem_6(setting: Setting, epsilon: float) -> float:
     return 1.0 if epsilon < NEGLIGIBLE else theorem_6(epsilon, setting.epsilon0, setting.n)
 
 
-def _at(
-    law: Callable[[Setting, float], Loss], bound: Callable[[Loss, int], float]
-) -> Callable[[Setting, float], float]:
+def _at(law: Known, bound: Callable[[Loss, int], float]) -> Callable[[Setting, float], float]:
     """A lemma with what is known of L; from epsilon0 on delta is 0, as the local guarantee alone
     says.
     """
@@ -207,38 +195,26 @@ SHARED = (
     "any epsilon0-LDP randomizer that all users share (by the any-randomizer theorem of docs/theory.md also "
     "adaptive ones in a secret random order)"
 )
-GENERIC = SHARED, _generic
-KRR = "k-ary randomized response", _krr
-LAPLACE = "the Laplace mechanism on [0, 1]", _laplace
+GENERIC: Law = SHARED, lambda setting, epsilon: generic(epsilon, setting.epsilon0)
+KRR: Law = "k-ary randomized response", lambda setting, epsilon: krr(epsilon, setting.epsilon0, setting.krr.k)
+LAPLACE: Law = "the Laplace mechanism on [0, 1]", _laplace
 CORRECTED = "Lemma 11 without its printed 1/(a m), which is wrong (erratum 7); the authors' later code agrees"
-_weak = partial(Published, paper=PAPER, status="proven", adversary="weak")
+_proven = partial(Published, paper="Balle et al. 2019", status="proven")
 
 
 def _lemma(
-    name: str,
-    law: tuple[str, Callable[[Setting, float], Loss]],
-    bound: Callable[[Loss, int], float],
-    where: str,
-    remark: str = "",
-    **described: Any,
+    name: str, law: Law, bound: Callable[[Loss, int], float], where: str, remark: str = "", **described: Any
 ) -> Published:
     """Lemma 8 with one inequality, for what is known of a law."""
     covers, known = law
-    name = f"balle-2019-{name}"
-    return _weak(name=name, where=where, covers=covers, remark=remark, delta_at=_at(known, bound), **described)
+    described = {"remark": remark, "adversary": "weak", "delta_at": _at(known, bound), **described}
+    return _proven(f"balle-2019-{name}", where, covers, **described)
 
 
-THEOREM_1 = Published(
-    name="balle-2019-thm-1",
-    paper=PAPER,
-    where="Thm 1",
-    covers="k-ary randomized response",
-    conditions="epsilon <= 1",
-    status="proven",
-    adversary="strong",
-    epsilon_at=_theorem_1,
+THEOREM_1 = _proven(
+    "balle-2019-thm-1", "Thm 1", KRR[0], conditions="epsilon <= 1", adversary="strong", epsilon_at=_theorem_1
 )
-THEOREM_6 = _weak(name="balle-2019-thm-6", where="Thm 6", covers=SHARED, delta_at=_theorem_6)
+THEOREM_6 = _proven("balle-2019-thm-6", "Thm 6", SHARED, adversary="weak", delta_at=_theorem_6)
 HOEFFDING = _lemma(
     "hoeffding",
     GENERIC,

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from shuffledp._types import Adversary, End
-from shuffledp.accounting.curves import Bound
+from shuffledp.accounting.curves import Bound, Envelope
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.inversion import halve, mean
 from shuffledp.accounting.reductions import ADVERSARIES
@@ -66,12 +68,10 @@ class Setting:
                 f"published bounds are about shuffled reports, got {mechanism!r}. Compare the same with "
                 f'view="reports"; its explain(...) says what that adds.'
             )
-        if isinstance(mechanism, Shuffled):
-            return cls(mechanism.randomizer, mechanism.honest, 1, mechanism.adversary)
-        if isinstance(mechanism, Rounds) and len(mechanism.parts) == 1:
-            ((part, rounds),) = mechanism.parts
-            if isinstance(part, Shuffled):
-                return cls(part.randomizer, part.honest, rounds, part.adversary)
+        of_one = isinstance(mechanism, (Shuffled, Rounds)) and len(mechanism.parts) == 1
+        part, rounds = mechanism.parts[0] if of_one else (None, 0)
+        if isinstance(part, Shuffled):
+            return cls(part.randomizer, part.honest, rounds, part.adversary)
         raise InvalidInput(
             f"published bounds are about rounds of one mechanism, got {mechanism!r}. Pass shuffle(...), or "
             f"shuffle(...).compose(rounds)."
@@ -91,10 +91,9 @@ class Setting:
     @property
     def krr(self) -> KRR:
         """The randomizer, which must be k-ary randomized response."""
-        randomizer = self.randomizer
-        require(isinstance(randomizer, KRR), "it is about k-ary randomized response", randomizer)
-        assert isinstance(randomizer, KRR)
-        return randomizer
+        if isinstance(self.randomizer, KRR):
+            return self.randomizer
+        raise DoesNotApply(f"does not apply here: it is about k-ary randomized response, got {self.randomizer}.")
 
     def once(self) -> Setting:
         """The same, for one round."""
@@ -107,7 +106,15 @@ def require(condition: bool, rule: str, got: object) -> None:
         raise DoesNotApply(f"does not apply here: {rule}, got {got}.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def enveloped(curve: Callable[[Setting], Envelope]) -> dict[str, Any]:
+    """Both questions to a bound, asked of the curve delta(epsilon) that it is."""
+    return {
+        "epsilon_at": lambda setting, delta: curve(setting).meets(delta),
+        "delta_at": lambda setting, epsilon: float(curve(setting)(np.array([epsilon]))[0]),
+    }
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
     """One bound of the literature.
 
@@ -123,9 +130,10 @@ class Published:
     """
 
     name: str
-    paper: str
     where: str
     covers: str
+    _: KW_ONLY
+    paper: str
     conditions: str = "none"
     status: Status
     remark: str = ""

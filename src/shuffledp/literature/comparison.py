@@ -115,10 +115,7 @@ class Comparison:
         """One line per bound."""
         only = f", {only}" if (only := reserved(self.certified.assumptions)) else ""
         ends, here = self.certified, f"{self.goal.given} = {self.goal.at:g}"
-        lines = [
-            f"{self.goal.asked} at {here} lies in [{ends.lower:.6g}, {ends.upper:.6g}]{only}",
-            "",
-        ]
+        lines = [f"{self.goal.asked} at {here} lies in [{ends.lower:.6g}, {ends.upper:.6g}]{only}", ""]
         lines += [
             f"  {row.side:<6} {row.value:<12.6g} {row.ratio:<10.4g} {row.standing:<9} {row.citation}"
             + (f", {row.rests}" if row.rests else "")

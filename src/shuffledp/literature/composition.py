@@ -3,6 +3,7 @@ Kairouz, Oh and Viswanath's.
 """
 
 import math
+from dataclasses import replace
 from typing import Literal
 
 from shuffledp.accounting.inversion import halve, mean
@@ -39,9 +40,8 @@ def advanced(epsilon: float, delta: float, rounds: int, slack: float) -> tuple[f
     [6.30822, 1.1e-06]
     """
     growth = math.expm1(epsilon) if epsilon < LARGEST_EPSILON else math.inf
-    return math.sqrt(2.0 * rounds * math.log(1.0 / slack)) * epsilon + rounds * epsilon * growth, min(
-        rounds * delta + slack, 1.0
-    )
+    spread = math.sqrt(2.0 * rounds * math.log(1.0 / slack)) * epsilon
+    return spread + rounds * epsilon * growth, min(rounds * delta + slack, 1.0)
 
 
 def kairouz_oh_viswanath(epsilon: float, delta: float, rounds: int, slack: float) -> tuple[float, float]:
@@ -56,9 +56,8 @@ def kairouz_oh_viswanath(epsilon: float, delta: float, rounds: int, slack: float
     """
     mean, spread = rounds * epsilon * math.tanh(epsilon / 2.0), epsilon * math.sqrt(2.0 * rounds)
     least = min(math.log(1.0 / slack), math.log(math.e + math.sqrt(rounds) * epsilon / slack))
-    return min(rounds * epsilon, mean + spread * math.sqrt(least)), -math.expm1(
-        rounds * math.log1p(-delta) + math.log1p(-slack)
-    )
+    failure = -math.expm1(rounds * math.log1p(-delta) + math.log1p(-slack))
+    return min(rounds * epsilon, mean + spread * math.sqrt(least)), failure
 
 
 def composed(bound: Published, theorem: Theorem) -> Published:
@@ -76,16 +75,13 @@ def composed(bound: Published, theorem: Theorem) -> Published:
             f"shuffledp-lower."
         )
     evaluations = 1 if theorem == "basic" else 1 + len(SPLITS)
-    return Published(
+    return replace(
+        bound,
         name=f"{bound.name}+{theorem}",
-        paper=bound.paper,
         where=f"{bound.where}; {SOURCES[theorem]}",
-        covers=bound.covers,
         conditions=f"{bound.conditions}; at a part of delta for every round",
-        status=bound.status,
-        remark=bound.remark,
-        adversary=bound.adversary,
         rounds="any",
+        enclosed_at=None,
         epsilon_at=lambda setting, delta: _composed(bound, setting, delta, theorem),
         delta_at=lambda setting, epsilon: _composed_delta(bound, setting, epsilon, theorem),
         cost=lambda setting: bound.seconds(setting.once()) * (1 if setting.rounds == 1 else evaluations),

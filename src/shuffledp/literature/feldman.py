@@ -16,14 +16,13 @@ evaluates B at each block's larger end, which its maximum never takes; that is l
 import math
 from functools import partial
 
-import numpy as np
-
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.inversion import halve, mean
 from shuffledp.errors import LARGEST_EPSILON, DoesNotApply
-from shuffledp.literature.bound import Published, Setting, require
+from shuffledp.literature.bound import Published, Setting, enveloped, require
 from shuffledp.literature.feldman_lemmas import bracket, decomposition, lemma_3_5, theorem_4_1
+from shuffledp.literature.own_bounds import ADAPTIVE, FELDMAN
 from shuffledp.randomizers import AnyLDP, Gaussian
 
 MANY_CLONES = 1000.0  # from this mean of C on a block spans two standard deviations, below it a quarter
@@ -60,11 +59,8 @@ def approximate_delta(n: int, epsilon0: float, delta0: float, epsilon: float) ->
     trials = n * math.exp(-epsilon0)
     # sqrt(log(4/delta))
     root = (math.expm1(epsilon) / math.tanh(epsilon0 / 2.0) - 8.0 / trials) * math.sqrt(trials) / 8.0
-    require(
-        root > 0.0,
-        "epsilon must exceed what eq (1) gives at delta = 1",
-        f"{epsilon:g} with n = {n}, epsilon0 = {epsilon0:g}",
-    )
+    asked = f"{epsilon:g} with n = {n}, epsilon0 = {epsilon0:g}"
+    require(root > 0.0, "epsilon must exceed what eq (1) gives at delta = 1", asked)
     pure = max(4.0 * math.exp(-min(root * root, LARGEST_EPSILON)), 2.0 * math.exp(-min(trials / 16.0, LARGEST_EPSILON)))
     leak = (math.exp(min(epsilon, LARGEST_EPSILON)) + 1.0) * (1.0 + 0.5 * math.exp(-epsilon0)) * n * delta0
     total = pure + leak
@@ -184,10 +180,8 @@ def closed_form_start(n: int, epsilon0: float, delta: float) -> float:
 def _numerical_epsilon(setting: Setting, delta: float) -> float:
     require(delta >= LEAST_DELTA, f"delta must be at least {LEAST_DELTA:g}", f"{delta:g}")
     _cost(setting)
-    n, epsilon0 = setting.n, setting.epsilon0
-    return epsilon(
-        n, epsilon0, delta, iterations=ITERATIONS, step=_step(n, epsilon0), start=closed_form_start(n, epsilon0, delta)
-    )
+    asked, step = (setting.n, setting.epsilon0, delta), _step(setting.n, setting.epsilon0)
+    return epsilon(*asked, iterations=ITERATIONS, step=step, start=closed_form_start(*asked))
 
 
 def _numerical_delta(setting: Setting, epsilon: float) -> float:
@@ -248,14 +242,12 @@ def _one_value(setting: Setting) -> Envelope:
     return Envelope([dataset, dataset.swapped()], "lower", randomizer.epsilon0)
 
 
-PAPER = "Feldman, McMillan and Talwar 2020"
-ANY = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
-_proven = partial(Published, paper=PAPER, status="proven")
+_proven = partial(Published, paper=FELDMAN, status="proven")
 
 THM_3_1 = _proven(
-    name="feldman-2020-thm-3.1",
-    where="Thm 3.1, eq (1)",
-    covers=ANY,
+    "feldman-2020-thm-3.1",
+    "Thm 3.1, eq (1)",
+    ADAPTIVE,
     conditions="epsilon0 <= log(n / (16 log(2/delta)))",
     remark=(
         "the released code asks for log(4/delta) instead; both hold; for the clones pair 4 log(2/delta) would do, "
@@ -264,12 +256,10 @@ THM_3_1 = _proven(
     epsilon_at=lambda setting, delta: closed_form(setting.n, setting.epsilon0, delta),
 )
 THM_3_8 = _proven(
-    name="feldman-2020-thm-3.8",
-    where="Thm 3.8",
-    covers=(
-        "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order; Gaussian "
-        "noise, at its best epsilon0"
-    ),
+    "feldman-2020-thm-3.8",
+    "Thm 3.8",
+    "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, also adaptive in a secret random order; Gaussian "
+    "noise, at its best epsilon0",
     conditions="as Thm 3.1, and delta above about 2 n delta0",
     remark=(
         "our copy has lost the addition to delta, derived again from Appendix C; the constants are the published ones, "
@@ -278,9 +268,9 @@ THM_3_8 = _proven(
     delta_at=_approximate,
 )
 COR_4_2 = _proven(
-    name="feldman-2020-cor-4.2",
-    where="Cor 4.2, eq (11)",
-    covers="k-ary randomized response",
+    "feldman-2020-cor-4.2",
+    "Cor 4.2, eq (11)",
+    "k-ary randomized response",
     conditions="(k+1)(e^epsilon0 + k - 1)/k <= n / (8 log(2/delta))",
     remark=(
         "our copy has lost formula and condition; both are derived again from Thm 4.1, the formula is also that of "
@@ -289,9 +279,9 @@ COR_4_2 = _proven(
     epsilon_at=lambda setting, delta: theorem_4_1(setting.n, *decomposition(setting.krr), delta),
 )
 NUMERICAL = _proven(
-    name="feldman-2020-numerical",
-    where="Appendix F, Algorithms 4-6",
-    covers=ANY,
+    "feldman-2020-numerical",
+    "Appendix F, Algorithms 4-6",
+    ADAPTIVE,
     conditions="delta >= 1e-12 and n <= 1e12, for rounding; at most 600 s",
     remark=(
         "S = 2 standard deviations of C (1/4 if its mean is below 1000), T = 14, and the released code's bracket: "
@@ -302,12 +292,11 @@ NUMERICAL = _proven(
     cost=_cost,
 )
 LOWER_2RR = _proven(
-    name="feldman-2020-2rr-lower",
-    where="Appendix G",
-    covers="binary randomized response; any randomizer, which must allow for it",
+    "feldman-2020-2rr-lower",
+    "Appendix G",
+    "binary randomized response; any randomizer, which must allow for it",
     remark="all others hold one value; not the worst dataset (erratum 6), and evaluated by our certified kernel",
     side="lower",
-    epsilon_at=lambda setting, delta: _one_value(setting).meets(delta),
-    delta_at=lambda setting, epsilon: float(_one_value(setting)(np.array([epsilon]))[0]),
+    **enveloped(_one_value),
 )
 BOUNDS = (THM_3_1, THM_3_8, COR_4_2, NUMERICAL, LOWER_2RR)

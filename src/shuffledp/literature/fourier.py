@@ -18,10 +18,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import le, lt
 from typing import Any
 
 import numpy as np
 import scipy.fft
+from numpy.typing import NDArray
 
 from shuffledp._types import Floats
 from shuffledp.accounting.curves import Bound
@@ -50,6 +52,7 @@ TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 Terms = Iterator[tuple[Floats, Floats]]
 Law = Mapping[Any, float]  # the probability of each outcome
+Spectrum = NDArray[np.complex128]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +108,16 @@ class Grid:
 
     def _place(self, losses: Floats, probabilities: Floats) -> None:
         position = (losses + self.L) / self.step
-        position = np.clip(np.floor(position) if self.lower else np.ceil(position), -1.0, float(self.m))
-        index = position.astype(np.int64)
+        index = np.clip(np.floor(position) if self.lower else np.ceil(position), -1.0, float(self.m)).astype(np.int64)
         if self.lower:
-            self.infinite += float(probabilities[np.isposinf(losses)].sum())
-            keep = (index >= 0) & np.isfinite(losses)
-            index = np.minimum(index, self.m - 1)
+            lost, keep, index = np.isposinf(losses), (index >= 0) & np.isfinite(losses), np.minimum(index, self.m - 1)
         else:
-            self.infinite += float(probabilities[index == self.m].sum())
-            keep = index < self.m
-            index = np.maximum(index, 0)
+            lost, keep, index = index == self.m, index < self.m, np.maximum(index, 0)
+        self.infinite += float(probabilities[lost].sum())
         np.add.at(self.masses, index[keep], probabilities[keep])
 
     @cached_property
-    def _spectrum(self) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
+    def _spectrum(self) -> Spectrum:
         return np.asarray(scipy.fft.rfft(scipy.fft.fftshift(self.masses)))
 
     def compose(self, rounds: int) -> "Composed":
@@ -131,14 +130,8 @@ class Grid:
             law = scipy.fft.irfft(_power(self._spectrum, rounds), self.m, overwrite_x=True)[: self.m // 2]
         infinite = -math.expm1(rounds * math.log1p(-min(self.infinite, 1.0 - 1e-16)))
         slack = 0.0 if rounds == 1 else self._wrapped(rounds) + rounds * NOISE
-        return Composed(
-            law,
-            self.step,
-            infinite - slack if self.lower else infinite + slack,
-            weighted=self.pair.weighted,
-            lower=self.lower,
-            blur=rounds * self.pair.rounded,
-        )
+        beyond, blur = infinite - slack if self.lower else infinite + slack, rounds * self.pair.rounded
+        return Composed(law, self.step, beyond, weighted=self.pair.weighted, lower=self.lower, blur=blur)
 
     def _wrapped(self, rounds: int) -> float:
         """At most how much of the composed mass lies outside [-L, L): 0 if it cannot, else
@@ -162,9 +155,7 @@ class Composed:
     epsilon is a subtraction. ``blur`` is by how much rounding may have moved a loss.
     """
 
-    def __init__(
-        self, law: Floats, step: float, beyond: float, *, weighted: bool, lower: bool, blur: float = 0.0
-    ) -> None:
+    def __init__(self, law: Floats, step: float, beyond: float, *, weighted: bool, lower: bool, blur: float) -> None:
         self.step, self.beyond, self.lower, self.blur = step, beyond, lower, blur if lower else -blur
         self.mass = _suffix_sums(law)
         self.discounted = _suffix_sums(law * np.exp(-step * np.arange(len(law)))) if weighted else None
@@ -173,9 +164,8 @@ class Composed:
         """Algorithm 1's delta(epsilon), between 0 and 1."""
         epsilon += self.blur
         first = min(math.floor(epsilon / self.step), len(self.mass) - 1)
-        while first < len(self.mass) - 1 and (
-            first * self.step <= epsilon if self.discounted is not None else first * self.step < epsilon
-        ):
+        short = le if self.discounted is not None else lt
+        while first < len(self.mass) - 1 and short(first * self.step, epsilon):
             first += 1
         return min(max(self.beyond + self._tail(first, epsilon), 0.0), 1.0)
 
@@ -278,9 +268,7 @@ def _suffix_sums(values: Floats) -> Floats:
     return np.append(np.cumsum(values[::-1])[::-1], 0.0)
 
 
-def _power(
-    spectrum: np.ndarray[tuple[int, ...], np.dtype[np.complex128]], rounds: int
-) -> np.ndarray[tuple[int, ...], np.dtype[np.complex128]]:
+def _power(spectrum: Spectrum, rounds: int) -> Spectrum:
     """The power by repeated squaring: numpy's own takes logarithms."""
     base, power = spectrum.copy(), np.ones_like(spectrum)
     while rounds:

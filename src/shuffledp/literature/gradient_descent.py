@@ -15,7 +15,8 @@ import math
 from shuffledp.errors import DoesNotApply, check_delta, check_users
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.literature.composition import advanced
-from shuffledp.literature.feldman import PAPER, closed_form
+from shuffledp.literature.feldman import closed_form
+from shuffledp.literature.own_bounds import FELDMAN
 from shuffledp.randomizers import Gaussian
 from shuffledp.training.allocation import check_epochs
 
@@ -62,20 +63,18 @@ def _local(sigma: float, delta0: float) -> float:
 
 
 def _epsilon(setting: Setting, delta: float) -> float:
-    randomizer = setting.randomizer
-    if isinstance(randomizer, Gaussian):
-        return equation_12(setting.n, randomizer.sigma, delta)
-    raise DoesNotApply(f"does not apply here: it is about Gaussian noise, got {randomizer}.")
+    if isinstance(setting.randomizer, Gaussian):
+        return equation_12(setting.n, setting.randomizer.sigma, delta)
+    raise DoesNotApply(f"does not apply here: it is about Gaussian noise, got {setting.randomizer}.")
 
 
 PROP_5_3 = Published(
-    name="feldman-2020-prop-5.3-reconstructed",
-    paper=PAPER,
-    where="Prop 5.3, eq (12)",
-    covers="Gaussian noise, also on vectors in a ball chosen adaptively in a secret random order",
+    "feldman-2020-prop-5.3-reconstructed",
+    "Prop 5.3, eq (12)",
+    "Gaussian noise, also on vectors in a ball chosen adaptively in a secret random order",
+    paper=FELDMAN,
     conditions="epsilon <= 1; as Thm 3.1 at delta/2, for epsilon0 = 1/(2 sigma^2) + sqrt(2 log(6n/delta)) / sigma",
     status="proven",
     remark="our copy has lost the formula; proven again from Thm 3.8, so the constants are ours",
     epsilon_at=_epsilon,
 )
-BOUNDS = (PROP_5_3,)

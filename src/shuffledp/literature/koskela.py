@@ -153,11 +153,8 @@ def _bound(
     def epsilon_at(setting: Setting, delta: float) -> float:
         ends = accountant(setting).curves(setting.rounds, lower=side == "lower")
         beyond = max(end.beyond for end in ends)
-        require(
-            side == "lower" or delta > beyond,
-            f"delta must exceed the mass that truncation and grid leave open, {beyond:.2g}",
-            f"{delta:g}",
-        )
+        rule = f"delta must exceed the mass that truncation and grid leave open, {beyond:.2g}"
+        require(side == "lower" or delta > beyond, rule, f"{delta:g}")
         return max(end.epsilon(delta) for end in ends)
 
     def delta_at(setting: Setting, epsilon: float) -> float:
@@ -194,12 +191,8 @@ def _one_count(
     name, build = f"koskela-2021-krr-{adversary}-first", partial(one_count_pair, adversary=adversary)
     invalid = partial(_bound, build=build, view=view, orders=2, status="invalid")
     yield invalid(name, where=f"first version, {what}, the larger of both orders", remark=remark)
-    yield invalid(
-        f"{name}-printed-order",
-        printed=True,
-        where=f"first version, {what}, P_{adversary[0]} against Q_{adversary[0]} only",
-        remark=f"One order of {name} {printed}",
-    )
+    one, where = f"One order of {name} {printed}", f"P_{adversary[0]} against Q_{adversary[0]} only"
+    yield invalid(f"{name}-printed-order", printed=True, where=f"first version, {what}, {where}", remark=one)
 
 
 BOUNDS: tuple[Published, ...] = (
@@ -294,10 +287,10 @@ BOUNDS: tuple[Published, ...] = (
         remark="The dataset where all others hold 0; in the paper an upper bound, which it is not (erratum 6).",
     ),
     Published(
-        name="koskela-2021-c1",
+        "koskela-2021-c1",
+        "first version, (C.1), after Balle et al. 2019, Thm 3.1",
+        KRR,
         paper=PAPER,
-        where="first version, (C.1), after Balle et al. 2019, Thm 3.1",
-        covers=KRR,
         conditions="epsilon <= 1, delta <= 2/e^2",
         adversary="strong",
         status="proven",

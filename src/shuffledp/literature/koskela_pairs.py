@@ -207,14 +207,8 @@ def _factorials(largest: int) -> Floats:
 def _binomial(trials: int, count: Integers, p: float) -> Floats:
     """P(Bin(trials, p) = count), 0 outside its support."""
     inside = np.clip(count, 0, trials)
-    logs = (
-        gammaln(trials + 1.0)
-        - gammaln(inside + 1.0)
-        - gammaln(trials - inside + 1.0)
-        + xlogy(inside, p)
-        + xlog1py(trials - inside, -p)
-    )
-    return np.where(inside == count, np.exp(logs), 0.0)
+    ways = gammaln(trials + 1.0) - gammaln(inside + 1.0) - gammaln(trials - inside + 1.0)
+    return np.where(inside == count, np.exp(ways + xlogy(inside, p) + xlog1py(trials - inside, -p)), 0.0)
 
 
 def _shifted(trials: int, count: Integers, p: float, success: float) -> Floats:

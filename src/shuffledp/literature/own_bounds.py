@@ -6,15 +6,14 @@ Where two names stand for one number there is one description, and its remark na
 
 import math
 from collections.abc import Callable
-
-import numpy as np
+from typing import Any
 
 from shuffledp._types import Adversary, End
 from shuffledp.accounting.curves import Envelope
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.shuffled import shuffle
-from shuffledp.literature.bound import Published, Setting, require
+from shuffledp.literature.bound import Published, Setting, enveloped, require
 from shuffledp.randomizers import AnyDeletionLDP, AnyLDP, Randomizer
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0
 
@@ -22,6 +21,8 @@ FEW_CLONES = 30.0
 SECONDS = 0.05, 0.3  # for one round, and for several
 RARELY_TRUE, RARE_SECONDS = 1e-3, 4.0  # where reports rarely are, the strong view's largest loss is far out
 Describe = Callable[[Setting], Guarantee]
+ADAPTIVE = "any epsilon0-LDP randomizers, also adaptive in a secret random order"
+FELDMAN = "Feldman, McMillan and Talwar 2020"
 
 
 def _rounds(
@@ -93,49 +94,28 @@ def cost(covered: Callable[[Setting], object], one: float, many: float) -> Calla
 
 
 def declared(
-    name: str,
-    where: str,
-    covers: str,
-    describe: Describe,
-    *,
-    remark: str = "",
-    paper: str = "this package",
-    side: End = "upper",
-    adversary: Adversary = "shuffled",
-    seconds: Callable[[Setting], float] | None = None,
+    name: str, where: str, covers: str, describe: Describe, *, side: End = "upper", **described: Any
 ) -> Published:
     """The bound that one end of a guarantee is, for any number of rounds."""
-
-    def epsilon_at(setting: Setting, delta: float) -> float:
-        guarantee = describe(setting)
-        return guarantee.epsilon_at_most(delta=delta) if side == "upper" else guarantee.epsilon_at_least(delta=delta)
-
-    def delta_at(setting: Setting, epsilon: float) -> float:
-        guarantee = describe(setting)
-        return (
-            guarantee.delta_at_most(epsilon=epsilon) if side == "upper" else guarantee.delta_at_least(epsilon=epsilon)
-        )
-
+    end = "at_most" if side == "upper" else "at_least"
+    described = {"paper": "this package", "cost": cost(describe, *SECONDS), **described}
     return Published(
-        name=name,
-        paper=paper,
-        where=where,
-        covers=covers,
+        name,
+        where,
+        covers,
         status="proven",
-        remark=remark,
         side=side,
-        adversary=adversary,
         rounds="any",
-        epsilon_at=epsilon_at,
-        delta_at=delta_at,
-        cost=seconds or cost(describe, *SECONDS),
+        epsilon_at=lambda setting, delta: getattr(describe(setting), f"epsilon_{end}")(delta=delta),
+        delta_at=lambda setting, epsilon: getattr(describe(setting), f"delta_{end}")(epsilon=epsilon),
+        **described,
     )
 
 
 ANY_RANDOMIZER = declared(
     "shuffledp-any",
     "docs/theory.md, any-randomizer theorem; rounds as privacy loss distributions",
-    "any epsilon0-LDP randomizers, also adaptive in a secret random order",
+    ADAPTIVE,
     _any,
     remark=(
         'the number of "stronger clones" (Feldman, McMillan and Talwar 2022), whose own proof has an erratum, and '
@@ -149,21 +129,20 @@ DELETION = declared(
     _deletion,
 )
 CLONES = Published(
-    name="feldman-2020-clones-exact",
-    paper="Feldman, McMillan and Talwar 2020",
-    where="Thm 3.2, evaluated by this package",
-    covers="any epsilon0-LDP randomizers, also adaptive in a secret random order",
+    "feldman-2020-clones-exact",
+    "Thm 3.2, evaluated by this package",
+    ADAPTIVE,
+    paper=FELDMAN,
     status="proven",
-    epsilon_at=lambda setting, delta: clones_curve(setting.n, setting.epsilon0).meets(delta),
-    delta_at=lambda setting, epsilon: float(clones_curve(setting.n, setting.epsilon0)(np.array([epsilon]))[0]),
     cost=cost(lambda setting: setting.epsilon0, 0.03, 0.03),
+    **enveloped(lambda setting: clones_curve(setting.n, setting.epsilon0)),
 )
 LEAKY_CLONES = declared(
     "feldman-2020-thm-3.8-exact",
     "Thms 3.2 and 3.8, evaluated by this package",
     "any (epsilon0, delta0)-LDP randomizers with delta0 > 0, given as AnyLDP, also adaptive in a secret random order",
     _leaky,
-    paper="Feldman, McMillan and Talwar 2020",
+    paper=FELDMAN,
 )
 BLANKET = declared(
     "balle-2019-blanket-exact",
@@ -185,7 +164,7 @@ STRONG = declared(
     "docs/theory.md, exact view of the strong adversary",
     "a known randomizer",
     _strong,
-    seconds=_strong_seconds,
+    cost=_strong_seconds,
     remark="for a bound that holds against every adversary; looser than the blanket for the others",
     adversary="strong",
 )

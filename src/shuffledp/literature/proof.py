@@ -68,22 +68,16 @@ def prove(goal: Goal, bound: Bound) -> Proof:
             "the bound of a single round: survey.epsilon(delta=...).proven()."
         )
     began = time.process_time()
-    bits = 128 + 2 * _users(mechanism).bit_length()
+    users = mechanism.honest if isinstance(mechanism, Shuffled) else 1 << 40
+    bits = 128 + 2 * users.bit_length()
     with precision(bits):
         prover = _Prover(mechanism)
         if goal.asked == "epsilon":
-            upper, lower = (
-                prover.epsilon_upper(bound.upper, goal.at),
-                prover.epsilon_lower(bound.lower, goal.at),
-            )
+            upper, lower = prover.epsilon_upper(bound.upper, goal.at), prover.epsilon_lower(bound.lower, goal.at)
         else:
             upper, lower = prover.delta_upper(bound.upper, goal.at), prover.delta_lower(bound.lower, goal.at)
     words = _words(goal, bound, lower, upper, prover)
     return Proof(lower, upper, words, bits, time.process_time() - began)
-
-
-def _users(mechanism: Round) -> int:
-    return mechanism.honest if isinstance(mechanism, Shuffled) else 1 << 40
 
 
 def _words(goal: Goal, bound: Bound, lower: ProvenEnd, upper: ProvenEnd, prover: _Prover) -> str:

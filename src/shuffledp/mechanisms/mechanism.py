@@ -166,7 +166,7 @@ class Mechanism(ABC):
 
     def influence(self, workload: Workload) -> Floats:
         """How far one false report moves each row at most; ``math.inf`` where there is no limit."""
-        return np.full(len(workload), self.law.sway * workload.spread)
+        return np.full(len(workload), self.law.influence * workload.spread)
 
     def bag(self, description: Mapping[str, object], rows: NDArray[Any], *, secure: bool, rng: Rng = None) -> Bag:
         """What the shuffler hands on of everybody's reports."""

@@ -15,6 +15,6 @@ Templates escape everything. Python prepares numbers and facts, and templates sa
 add a question, write ``questions/<name>/section.html``; ``values.html`` has what it need not say.
 """
 
-from shuffledp.page.page import html, plain, unchanged
+from shuffledp.page.page import html, plain, release_svg, unchanged
 
-__all__ = ["html", "plain", "unchanged"]
+__all__ = ["html", "plain", "release_svg", "unchanged"]

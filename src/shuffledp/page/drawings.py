@@ -9,7 +9,7 @@ from math import prod
 
 from shuffledp.domain import ALL, CROSS
 from shuffledp.page.charts import Bar, Dot, MapRow, bars, cell_map, curve, interval, narrow, steps
-from shuffledp.page.facts import between, compared, decimals_of, ends_of, possible, shown_first, symmetric
+from shuffledp.page.facts import between, compared, decimals_of, ends_of, first_rows, possible, symmetric
 from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scientific, tied
 from shuffledp.page.svg import Chart
 from shuffledp.record import Record, Table
@@ -22,7 +22,7 @@ def bars_of(found: Table, *, at_once: bool = False) -> Chart:
     decimals, (low, high) = decimals_of(found), ends_of(found, at_once=at_once)
     drawn = []
     even = symmetric(found, at_once=at_once)
-    for at in shown_first(found):
+    for at in first_rows(found):
         value = fixed(found.value[at], decimals)
         words, brief = tied(f"{value} ± {margin(found.value[at], low[at], high[at], decimals):,}"), None
         if not even:

@@ -26,8 +26,10 @@ __all__ = [
     "dummies",
     "ends_of",
     "estimate_rows",
+    "first_rows",
     "levels",
     "margins_of",
+    "moved_rows",
     "odds",
     "parameters",
     "possible",
@@ -36,8 +38,6 @@ __all__ = [
     "range_rows",
     "reach",
     "share_rows",
-    "shown_first",
-    "swayed_rows",
     "symmetric",
     "thin",
     "together",
@@ -72,7 +72,7 @@ def together(found: Table) -> bool:
     return len(found.value) > SHOWN
 
 
-def shown_first(found: Table) -> list[int]:
+def first_rows(found: Table) -> list[int]:
     """The places that are drawn: all in their order, or the largest first."""
     order = list(range(len(found.value)))
     return order if len(order) <= SHOWN else sorted(order, key=lambda place: -found.value[place])[:SHOWN]
@@ -195,7 +195,7 @@ def cut_rows(record: Record) -> list[Row]:
     ]
 
 
-def swayed_rows(record: Record) -> list[tuple[str, str, str, str]]:
+def moved_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each quantile that was asked for: what it is called, where it is, and between which
     values it would be if one false report, and if 1 % of them, had been honest.
     """
@@ -295,7 +295,7 @@ def odds(delta: float) -> str | None:
 
 def thin(found: Table) -> bool:
     """Whether some error bars are too narrow to be seen."""
-    places, margins, (low, high) = shown_first(found), margins_of(found), ends_of(found)
+    places, margins, (low, high) = first_rows(found), margins_of(found), ends_of(found)
     span = max([0.0, *(high[at] for at in places)]) - min([0.0, *(low[at] for at in places)])
     return any(margins[at] < VISIBLE * span for at in places)
 

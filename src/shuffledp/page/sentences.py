@@ -4,7 +4,7 @@ false reports could have moved an estimate.
 
 from __future__ import annotations
 
-from shuffledp.page.facts import swayed_rows
+from shuffledp.page.facts import moved_rows
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, level, many
 from shuffledp.record import Record
 
@@ -44,7 +44,9 @@ UNLIMITED = (
     "{false} In this protocol, nothing limits how far one false report moves {what}. The intervals do not cover this."
 )
 FAKED_WORD = "About {faked_from} false reports that agree on a word are enough to list it, even if no person has it."
-SWAYED = "If one report is false, the estimated {name} without it would be {one}. If 1 % are false, it would be {some}."
+MOVED_QUANTILES = (
+    "If one report is false, the estimated {name} without it would be {one}. If 1 % are false, it would be {some}."
+)
 
 
 def not_the_values(record: Record) -> str:
@@ -123,7 +125,7 @@ def _percent(share: float, *, up: bool) -> str:
 
 def influence(record: Record) -> str | None:
     """How far one false report, and how far 1 % of them, could have moved an estimate."""
-    moved, many_rows = record.estimates.sway, len(record.estimates.label)
+    moved, many_rows = record.estimates.influence, len(record.estimates.label)
     if not many_rows:
         return None
     what = "any estimate" if many_rows > 1 else "the estimate"
@@ -150,4 +152,4 @@ def influence(record: Record) -> str | None:
 
 def moved_quantiles(record: Record) -> list[str]:
     """The same of each quantile that was asked for."""
-    return [SWAYED.format(name=name, one=one, some=some) for name, _, one, some in swayed_rows(record)]
+    return [MOVED_QUANTILES.format(name=name, one=one, some=some) for name, _, one, some in moved_rows(record)]

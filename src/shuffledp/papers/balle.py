@@ -17,7 +17,7 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.inversion import geometric, halve
 from shuffledp.accounting.shuffled import shuffle
-from shuffledp.literature import balle, erlingsson
+from shuffledp.literature import balle, other_papers
 from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, curve, ends, find
 from shuffledp.randomizers import KRR, AnyLDP, Laplace
 from shuffledp.randomizers.randomizer import Randomizer
@@ -114,7 +114,7 @@ def erlingsson_epsilon0(n: int) -> float:
     that meets their conditions and exceeds epsilon.
     """
     epsilon0 = EPSILON / (12.0 * math.sqrt(math.log(1.0 / DELTA) / n))
-    erlingsson.epsilon(n, epsilon0, DELTA)  # refuses outside its conditions
+    other_papers.erlingsson(n, epsilon0, DELTA)  # refuses outside its conditions
     return epsilon0 if epsilon0 > EPSILON else math.nan
 
 

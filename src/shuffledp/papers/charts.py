@@ -19,6 +19,8 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,7 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE
 from shuffledp.papers.cities import CITIES
-from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, arranged
+from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, arranged, by_panel
 from shuffledp.storage.files import replace_file
 
 if TYPE_CHECKING:
@@ -39,9 +41,8 @@ if TYPE_CHECKING:
 COLOURS = ("#9c3a0a", "#17926d", "#7a2a78", "#b58600", "#444444", "#d9536f", "#1f6273", "#8a74c9", "#6b4423")
 CERTIFIED = (DARK, "#4a8fd6", "#2b6f80", "#7a8fc4", "#27496d", "#6aa0d8")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "d")
-DASHES: dict[
-    Kind, tuple[tuple[float, ...], ...]
-] = {  # the first is the usual one; families that share their markers take the others
+# The first is the usual one; families that share their markers take the others.
+DASHES: dict[Kind, tuple[tuple[float, ...], ...]] = {
     "outside": ((4, 2.2), (3.2, 2.4), (5, 3.5), (3, 1.4)),  # short: two markers must not be joined by one of them
     "unproven": ((7, 1.8, 1.2, 1.8), (4, 1.5, 1.2, 1.5), (9, 1.8, 1.2, 1.8, 1.2, 1.8)),
     "invalid": ((1, 1.6), (1, 1.2, 1, 2.8), (1, 3.2), (1, 1.2, 1, 1.2, 1, 2.8)),
@@ -49,38 +50,16 @@ DASHES: dict[
 }
 SCALES = (1.0, 1.45, 0.65, 1.2)  # of widths and markers, likewise
 OUR_SCALES = (1.0, 0.7, 1.25, 0.55)  # thick as they are
-WIDTHS: dict[Kind, float] = {
-    "published": 1.1,
-    "outside": 1.1,
-    "unproven": 1.1,
-    "invalid": 1.5,
-    "upper": 2.2,
-    "lower": 0.9,
-    "law": 1.5,
-}
-SYMBOLS = {
-    "epsilon0": "ε₀",
-    "eps0": "ε₀",
-    "epsilon": "ε",
-    "eps": "ε",
-    "delta0": "δ₀",
-    "delta": "δ",
-    "gamma": "γ",
-    "sigma": "σ",
-    "lambda": "λ",
-    "mu": "μ",
-    "nu": "ν",
-    "omega": "ω",
-}
+WIDTHS: dict[Kind, float] = {"published": 1.1, "outside": 1.1, "unproven": 1.1, "invalid": 1.5}
+WIDTHS |= {"upper": 2.2, "lower": 0.9, "law": 1.5}
+NAMES = "epsilon0 eps0 epsilon eps delta0 delta gamma sigma lambda mu nu omega"
+SYMBOLS = dict(zip(NAMES.split(), ["ε₀", "ε₀", "ε", "ε", "δ₀", "δ", "γ", "σ", "λ", "μ", "ν", "ω"], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """Of one label. Labels of one ``family`` share their colour, those with the same ``part`` their
-    marker.
-
-    ``variant`` tells families with the same markers apart; ``enclosed`` says that the label has
-    both certified ends.
+    marker; ``variant`` tells families with the same markers apart; ``enclosed`` has both ends.
     """
 
     colour: str
@@ -98,33 +77,21 @@ def looks_of(lines: Sequence[Line]) -> dict[str, Look]:
     certified = [label for label in labels if kinds[label] & {"upper", "lower"}]
     parts = _parts(labels)
     marks = [part for _, part in parts.values() if part]
-    ends = [
-        [label for label in certified if kind in kinds[label] and not parts[label][1]] for kind in ("upper", "lower")
-    ]
-    plain = (
-        {label for end in ends for label in end} if all(len(end) <= 1 for end in ends) else set()
-    )  # one band needs no markers
-    marks += [label for label in labels if not parts[label][1] and label not in plain]
-    markers = {name: MARKERS[i % len(MARKERS)] for i, name in enumerate(dict.fromkeys(marks))}
+    alone = [label for label in certified if not parts[label][1]]
+    one_band = all(sum(kind in kinds[label] for label in alone) <= 1 for kind in ("upper", "lower"))
+    marks += [label for label in labels if not parts[label][1] and not (one_band and label in alone)]
+    markers = dict(zip(dict.fromkeys(marks), cycle(MARKERS), strict=False))
     ours = list(dict.fromkeys(parts[label][0] for label in certified))
     others = [family for family in dict.fromkeys(family for family, _ in parts.values()) if family not in ours]
-    colours = {family: CERTIFIED[i % len(CERTIFIED)] for i, family in enumerate(ours)}
-    colours |= {family: COLOURS[i % len(COLOURS)] for i, family in enumerate(others)}
+    colours = dict(zip(ours, cycle(CERTIFIED), strict=False)) | dict(zip(others, cycle(COLOURS), strict=False))
     marked = {family for family, part in parts.values() if part}
-    variants = {
-        family: i for group in (ours, others) for i, family in enumerate(each for each in group if each in marked)
-    }
-    return {
-        label: Look(
-            colours[family],
-            markers.get(part or label, ""),
-            family,
-            part,
-            variants.get(family, 0),
-            {"upper", "lower"} <= kinds[label],
-        )
-        for label, (family, part) in parts.items()
-    }
+    groups = ([each for each in group if each in marked] for group in (ours, others))
+    variants = {family: i for group in groups for i, family in enumerate(group)}
+    looks = {}
+    for label, (family, part) in parts.items():
+        marker, both = markers.get(part or label, ""), {"upper", "lower"} <= kinds[label]
+        looks[label] = Look(colours[family], marker, family, part, variants.get(family, 0), both)
+    return looks
 
 
 def _parts(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -169,12 +136,8 @@ def style(kind: Kind, look: Look) -> dict[str, Any]:
     if kind == "printed":
         found |= {"linestyle": "none", "markersize": 6.0, "markeredgewidth": 1.2}
     if kind == "lower":
-        found |= {
-            "marker": None if look.enclosed else marker or None,
-            "alpha": 0.75,
-            "markersize": 3.2,
-            "markerfacecolor": "white",
-        }
+        found |= {"marker": (not look.enclosed and marker) or None, "alpha": 0.75}
+        found |= {"markersize": 3.2, "markerfacecolor": "white"}
     return found
 
 
@@ -195,11 +158,7 @@ REMARKS: dict[Kind, str] = {
     "invalid": "invalid",
     "printed": "the paper's numbers",
 }
-VARIANTS: dict[Kind, str] = {
-    "outside": "dashed: outside its conditions",
-    "invalid": "dotted: invalid",
-    "printed": "large marks: the paper's numbers",
-}
+VARIANTS: dict[Kind, str] = {"outside": "dashed", "invalid": "dotted", "printed": "large marks"}
 PANELS_IN_A_ROW = 3
 LETTER = 0.066  # width of a letter of the legend, in inches
 BAND = 0.18  # opacity
@@ -215,14 +174,9 @@ def draw(experiment: Experiment, lines: Sequence[Line], *paths: Path) -> None:
     with mpl.rc_context(salted):
         drawn = (experiment.figure or figure)(experiment, lines)
         for path in paths:
-            kind = path.suffix[1:]
-            metadata = {"Date": None, "Title": experiment.title} if kind == "svg" else {"Title": experiment.title}
-            replace_file(
-                path,
-                lambda temporary, kind=kind, metadata=metadata: drawn.savefig(  # type: ignore[misc]
-                    temporary, format=kind, dpi=DPI, metadata=metadata
-                ),
-            )
+            dated = {"Date": None} if path.suffix == ".svg" else {}
+            kept: dict[str, Any] = {"format": path.suffix[1:], "metadata": dated | {"Title": experiment.title}}
+            replace_file(path, partial(drawn.savefig, dpi=DPI, **kept))
 
 
 def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
@@ -231,7 +185,7 @@ def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     lines = arranged(lines)
-    panels = list(dict.fromkeys(line.panel for line in lines)) or [""]
+    panels = by_panel(lines) or {"": []}
     columns = len(panels) if len(panels) <= PANELS_IN_A_ROW else math.ceil(math.sqrt(len(panels)))
     rows = math.ceil(len(panels) / columns)
     width = {1: 7.0, 2: 9.6}.get(columns, 12.0)
@@ -242,24 +196,19 @@ def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     foot = 0.15 + 0.19 * math.ceil(len(entries) / ncols)
     height = head + foot + rows * (4.0 if columns == 1 else 3.7 if rows == 1 else 3.1)
 
-    drawn = Figure(
-        figsize=(width, height),
-        layout=ConstrainedLayoutEngine(rect=(0.0, 0.0, 1.0, 1.0 - head / height), w_pad=0.06, h_pad=0.05),
-    )
-    contents = [[line for line in lines if line.panel == panel] for panel in panels]
-    shared = {
-        name: _comparable([[_shown(getattr(line, name), axis) for line in mine] for mine in contents], axis)
+    layout = ConstrainedLayoutEngine(rect=(0.0, 0.0, 1.0, 1.0 - head / height), w_pad=0.06, h_pad=0.05)
+    drawn = Figure(figsize=(width, height), layout=layout)
+    x, y = (
+        _comparable([[_shown(getattr(line, name), axis) for line in mine] for mine in panels.values()], axis)
         for name, axis in (("x", experiment.x), ("y", experiment.y))
-    }
-    grid = drawn.subplots(rows, columns, squeeze=False, sharex=shared["x"], sharey=shared["y"]).ravel()
+    )
+    grid = drawn.subplots(rows, columns, squeeze=False, sharex=x, sharey=y).ravel()
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
-    for axes, mine in zip(grid, contents, strict=False):
+    for axes, mine in zip(grid, panels.values(), strict=False):
         _curves(axes, mine, looks, experiment)
-    views = [
-        axes.get_ylim() for axes in grid
-    ]  # of the curves: a band may reach down to 0, which a logarithmic axis has not
-    for i, (axes, panel, mine, view) in enumerate(zip(grid, panels, contents, views, strict=False)):
+    views = [axes.get_ylim() for axes in grid]  # of the curves: a band may reach down to 0, off a logarithmic axis
+    for i, (axes, (panel, mine), view) in enumerate(zip(grid, panels.items(), views, strict=False)):
         _bands(axes, mine, looks, experiment)
         axes.set_ylim(*view)
         _ticks(axes)
@@ -274,16 +223,8 @@ def figure(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     write_heading(drawn)
     if entries:
         texts, handles = zip(*entries, strict=True)
-        drawn.legend(
-            handles,
-            texts,
-            loc="outside lower center",
-            ncols=ncols,
-            frameon=False,
-            fontsize=8.5,
-            handlelength=3.0,
-            columnspacing=1.4,
-        )
+        room: dict[str, Any] = {"ncols": ncols, "handlelength": 3.0, "columnspacing": 1.4}
+        drawn.legend(handles, texts, loc="outside lower center", frameon=False, fontsize=8.5, **room)
     return drawn
 
 
@@ -292,24 +233,14 @@ def heading(experiment: Experiment, width: float) -> tuple[float, Callable[[Figu
     them.
     """
     title = textwrap.wrap(symbols(experiment.title), int(width / 0.09))
-    parameters = textwrap.wrap(
-        symbols(f"{experiment.paper}; {experiment.parameters}"), int(width / 0.066), break_on_hyphens=False
-    )
+    words = symbols(f"{experiment.paper}; {experiment.parameters}")
+    parameters = textwrap.wrap(words, int(width / 0.066), break_on_hyphens=False)
 
     def write(drawn: Figure) -> None:
-        height = drawn.get_figheight()
-        drawn.text(
-            0.09 / width, 1.0 - 0.09 / height, "\n".join(title), fontsize=10.5, fontweight="bold", va="top", color=DARK
-        )
-        drawn.text(
-            0.09 / width,
-            1.0 - (0.12 + 0.2 * len(title)) / height,
-            "\n".join(parameters),
-            fontsize=8.5,
-            va="top",
-            color=GREY,
-            linespacing=1.25,
-        )
+        height, at = drawn.get_figheight(), 0.09 / width
+        below = 1.0 - (0.12 + 0.2 * len(title)) / height
+        drawn.text(at, 1.0 - 0.09 / height, "\n".join(title), fontsize=10.5, fontweight="bold", va="top", color=DARK)
+        drawn.text(at, below, "\n".join(parameters), fontsize=8.5, va="top", color=GREY, linespacing=1.25)
 
     return 0.16 + 0.2 * len(title) + 0.165 * len(parameters), write
 
@@ -331,21 +262,16 @@ def _comparable(panels: Sequence[Sequence[Floats]], axis: Axis) -> bool:
 def _columns(letters: Sequence[int], width: float) -> int:
     """How many columns of legend entries fit, filled from top to bottom."""
     for ncols in range(min(len(letters), 6), 1, -1):
-        if (
-            sum(0.62 + LETTER * column.max() for column in np.array_split(letters, ncols)) <= width - 0.2
-        ):  # as matplotlib splits them
+        split = np.array_split(letters, ncols)  # as matplotlib splits them
+        if sum(0.62 + LETTER * column.max() for column in split) <= width - 0.2:
             return ncols
     return 1
 
 
 def _curves(axes: Axes, lines: Sequence[Line], looks: dict[str, Look], experiment: Experiment) -> None:
     for order, line in enumerate(lines):
-        axes.plot(
-            _shown(line.x, experiment.x),
-            _shown(line.y, experiment.y),
-            **style(line.kind, looks[line.label]),
-            markevery=_marked(line, order),
-        )
+        look, marked = style(line.kind, looks[line.label]), _marked(line, order)
+        axes.plot(_shown(line.x, experiment.x), _shown(line.y, experiment.y), **look, markevery=marked)
     for axis, set_scale, set_limits in (
         (experiment.x, axes.set_xscale, axes.set_xlim),
         (experiment.y, axes.set_yscale, axes.set_ylim),
@@ -389,9 +315,8 @@ def _bands(axes: Axes, lines: Sequence[Line], looks: dict[str, Look], experiment
             if experiment.y.log:
                 known &= high > 0.0
                 low = np.where(low > 0.0, low, 1e-300)
-            axes.fill_between(
-                at, low, high, where=known, color=looks[line.label].colour, alpha=BAND, linewidth=0.0, zorder=1.0
-            )
+            ink: dict[str, Any] = {"color": looks[line.label].colour, "alpha": BAND, "linewidth": 0.0, "zorder": 1.0}
+            axes.fill_between(at, low, high, where=known, **ink)
 
 
 def _other_end(upper: Line, lines: Sequence[Line], looks: dict[str, Look]) -> Line | None:
@@ -402,9 +327,8 @@ def _other_end(upper: Line, lines: Sequence[Line], looks: dict[str, Look]) -> Li
         return None
     if looks[upper.label].enclosed:
         return next((line for line in lines if line.kind == "lower" and line.label == upper.label), None)
-    left = [
-        line for line in lines if not looks[line.label].enclosed and looks[line.label].part == looks[upper.label].part
-    ]
+    part = looks[upper.label].part
+    left = [line for line in lines if not looks[line.label].enclosed and looks[line.label].part == part]
     found, rivals = ([line for line in left if line.kind == kind] for kind in ("lower", "upper"))
     return found[0] if len(found) == len(rivals) == 1 else None
 
@@ -444,32 +368,25 @@ def _entries(lines: Sequence[Line], looks: dict[str, Look]) -> list[tuple[str, A
         look, place = shown[text], families.index(shown[text].family)
         certified = sorted(mine & {"upper", "lower"}, reverse=True)
         if certified:
-            handle = (
-                Patch(facecolor=look.colour, alpha=BAND if len(certified) == 2 else 0.0),
-                Line2D([], [], **style(certified[0], look)),
-            )
+            band = Patch(facecolor=look.colour, alpha=BAND if len(certified) == 2 else 0.0)
+            handle = (band, Line2D([], [], **style(certified[0], look)))
             ours = ", certified" if mine - {"upper", "lower"} and "certified" not in text else ""
             entries.append(((False, place), text + ours, handle))
         others = [kind for kind in ("published", "law", "unproven", "outside", "invalid", "printed") if kind in mine]
         if others:
             entries.append(((True, place), text + _remark(text, others), Line2D([], [], **style(others[0], look))))
     entries.sort(key=lambda entry: entry[0])
-    marks = (
-        [
-            (part, Line2D([], [], color=GREY, linestyle="none", marker=marker, markersize=5.0))
-            for part, marker in parts.items()
-        ]
-        if factored
-        else []
-    )
-    return [(symbols(text), handle) for text, handle in [*((text, handle) for _, text, handle in entries), *marks]]
+    drawn = [(symbols(text), handle) for _, text, handle in entries]
+    for part, marker in parts.items() if factored else ():
+        drawn.append((symbols(part), Line2D([], [], color=GREY, linestyle="none", marker=marker, markersize=5.0)))
+    return drawn
 
 
 def _remark(text: str, kinds: Sequence[Kind]) -> str:
     """What the strokes of a curve mean, as far as its name does not say it."""
     first, *others = kinds
     said = [REMARKS[first]] if first in REMARKS and not (first == "printed" and "paper" in text) else []
-    said += [remark for kind, remark in VARIANTS.items() if kind in others]
+    said += [f"{how}: {REMARKS[kind]}" for kind, how in VARIANTS.items() if kind in others]
     return f" ({'; '.join(said)})" if said else ""
 
 
@@ -495,9 +412,7 @@ def heat_maps(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    panels = {
-        panel: [line for line in lines if line.panel == panel] for panel in dict.fromkeys(line.panel for line in lines)
-    }
+    panels = by_panel(lines)
     head, write_heading = heading(experiment, WIDTH)
     columns = max(len(mine) for mine in panels.values())
     height = head + (ROW * len(panels) if columns > 1 else 1.5 * ROW)
@@ -510,16 +425,11 @@ def heat_maps(experiment: Experiment, lines: Sequence[Line]) -> Figure:
         box = next(city.box for city in CITIES if panel.startswith(city.name))
         truth = mine[0]
         norm = PowerNorm(0.5, vmin=0.0, vmax=max(float(line.y.max()) for line in mine), clip=True)
+        ink = {"cmap": colours, "norm": norm, "origin": "lower", "interpolation": "nearest"}
+        ink["extent"] = (box.west, box.east, box.south, box.north)
+        ink["aspect"] = 1.0 / math.cos(math.radians((box.south + box.north) / 2.0))
         for column, (axes, line) in enumerate(zip(axes_row, mine, strict=True)):
-            image = axes.imshow(
-                line.y.reshape(box.rows, box.columns),
-                cmap=colours,
-                norm=norm,
-                origin="lower",
-                extent=(box.west, box.east, box.south, box.north),
-                aspect=1.0 / math.cos(math.radians((box.south + box.north) / 2.0)),
-                interpolation="nearest",
-            )
+            image = axes.imshow(line.y.reshape(box.rows, box.columns), **ink)
             axes.xaxis.set_major_locator(MaxNLocator(3))
             axes.yaxis.set_major_locator(MaxNLocator(4))
             axes.ticklabel_format(useOffset=False)
@@ -530,11 +440,8 @@ def heat_maps(experiment: Experiment, lines: Sequence[Line]) -> Figure:
             axes.set_xlabel("longitude", fontsize=8.0)
         axes_row[0].set_ylabel(f"{symbols(panel).replace(', ', chr(10), 1)}\nlatitude", fontsize=8.0, linespacing=1.3)
         top = float(norm.vmax or 0.0)
-        bar = drawn.colorbar(
-            image,
-            cax=axes_row[-1].inset_axes((1.05, 0.0, 0.045, 1.0)),
-            ticks=[tick for tick in TICKS if tick == 0.0 or top / 40.0 <= tick <= top],
-        )
+        ticks = [tick for tick in TICKS if tick == 0.0 or top / 40.0 <= tick <= top]
+        bar = drawn.colorbar(image, cax=axes_row[-1].inset_axes((1.05, 0.0, 0.045, 1.0)), ticks=ticks)
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100.0 * share:g} %"))
         bar.ax.minorticks_off()
         bar.set_label(experiment.y.label, fontsize=8.0)
@@ -549,9 +456,6 @@ def heat_maps(experiment: Experiment, lines: Sequence[Line]) -> Figure:
 def _title(line: Line, truth: Line) -> str:
     """What the map shows, and how far it is from the truth."""
     name, _, remark = symbols(line.label).partition(", ")
-    far = (
-        "what is to be estimated"
-        if line is truth
-        else f"total variation {0.5 * float(np.abs(line.y - truth.y).sum()):.3f}"
-    )
+    apart = 0.5 * float(np.abs(line.y - truth.y).sum())
+    far = "what is to be estimated" if line is truth else f"total variation {apart:.3f}"
     return f"{name}\n{remark}{'; ' if remark else ''}{far}"

@@ -13,7 +13,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -27,11 +27,10 @@ from shuffledp.literature.bound import Published
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# published: a bound of the paper where its conditions hold    outside: the same, drawn where they
-# do not invalid: a formula that is wrong as printed                  unproven: constants
-# reconstructed, or a step of the proof missing printed: numbers copied from the paper upper, lower:
-# our certified ends                             law: something that is not a bound, such as a
-# density
+# published: a bound of the paper where its conditions hold; outside: drawn where they do not
+# invalid: a formula that is wrong as printed; printed: numbers copied from the paper
+# unproven: constants reconstructed, or a step of the proof missing
+# upper, lower: our certified ends; law: something that is not a bound, such as a density
 Kind = Literal["published", "outside", "invalid", "unproven", "printed", "upper", "lower", "law"]
 
 
@@ -90,9 +89,8 @@ def curve(label: str, kind: Kind, xs: Sequence[float] | Floats, value: Callable[
         except DoesNotApply:
             return np.nan
 
-    return Line(
-        label, kind, np.array(xs, dtype=np.float64), np.array([known(x) for x in np.asarray(xs).tolist()]), panel
-    )
+    ys = np.array([known(x) for x in np.asarray(xs).tolist()])
+    return Line(label, kind, np.array(xs, dtype=np.float64), ys, panel)
 
 
 def ends(above: str, below: str, xs: Floats, bounds: Sequence[Bound], panel: str = "") -> Iterator[Line]:
@@ -106,6 +104,14 @@ def find(lines: Sequence[Line], label: str, kind: Kind | None = None, panel: str
     (found,) = (
         line for line in lines if line.label == label and kind in (None, line.kind) and panel in (None, line.panel)
     )
+    return found
+
+
+def by_panel(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    """The lines of every panel."""
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(line.panel, []).append(line)
     return found
 
 
@@ -141,13 +147,7 @@ def arranged(lines: Iterable[Line]) -> tuple[Line, ...]:
         if key in found:
             raise AssertionError(f"two lines are called {line.label!r} [{line.kind}] in panel {line.panel!r}")
         order = np.argsort(line.x, kind="stable")
-        found[key] = Line(
-            line.label,
-            line.kind,
-            np.asarray(line.x, dtype=np.float64)[order],
-            np.asarray(line.y, dtype=np.float64)[order],
-            line.panel,
-        )
+        found[key] = replace(line, x=np.asarray(line.x, float)[order], y=np.asarray(line.y, float)[order])
     panels = dict.fromkeys(panel for panel, _, _ in found)
     curves = dict.fromkeys((label, kind) for panel in panels for mine, label, kind in found if mine == panel)
     keys = [(panel, label, kind) for panel in panels for label, kind in curves]
@@ -161,19 +161,16 @@ def write_table(experiment: Experiment, lines: Iterable[Line]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["panel", experiment.x.label, *(f"{label} [{kind}]" for label, kind in curves)])
-    for panel in dict.fromkeys(line.panel for line in lines):
+    for panel, mine in by_panel(lines).items():
         rows: dict[tuple[float, int], dict[tuple[str, Kind], float]] = {}
-        for line in lines:
-            if line.panel == panel:
-                for place, y in zip(_places(line.x.tolist()), line.y.tolist(), strict=True):
-                    rows.setdefault(place, {})[line.label, line.kind] = y
+        for line in mine:
+            for place, y in zip(_places(line.x.tolist()), line.y.tolist(), strict=True):
+                rows.setdefault(place, {})[line.label, line.kind] = y
         for (x, _), row in sorted(rows.items()):
             writer.writerow([panel, repr(x), *(repr(row[curve]) if curve in row else "" for curve in curves)])
     body = text.getvalue()
-    return (
-        "".join(f"# {key}: {value}\n" for key, value in (facts(experiment) | {CHECKSUM: _checksum(body)}).items())
-        + body
-    )
+    said = facts(experiment) | {CHECKSUM: _checksum(body)}
+    return "".join(f"# {key}: {value}\n" for key, value in said.items()) + body
 
 
 def read_table(text: str) -> tuple[dict[str, str], tuple[Line, ...]]:
@@ -196,16 +193,11 @@ def read_table(text: str) -> tuple[dict[str, str], tuple[Line, ...]]:
                 points.setdefault((panel, label, kind), []).append((float(x), float(y)))
     panels = dict.fromkeys(panel for panel, _, _ in points)
     keys = [(panel, label, kind) for panel in panels for label, kind in curves]
-    return about, tuple(_line(*key, points[key]) for key in keys if key in points)
+    return about, tuple(Line(*key[1:], *np.array(points[key]).T, key[0]) for key in keys if key in points)
 
 
 def _checksum(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:16]
-
-
-def _line(panel: str, label: str, kind: Kind, points: Sequence[tuple[float, float]]) -> Line:
-    x, y = np.array(points).T
-    return Line(label, kind, x, y, panel)
 
 
 def _places(xs: Sequence[float]) -> Iterable[tuple[float, int]]:

@@ -22,7 +22,7 @@ from shuffledp.accounting.pld import CurveBand
 from shuffledp.accounting.reductions import Curve, reduce
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import DoesNotApply
-from shuffledp.literature import balle, checkins, cheu, clones_renyi, erlingsson, feldman, girgis, own_bounds
+from shuffledp.literature import balle, feldman, feldman_lemmas, other_papers, own_bounds
 from shuffledp.literature.bound import Published, Setting
 from shuffledp.literature.composition import composed
 from shuffledp.papers.experiment import Axis, Experiment, Line, curve, ends, kind_of
@@ -36,7 +36,7 @@ DELTA = 1e-6
 OURS, LEAST = "ours, any randomizer", "ours, no such bound can be lower"
 CLONES, ALGORITHM, CLOSED = "Clones", "Clones, Algorithms 4-6", "Clones, theoretical (eq 1)"
 BBGN, LOWER = "BBGN'19 (Bennett, generic)", "2RR, lower bound"
-BKMTT, GDDSK = f"BKMTT'20, {checkins.CHECKINS.rests}", f"GDDSK'21, {girgis.GIRGIS.rests}"
+BKMTT, GDDSK = f"BKMTT'20, {other_papers.CHECKINS.rests}", f"GDDSK'21, {other_papers.GIRGIS.rests}"
 CSUZZ = "CSUZZ'19, 2RR"
 BY_DP, BY_RDP = "Clones, via approximate DP", "Clones, via RDP"
 NO_CLONES = "probability of no clone"
@@ -44,12 +44,12 @@ NO_CLONES = "probability of no clone"
 UPPER, LEAST_1 = "certified, at most", "certified, at least"
 USERS_1, LOCALS_1 = 1_000_000, np.array([0.25, 0.45, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 TABLE_1: tuple[tuple[str, Callable[..., Randomizer], tuple[tuple[str, Published], ...]], ...] = (
-    ("binary randomized response", RR, ((CSUZZ, cheu.CHEU), ("Thm 3.1", feldman.THM_3_1))),
+    ("binary randomized response", RR, ((CSUZZ, other_papers.CHEU), ("Thm 3.1", feldman.THM_3_1))),
     ("non-adaptive shuffle", partial(AnyLDP, adaptive=False), ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1))),
     (
         "adaptive shuffle",
         AnyLDP,
-        (("EFMRTT'19", erlingsson.GENERAL), (BKMTT, checkins.CHECKINS), ("Thm 3.1", feldman.THM_3_1)),
+        (("EFMRTT'19", other_papers.ERLINGSSON_GENERAL), (BKMTT, other_papers.CHECKINS), ("Thm 3.1", feldman.THM_3_1)),
     ),
     ("adaptive shuffle, delta0 = 1e-14", partial(AnyLDP, delta0=1e-14), (("Thm 3.8", feldman.THM_3_8),)),
     (
@@ -74,8 +74,8 @@ def amplification() -> Iterator[Line]:
         (ALGORITHM, feldman.NUMERICAL, AnyLDP),
         (CLOSED, feldman.THM_3_1, AnyLDP),
         (BBGN, balle.BENNETT, AnyLDP),
-        (BKMTT, checkins.CHECKINS, AnyLDP),
-        (CSUZZ, cheu.CHEU, RR),
+        (BKMTT, other_papers.CHECKINS, AnyLDP),
+        (CSUZZ, other_papers.CHEU, RR),
         (LOWER, feldman.LOWER_2RR, AnyLDP),
     ]
     for n in USERS_2:
@@ -120,9 +120,9 @@ def _beyond(n: int, epsilon0: float) -> float:
 def divergences() -> Iterator[Line]:
     """Figure 3(a): Renyi divergence against its order."""
     mechanism = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
-    yield curve(CLONES, "published", ORDERS_3, lambda order: clones_renyi.divergence(USERS_3, LOCAL_3, order))
-    theirs, dataset = partial(girgis.divergence, USERS_3, LOCAL_3), BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
-    yield curve(GDDSK, kind_of(girgis.GIRGIS), ORDERS_3, lambda order: _useful(theirs(order), LOCAL_3))
+    yield curve(CLONES, "published", ORDERS_3, lambda order: feldman_lemmas.divergence(USERS_3, LOCAL_3, order))
+    theirs, dataset = partial(other_papers.girgis, USERS_3, LOCAL_3), BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
+    yield curve(GDDSK, kind_of(other_papers.GIRGIS), ORDERS_3, lambda order: _useful(theirs(order), LOCAL_3))
     pair = _band(dataset), _band(dataset.swapped())
     both = [partial(renyi.divergence_at_least, *each, LOCAL_3) for each in (pair, pair[::-1])]
     yield curve(LOWER, "published", ORDERS_3, lambda order: max(each(order) for each in both))
@@ -137,9 +137,9 @@ def rounds() -> Iterator[Line]:
     """Figure 3(b): epsilon after many rounds."""
     xs = np.array(ROUNDS_3, dtype=np.float64)
     curves = (
-        (BY_RDP, clones_renyi.CLONES_RENYI),
+        (BY_RDP, feldman_lemmas.CLONES_RENYI),
         (BY_DP, composed(own_bounds.CLONES, "advanced")),
-        (GDDSK, girgis.GIRGIS),
+        (GDDSK, other_papers.GIRGIS),
     )
     for label, bound in curves:
         yield curve(
@@ -211,7 +211,7 @@ def judge_amplification(lines: Sequence[Line]) -> str:
         "The paper says that Clones is tighter than BBGN'19 and BKMTT'20 in all regimes tested: "
         f"{'true' if tighter else 'false'} at every point here, {older}; of {LOCALS_2.size} values of epsilon0, "
         f"BBGN'19 says something at {kept[0]}, {kept[1]} and {kept[2]} for the three n. The closed form costs a "
-        f"factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {checkins.CHECKINS.rests}.\n\n"
+        f"factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {other_papers.CHECKINS.rests}.\n\n"
         "It also says that Clones closely tracks the 2RR lower bound: here it is "
         f"{_both(panels[-1][CLONES], panels[-1][LOWER])[0]:.3g} times that at epsilon0 = {LOCALS_2[0]:g} and n = "
         f"{USERS_2[-1]:,}, and up to {above.max():.3g} times elsewhere.\n\n"

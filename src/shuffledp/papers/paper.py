@@ -1,14 +1,16 @@
 """A paper and what it states: where each statement is in this package, how to run it, the number
-that the paper prints next to ours, and a verdict.
+that the paper prints next to ours, and a verdict. The texts are in ``statements/*.toml``.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, get_args
+from importlib.resources import files
+from typing import Any, Literal, get_args
 
 from shuffledp.errors import InvalidInput, check_text
 
@@ -126,6 +128,30 @@ class Paper:
         """Another statement, which has the same number in the first version."""
         other = self._known.get(f"first-{statement.names[0]}")
         return None if other is statement else other
+
+
+def read(name: str) -> Paper:
+    """The paper of that name, with its statements, each under its title in the file."""
+    said = _table(name)
+    titled = [title for title in said if isinstance(said[title], dict)]
+    return Paper(name=name, statements=tuple(_stated(title, said.pop(title)) for title in titled), **said)
+
+
+def read_others() -> tuple[Paper, ...]:
+    """Papers of which no statements are here."""
+    return tuple(Paper(name=name, **said) for name, said in _table("others").items())
+
+
+def _table(name: str) -> dict[str, Any]:
+    return tomllib.loads((files("shuffledp.papers") / f"statements/{name}.toml").read_text(encoding="utf-8"))
+
+
+def _stated(title: str, said: dict[str, Any]) -> Statement:
+    """A statement with an erratum errs, unless it says otherwise."""
+    label, version, first = (*re.split(" of the |, ", title), "", "")[:3] if " of the " in title else (title, "", "")
+    verdict: Verdict = said.pop("verdict", "paper errs" if "erratum" in said else "works")
+    bounds = tuple(said.pop("bounds", ()))
+    return Statement(label=label, version=version, first=first, verdict=verdict, bounds=bounds, **said)
 
 
 def _slug(label: str) -> str:

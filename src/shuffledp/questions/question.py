@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What a plan says of the errors of a question. ``told_apart`` says what a domain has many of,
+    """What a plan says of the errors of a question. ``places`` says what a domain has many of,
     and is None where there is no domain. ``worst`` is None where the ``error`` is that of the worst
     data already.
     """
@@ -35,7 +35,7 @@ class Planned:
     error: str
     worst: str | None = None
     crowded: str = "a value that everybody holds"  # data for which it is the worst
-    told_apart: str | None = None
+    places: str | None = None
     columns: bool = False  # whether the domain has several
 
 

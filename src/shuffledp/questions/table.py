@@ -19,7 +19,7 @@ class Table(Part):
     """Columns of equal length, one row per label; a column that the table lacks is empty.
 
     ``lower`` to ``upper`` is the interval of each value, ``all_lower`` to ``all_upper`` the one
-    that holds for all ``of`` them at once, at the ``level``. ``sway`` is how far one malicious
+    that holds for all ``of`` them at once, at the ``level``. ``influence`` is how far one malicious
     person could have moved each, absent where nothing limits it. Where values do not add up,
     ``one_lower`` to ``one_upper`` is where each would have been had one malicious person not
     cheated, and ``some_lower`` to ``some_upper`` had 1 % not.
@@ -36,7 +36,7 @@ class Table(Part):
     upper: Floats
     all_lower: Floats = ()
     all_upper: Floats = ()
-    sway: tuple[Size, ...] = ()
+    influence: tuple[Size, ...] = ()
     one_lower: Floats = ()
     one_upper: Floats = ()
     some_lower: Floats = ()

@@ -372,7 +372,7 @@ class Unmixed(VotingRandomizer):
         return np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         sent = self.weights[self.table.max(axis=0) > 0.0]
         return float(np.ptp(sent, axis=0).max())
 

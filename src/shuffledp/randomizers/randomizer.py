@@ -247,7 +247,7 @@ class Reporting(ABC):
         return np.arange(outputs, dtype=dtype)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """How far one malicious person can move an unbiased count, or a sum of numbers in [0, 1]:
         the largest weight less the smallest that anything which passes for a report can have;
         ``math.inf`` where there is no limit, or none is known.

@@ -188,7 +188,7 @@ class VotingRandomizer(Randomizer, Reporting):
         return GroupLaw(self.hit + (size - 1) * self.miss, size * self.miss, self.contrast)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """A report votes for a value or does not; in a block, for it, against it, or not at all."""
         return 2.0 / self.hit if self.blocks else 1.0 / self.contrast
 

@@ -29,7 +29,7 @@ BEYOND = 4.0  # or so many times the certified epsilon
 def certificate(design: Design, *, collected: bool = False, last: float | None = None) -> Certificate:
     """The guarantee of a design, for all its rounds, as long as the promised number of honest
     reports is shuffled together; where they were ``collected`` over the network, no table is
-    spoken of. The curve ends at the ``last`` epsilon of which it speaks, if there is one.
+    mentioned. The curve ends at the ``last`` epsilon that it states, if there is one.
     """
     guarantee, target = design.poll.guarantee, design.target
     bound, promised = guarantee.epsilon(delta=target.delta), target.epsilon

@@ -210,8 +210,8 @@ def _tables(
 ) -> tuple[Table, ...]:
     """What is estimated, as far as it is listed, and what else the question answers with."""
     question, poll = design.resolved, design.poll
-    sway, of = poll.sway(estimate)[kept], len(estimate.values)
-    limited = {"sway": sway} if np.isfinite(sway).all() else {}
+    moved, of = poll.influence(estimate)[kept], len(estimate.values)
+    limited = {"influence": moved} if np.isfinite(moved).all() else {}
     first = Table.estimated(ESTIMATES, estimate, kept.tolist(), unit=question.unit, level=level, of=of, **limited)
     return (first, *question.tables(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=level))
 

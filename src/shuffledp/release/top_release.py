@@ -161,7 +161,7 @@ def finished_search(
     """Record and write what was found, and note in the ledger that it stands; what was
     ``held_back`` is begun just before it can be seen.
     """
-    first, design, sway = found.levels[0], found.search.first_design, [found.influence] * len(found.listed.labels)
+    first, design, moved = found.levels[0], found.search.first_design, [found.influence] * len(found.listed.labels)
     record = Record(
         made=made_now(),
         asked=asked,
@@ -176,7 +176,7 @@ def finished_search(
         certificate=_certified(found.search, collected=collected is not None),
         comparison=(),  # the first level alone could be compared, and its error is not that of the words
         tally=TallyPart(reports=first.reports, blocks=(), votes=first.votes),
-        tables=(Table.estimated(ESTIMATES, found.listed, unit=design.resolved.unit, level=LEVEL, sway=sway),),
+        tables=(Table.estimated(ESTIMATES, found.listed, unit=design.resolved.unit, level=LEVEL, influence=moved),),
         secure=secure,
         notes=(*(each.rstrip(".") for each in found.missed()), *notes),
         ledger=None if spent is None else spent.entry(),

@@ -1,7 +1,7 @@
 """Arrays of draws whose probabilities are exactly the integers asked for, uniformly random orders,
 and how real parameters become those integers.
 
-All draws are lazy: a few bits settle almost every draw, and only those that they leave open look at
+All draws are lazy: a few bits decide almost every draw, and only those that they leave open look at
 more. Nothing is rounded and nothing is reduced modulo k, so with uniform words the law is exact,
 not approximate.
 
@@ -106,7 +106,7 @@ class Table:
     """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once, draw
     often.
 
-    16 bits settle a draw unless a border between values falls among the words that begin with them;
+    16 bits decide a draw unless a border between values falls among the words that begin with them;
     then 48 more do, and where 64 bits meet a border and m > 1, all the others.
     """
 

@@ -77,7 +77,7 @@ class Found:
     @property
     def influence(self) -> float:
         """How far one false report moves the count of a word."""
-        return self._groups[-1].randomizer.sway / self._groups[-1].share
+        return self._groups[-1].randomizer.influence / self._groups[-1].share
 
     @cached_property
     def found_from(self) -> int | None:

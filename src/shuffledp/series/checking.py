@@ -20,7 +20,7 @@ from shuffledp.series.series_file import check_order
 from shuffledp.series.trend import trend_of, write_trend
 from shuffledp.series.trend_page import PAGE, TABLE, WRITER, series_html
 from shuffledp.series.weeks import Tracked, folder_of
-from shuffledp.verify import SECONDS, Verification, verify
+from shuffledp.verify import SECONDS, Verification, files_beside, verify
 from shuffledp.verify.check_page import compared, running
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked, vital
 
@@ -43,11 +43,11 @@ def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float =
 
 def _check_week(place: Path, record: Record, ledger: Ledger | None, seconds: float) -> list[Check]:
     """One week by itself: its page is of the record beside it, and holds."""
-    page, table = (_text(place / name) for name in ("page.html", "estimates.csv"))
-    others = {name: text for name in record.beside if (text := _text(place / f"{name}.csv")) is not None}
+    page = _text(place / "page.html")
+    beside = {name: text for name in files_beside(record) if (text := _text(place / name)) is not None}
     try:
         same = page is not None and embedded_json(page) == record.as_json()
-        found = [] if page is None else verify(page, table=table, beside=others, ledger=ledger, seconds=seconds).checks
+        found = [] if page is None else verify(page, beside=beside, ledger=ledger, seconds=seconds).checks
     except InvalidInput as error:
         return [holds("the page", "no page", "one", str(error), False)]
     return [holds("estimates.json", "a release", "that of the page", "the page beside it", same), *found]
@@ -116,6 +116,9 @@ def _check_weeks(state: Tracked) -> Iterator[Check]:
     for week in sorted({*range(1, max(state.taken, default=0) + 1)} - set(weeks)):
         why = "the ledger says that it was released" if week in state.taken else "a later week is there"
         yield vital(unchecked(f"week {week}", "not in this folder", why))
+    if state.paid is None and 0 < (last := max(weeks, default=0)) < state.series.weeks:
+        why = "without a ledger nobody can tell whether a later one was released: the last weeks may be missing"
+        yield unchecked("the last week", f"week {last} of {state.series.weeks}", why)
 
 
 def _text(path: Path) -> str | None:

@@ -225,7 +225,7 @@ def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, 
         "delta": _said(asked.delta),
         "only": reserved(shuffled.randomizer.assumptions),
         "epsilon0": _said(asked.epsilon0) if asked.given == "epsilon0" else _up(shuffled.epsilon0),
-        "alone": Design.of(shuffled).shown_alone,
+        "alone": Design.of(shuffled).reveals,
         "bits": f"{shuffled.bits:,}",
         "honest": f"{asked.crowd:,}",
         "errors": [

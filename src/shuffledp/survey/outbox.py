@@ -132,7 +132,7 @@ class Outbox:
         first_file(self.path, lambda place: self._fill(place, 0, records))
         return self._found()
 
-    def settle(self, stored: Stored, acknowledged: bytearray) -> Stored:
+    def forget(self, stored: Stored, acknowledged: bytearray) -> Stored:
         """Forget the records that were acknowledged, where a byte is 1; of all, a mark stays."""
 
         def left() -> Iterator[bytes]:

@@ -298,7 +298,7 @@ class Client:
                 raise InvalidInput(f"the shuffler refused it: {error} {self._kept(walk)}.") from None
             finally:
                 if any(walk.acknowledged):
-                    outbox.settle(stored, walk.acknowledged)
+                    outbox.forget(stored, walk.acknowledged)
         acknowledged = stored.sent + walk.acknowledged.count(1)
         return Receipt(self.collection.digest, acknowledged, stored.sent, drawn, dict(walk.refused))
 

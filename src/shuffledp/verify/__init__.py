@@ -38,7 +38,7 @@ counts(votes, n, hit,     the same of numbers of votes, each of n people, by any
 miss)
 moved, moved_bins         how far one report moves an estimate
 table(labels, found,      every column of the estimates, each a ``Check``; ``together`` is of how
-sway, ...)                many the limits hold at once, if not of all
+influence, ...)           many the limits hold at once, if not of all
 compared(**measure)       how an error to expect is measured, for what other kinds of trust cost
 later(part, checks)       what needs the oracle: a function that returns checks. It is run last, and
                           only if nothing is wrong before
@@ -53,6 +53,6 @@ tally are judged here alone.
 from shuffledp.judge.effort import SECONDS
 from shuffledp.verify.check_ledger import KeptLedger
 from shuffledp.verify.outcomes import Check
-from shuffledp.verify.verification import Verification, verify
+from shuffledp.verify.verification import Verification, files_beside, verify
 
-__all__ = ["SECONDS", "Check", "KeptLedger", "Verification", "verify"]
+__all__ = ["SECONDS", "Check", "KeptLedger", "Verification", "files_beside", "verify"]

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from importlib.metadata import version
 
-from shuffledp.page import html, plain
-from shuffledp.questions import OURS, origin_of
+from shuffledp.errors import InvalidInput
+from shuffledp.page import plain
 from shuffledp.record import Record
 from shuffledp.record.record import CLOSE, OPEN
-from shuffledp.verify.outcomes import Check, holds, unchecked, vital
+from shuffledp.verify.outcomes import PAGE, Check, holds, unchecked, vital
+from shuffledp.verify.rechecks import Asked
 
-PAGE = "the page"
+FIGURE = "estimates.svg"
 PIECES = re.compile(r"<[^>]*>|[^<]+")
 AROUND = 60  # letters shown of a difference
 # Searched for in the source, without parsing it: a browser and a parser may see different elements.
@@ -42,20 +43,31 @@ NUMBER = r"(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−?[\d,]*\.?\d+(?:\s?×\s?10[�
 CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER)  # also of e to the ε
 
 
-def check_page(text: str, record: Record) -> list[Check]:
+def check_page(text: str, asked: Asked) -> list[Check]:
     """First of all: does the page show what its own record says?"""
+    record = asked.judge.record
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return [unchecked(PAGE, "none", "this is the JSON; page.html shows it")]
-    name = record.design.question.type
     try:
-        written, whose = html(record), origin_of(name)
-    except (Exception, SystemExit) as error:
-        if name in OURS:
+        found = compared(text, asked.said("page", str), record.made.shuffledp, "its record", asked.whose)
+    except InvalidInput as error:
+        if asked.ours:
             raise
-        why = f"its question, {name!r:.60}, is not ours, and cannot be shown here: {type(error).__name__}"
-        return [*_suspicious(text, record), vital(unchecked(PAGE, "of another package", why))]
-    found = compared(text, written, record.made.shuffledp, "its record", whose)
+        why = f"its question, {record.design.question.type!r:.60}, is not ours, and cannot be shown here: {error}"
+        found = vital(unchecked(PAGE, "of another package", why))
     return [found] if found.outcome != "not checked" else [*_suspicious(text, record), found]
+
+
+def check_figure(text: str, asked: Asked) -> Iterator[Check]:
+    """The figure beside a page, drawn again and compared; one of another version runs nothing."""
+    wrote, here = asked.judge.record.made.shuffledp, version("shuffledp")
+    same = plain(text) == plain(asked.said("figure", str))
+    if same or (asked.ours and wrote == here):
+        yield holds(FIGURE, "a figure", "that of the page", "drawn again from the record and compared", same)
+        return
+    active = next(running(text, ""), None)
+    yield holds(f"what {FIGURE} runs or loads", active or "nothing", "nothing", "its source text", active is None)
+    yield unchecked(FIGURE, "another figure", f"shuffledp {wrote} drew it, says its record, and this is {here}")
 
 
 def compared(text: str, written: str, wrote: str, says: str, whose: str | None = None) -> Check:

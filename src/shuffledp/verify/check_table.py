@@ -18,10 +18,12 @@ from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
 from shuffledp.questions.table import NUMBERS, Table
 from shuffledp.record import Record
-from shuffledp.storage.canonical import digest_of_votes
+from shuffledp.storage.canonical import digest_of, digest_of_votes, strict_json
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
+
+TABLE, COPY = "estimates.csv", "design.json"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,16 +74,25 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
     return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
 
 
-def check_beside(written: Mapping[str, str], record: Record) -> Iterator[Check]:
+def check_beside(files: Mapping[str, str], record: Record) -> Iterator[Check]:
     """Of each other table, all labels and all numbers."""
-    known = {table.name: table for table in record.tables[1:]}
-    for name in [*known, *(written.keys() - known)]:
-        if name not in known:
-            yield unchecked(f"{name}.csv", "", "nothing of this page is in a table of that name")
-        elif name not in written:
-            yield unchecked(f"{name}.csv", "", "it is not beside this page")
+    known = {f"{table.name}.csv": table for table in record.tables[1:]}
+    for what in [*known, *(name for name in files if name.endswith(".csv") and name not in (*known, TABLE))]:
+        if what not in known:
+            yield unchecked(what, "", "nothing of this page is in a table of that name")
+        elif what not in files:
+            yield unchecked(what, "", "it is not beside this page")
         else:
-            yield from _check_part(f"{name}.csv", written[name], known[name])
+            yield from _check_part(what, files[what], known[what])
+
+
+def check_copy(text: str, record: Record) -> Check:
+    """The design beside a page is that of its record, however it is spelled."""
+    try:
+        found = digest_of(strict_json(text.removeprefix("\ufeff")))
+    except (ValueError, RecursionError):
+        found = "none"
+    return equal(COPY, found, record.design.digest, "the digest of its JSON")
 
 
 def _check_part(what: str, written: str, claimed: Table) -> Iterator[Check]:

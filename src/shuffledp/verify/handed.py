@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, moved
-from shuffledp.judge.answers import moved_bins as swayed_bins
+from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, moved, moved_bins
 from shuffledp.judge.effort import LISTED, MOST_STRAY_VOTES, Effort, TooLarge
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw
@@ -122,13 +121,13 @@ class Judge:
 
     def moved_bins(self, groups: Sequence[tuple[int, int]]) -> Array:
         """How far one report moves each count of bins."""
-        return swayed_bins(groups, self.law)
+        return moved_bins(groups, self.law)
 
     def table(
         self,
         labels: Sequence[str],
         found: Found,
-        sway: Sequence[float | None],
+        influence: Sequence[float | None],
         *,
         unit: str = "people",
         of: int | None = None,
@@ -141,7 +140,7 @@ class Judge:
         claimed, of = self.record.estimates, len(labels) if of is None else of
         columns = zip(NUMBERS, COLUMNS, expected(found, LEVEL, together or of), strict=True)
         more = [each for each in MOVED_TO if getattr(claimed, each)]
-        limited = np.array([] if None in sway else sway, dtype=np.float64)
+        limited = np.array([] if None in influence else influence, dtype=np.float64)
         how = "the largest less the smallest weight of a report, as fractions; shares without a limit"
         return [
             equal("labels of the estimates", list(claimed.label), list(labels), "the design"),
@@ -152,7 +151,7 @@ class Judge:
                 agree(what, getattr(claimed, column), right, why, within=within)
                 for column, (what, why), (right, within) in columns
             ),
-            agree(MOVED, claimed.sway, limited, how, within=same * limited),
+            agree(MOVED, claimed.influence, limited, how, within=same * limited),
         ]
 
     def beside(self, name: str, labels: Sequence[str], columns: Sequence[str], *, unit: str = "people") -> Check:
@@ -161,7 +160,7 @@ class Judge:
         due = [unit, LEVEL, len(labels), *labels, *(f"{each}: {len(labels)}" for each in columns if labels)]
         said: list[object] = []
         if claimed is not None:
-            lengths = {each: len(getattr(claimed, each)) for each in (*NUMBERS, *MOVED_TO, "sway")}
+            lengths = {each: len(getattr(claimed, each)) for each in (*NUMBERS, *MOVED_TO, "influence")}
             said = [claimed.unit, claimed.level, claimed.of, *claimed.label]
             said += [f"{each}: {many}" for each, many in lengths.items() if many]
         return holds(f"rows and columns of the {name}", said, due, "the question", said == due)

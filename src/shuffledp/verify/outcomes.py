@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from shuffledp.errors import printable
 
 Outcome = Literal["pass", "FAIL", "not checked"]
+PAGE = "the page"
 
 
 @dataclass(frozen=True, slots=True)

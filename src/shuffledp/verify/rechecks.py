@@ -1,84 +1,160 @@
-"""The recheck of a question, found by the exact name that the design has. Where another
-distribution wrote it, it is code of a stranger: whatever goes wrong in it, and whatever it returns,
-no page passes by it, and it is named with its package.
+"""What the code of a question says of a record: its page, its figure, and whether the answer is
+right. It is found by the exact name that the design has.
+
+Where another distribution wrote it, it is code of a stranger: it runs in a process of its own,
+which is handed the record alone and answers in lines of JSON. Whatever it does there, no page
+passes by it, and it is named with its package.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
-from contextlib import redirect_stdout
-from functools import partial
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from functools import cached_property, partial
 from importlib import import_module
-from threading import Thread
 from traceback import format_exception_only
 from typing import Any, get_args
 
 from shuffledp.errors import InvalidInput, printable
+from shuffledp.judge.effort import Effort
+from shuffledp.judge.reports import counted
+from shuffledp.page import html, release_svg
 from shuffledp.questions import OURS, folder_of, origin_of
-from shuffledp.record import embedded_json
-from shuffledp.verify.check_page import PAGE
-from shuffledp.verify.handed import Judge, Part
-from shuffledp.verify.outcomes import Check, Outcome, unchecked, vital
+from shuffledp.record import Record, read_record
+from shuffledp.verify.handed import Judge
+from shuffledp.verify.outcomes import PAGE, Check, Outcome, unchecked, vital
 
-ANSWER = "the estimates"
-LEAST, LONGEST = 1.0, 1000  # seconds that a stranger's code may take; letters of what it says
+ANSWER, REST, PART = "the estimates", "the rest of the recheck", "part "
+LEAST, LONGEST = 10.0, 1000  # seconds that a stranger's code may take; letters of what it says
 THEIRS = "code of {} judged it, which is not part of shuffledp, and neither epsilon, delta nor the tally"
+WORKER = "import sys; sys.path[:] = sys.argv[2:]; from shuffledp.verify.rechecks import work; work(float(sys.argv[1]))"
+DEEDS: dict[str, Callable[[Record], Any]] = {
+    "page": html,
+    "figure": lambda record: release_svg(record)._repr_svg_(),
+}
 
 
-def check_answer(text: str, judge: Judge) -> list[Check]:
-    """All that the question itself can say: its labels, its domain, and every estimate."""
+@dataclass(eq=False)
+class Asked:
+    """The code of the question of one record."""
+
+    judge: Judge
+    unsaid: str = ""
+
+    @property
+    def ours(self) -> bool:
+        return self.judge.record.design.question.type in OURS
+
+    @property
+    def whose(self) -> str | None:
+        """The package that it comes from, if not ours; refused where none is installed."""
+        return origin_of(self.judge.record.design.question.type)
+
+    def said(self, deed: str, form: type) -> Any:
+        """The ``page`` or the ``figure``, in this form."""
+        if self.ours:
+            return DEEDS[deed](self.judge.record)
+        done, value = self._told.get(deed, (False, self.unsaid))
+        if not (done and isinstance(value, form)):
+            raise InvalidInput(f"the code of {self.whose} {value if not done else 'returned something else'}")
+        return value
+
+    def answer(self) -> list[Check]:
+        """All that the question itself can say: its labels, its domain, and every estimate."""
+        judge, name = self.judge, self.judge.record.design.question.type
+        if self.ours:
+            return _recheck(judge)
+        try:
+            whose = str(self.whose)
+        except InvalidInput as error:
+            return [vital(unchecked(ANSWER, name, f"no code that is installed here judges them: {error}"))]
+        told = {each.removeprefix(PART): said for each, said in self._told.items() if each.startswith(PART)}
+        found = {part: _checks(part, whose, *said) for part, said in told.items()}
+        done, measure = self._told.get("measure", (False, None))
+        judge.measure = measure if done else None
+        checks = [unchecked("who judged the answer", whose, THEIRS.format(whose)), *found.pop(ANSWER, [])]
+        if self.unsaid:
+            checks.append(vital(unchecked(REST, "", f"the recheck of {whose} {self.unsaid}")))
+        judge.last = {part: partial(list, each) for part, each in found.items()}
+        return checks
+
+    @cached_property
+    def _told(self) -> dict[str, tuple[bool, Any]]:
+        """What a stranger's code answered, or why not; ``unsaid`` is why that is not all."""
+        seconds, told = max(LEAST, self.judge.effort.seconds), dict[str, tuple[bool, Any]]()
+        line = [sys.executable, "-I", "-c", WORKER, str(seconds), *sys.path]
+        facts = json.dumps(self.judge.record.as_json()).encode()
+        limits: dict[str, Any] = {"stderr": subprocess.DEVNULL, "timeout": seconds, "start_new_session": True}
+        try:
+            ran = subprocess.run(line, input=facts, stdout=subprocess.PIPE, check=False, **limits)
+            answer, self.unsaid = ran.stdout, f"ended before it had answered, with code {ran.returncode}"
+        except subprocess.TimeoutExpired as error:
+            answer, self.unsaid = error.stdout or b"", f"took more than {seconds:g} seconds"
+        for each in answer.splitlines():
+            try:
+                what, done, value = json.loads(each)
+                told[what] = done is True, value
+            except (ValueError, TypeError, RecursionError):
+                continue  # the half of a line
+        if "end" in told:
+            self.unsaid = ""
+        return told
+
+
+def work(seconds: float) -> None:
+    """In the process of a stranger's code: each thing that is asked of it, in a line; what it
+    prints itself is none of the answer.
+    """
+    lines = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+
+    def tell(what: str, deed: Callable[[], Any]) -> None:
+        try:
+            line = json.dumps([what, True, deed()])
+        except BaseException as error:  # SystemExit, and any other that a stranger thinks of
+            line = json.dumps([what, False, f"broke down: {printable(format_exception_only(error)[-1].strip()[:300])}"])
+        print(line, file=lines, flush=True)
+
+    record = read_record(sys.stdin.read())
+    judge = Judge(record, counted(record.design.mechanism.as_json()), Effort(seconds))
+    for name, deed in DEEDS.items():
+        tell(name, partial(deed, record))
+    tell(PART + ANSWER, lambda: _rows(_recheck(judge)))
+    for part, checks in judge.last.items():
+        tell(PART + str(part), lambda checks=checks: _rows(checks()))  # type: ignore[misc]
+    tell("measure", lambda: judge.measure)
+    tell("end", lambda: True)
+
+
+def _recheck(judge: Judge) -> list[Check]:
+    """What the module says of a record, of which it gets a copy."""
     name = judge.record.design.question.type
-    if name in OURS:
-        return _recheck(name, text, judge)
-    try:
-        whose = str(origin_of(name))
-    except InvalidInput as error:
-        return [vital(unchecked(ANSWER, name, f"no code that is installed here judges them: {error}"))]
-    seconds, last = max(LEAST, judge.effort.seconds), judge.last
-    checks = _mistrusted(ANSWER, whose, seconds, lambda: _recheck(name, text, judge))
-    judge.last = {part: partial(_mistrusted, part, whose, seconds, each) for part, each in last.items()}
-    return [unchecked("who judged the answer", whose, THEIRS.format(whose)), *checks]
-
-
-def _recheck(name: str, text: str, judge: Judge) -> list[Check]:
-    """What the module says of a record that is parsed for it alone."""
-    checks: list[Check] = import_module(f"{folder_of(name)}.recheck").recheck(embedded_json(text), judge)
+    checks: list[Check] = import_module(f"{folder_of(name)}.recheck").recheck(judge.record.as_json(), judge)
     return checks
 
 
-def _mistrusted(part: str, whose: str, seconds: float, checks: Part) -> list[Check]:
-    """What is none of the lines of a verification says nothing, and neither do none at all. Code
-    that does not come back is left to itself, and what it prints is none of the answer.
-    """
-    said: list[Check] = []
-    why = f"took more than {seconds:g} seconds"
-
-    def listen() -> None:
-        nonlocal why
-        try:
-            found = checks()
-            right = type(found) is list and all(map(_is_check, found))
-            said.extend(found if right else [])
-            why = "returned something other than checks"
-        except BaseException as error:  # SystemExit, and any other that a stranger thinks of
-            why = f"broke down: {printable(format_exception_only(error)[-1].strip()[:80])}"
-
-    with redirect_stdout(sys.stderr):
-        listener = Thread(target=listen, daemon=True)
-        listener.start()
-        listener.join(seconds)
-    return (
-        [*said] if said and not listener.is_alive() else [vital(unchecked(part, "", f"the recheck of {whose} {why}"))]
-    )
+def _rows(found: object) -> list[tuple[Any, ...]] | None:
+    """Checks, as they are handed over; of anything else none."""
+    right = type(found) is list and all(type(each) is Check for each in found)
+    return [astuple(each) for each in found] if right else None  # type: ignore[attr-defined]
 
 
-def _is_check(each: object) -> bool:
-    if type(each) is not Check:
+def _checks(part: str, whose: str, done: bool, rows: Any) -> list[Check]:
+    """What is none of the lines of a verification says nothing, and neither do none at all."""
+    if done and type(rows) is list and rows and all(map(_is_check, rows)):
+        return [Check(*each) for each in rows]
+    why = "returned something other than checks" if done else rows
+    return [vital(unchecked(part, "", f"the recheck of {whose} {why}"))]
+
+
+def _is_check(row: Any) -> bool:
+    if type(row) is not list or len(row) != 6:
         return False
-    line: Any = each  # whatever its fields are declared to be, a stranger filled them
-    if type(line.outcome) is not str or line.outcome not in get_args(Outcome) or type(line.vital) is not bool:
-        return False
-    texts = (line.what, line.claimed, line.found, line.how)
-    if line.what == PAGE:
+    *texts, outcome, needed = row
+    if type(outcome) is not str or outcome not in get_args(Outcome) or type(needed) is not bool or texts[0] == PAGE:
         return False
     return all(type(words) is str and len(words) <= LONGEST and words.isprintable() for words in texts)

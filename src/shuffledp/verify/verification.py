@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.oracle import Oracle, Tick
 from shuffledp.judge.reports import counted
-from shuffledp.record import read_record
+from shuffledp.record import Record, read_record
 from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_consistency import check_consistency, check_design
 from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
-from shuffledp.verify.check_page import PAGE, check_page
+from shuffledp.verify.check_page import FIGURE, check_figure, check_page
 from shuffledp.verify.check_sentences import check_sentences
-from shuffledp.verify.check_table import check_beside, check_table
+from shuffledp.verify.check_table import COPY, TABLE, check_beside, check_copy, check_table
 from shuffledp.verify.handed import Judge, Part
-from shuffledp.verify.outcomes import Check, unchecked, vital, wrong
-from shuffledp.verify.rechecks import check_answer
+from shuffledp.verify.outcomes import PAGE, Check, unchecked, vital, wrong
+from shuffledp.verify.rechecks import Asked
 from shuffledp.wording import SENTENCES
 
 BROKEN = (
@@ -37,9 +37,10 @@ BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Every check of a page, in order."""
+    """Every check of a page, in order, and the code of the question that was ``asked``."""
 
     checks: tuple[Check, ...]
+    asked: Asked | None = None
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -65,10 +66,14 @@ class Verification:
         return Verification(tuple(check for check in self.checks if check is not self.unread)).verdict
 
 
+def files_beside(record: Record) -> list[str]:
+    """What may lie beside a page, and is compared with it."""
+    return [TABLE, COPY, FIGURE, *(f"{name}.csv" for name in record.beside)]
+
+
 def verify(
     text: str,
     *,
-    table: str | None = None,
     beside: Mapping[str, str] | None = None,
     ledger: KeptLedger | None = None,
     seconds: float = SECONDS,
@@ -78,23 +83,26 @@ def verify(
     not a page is refused.
 
     What needs no oracle comes first, the page itself before all: a page that shows something other
-    than its record is found out at once, and then nothing else is computed. ``table`` is the
-    estimates.csv beside the page, ``beside`` the other tables there, by name, such as "quantiles";
-    ``ledger`` is the ``Ledger`` in which it was recorded, or whatever answers the same few
-    questions. After ``seconds`` of computing the rest is left unchecked.
+    than its record is found out at once, and then nothing else is computed. ``beside`` holds the
+    files beside the page, by those names of ``files_beside`` that are there; ``ledger`` is the
+    ``Ledger`` in which it was recorded, or whatever answers the same few questions. After
+    ``seconds`` of computing the rest is left unchecked.
     """
     record, effort = read_record(text), Effort(seconds)
     design, law = record.design, counted(record.design.mechanism.as_json())
     judge = Judge(record, law, effort)
+    asked, files = Asked(judge), beside or {}
     swap = SENTENCES["swap"] in record.certificate.method
     quick: dict[str, Part] = {
-        PAGE: lambda: check_page(text, record),
+        PAGE: lambda: check_page(text, asked),
         "the design": lambda: check_design(record, law),
         "the consistency": lambda: check_consistency(record, law),
         "the words": lambda: check_sentences(record, law),
-        "the estimates": lambda: check_answer(text, judge),
-        "estimates.csv": lambda: check_table(table, record, law),
-        "the other tables": lambda: [*check_beside(beside or {}, record)],
+        "the estimates": lambda: asked.answer(),
+        TABLE: lambda: check_table(files.get(TABLE), record, law),
+        "the other tables": lambda: [*check_beside(files, record)],
+        COPY: lambda: [check_copy(files[COPY], record)] if COPY in files else [],
+        FIGURE: lambda: [*check_figure(files[FIGURE], asked)] if FIGURE in files else [],
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),
         "the ledger's block": lambda: check_claims(
             record.ledger, Oracle(law, design.honest, 1, effort=effort, swap=swap), here=ledger is not None
@@ -105,7 +113,7 @@ def verify(
         checks += _run(part, check)
         if part == PAGE and wrong(checks):
             why = "the oracle is not run for a page that shows something other than its record"
-            return Verification((*checks, unchecked("everything else", "", why)))
+            return Verification((*checks, unchecked("everything else", "", why)), asked)
     oracle = Oracle(law, design.honest, design.rounds, tick, effort, swap=swap)
     # Pairs, so that no recheck takes the place of a part by its name.
     slow: list[tuple[str, Part]] = [
@@ -116,7 +124,7 @@ def verify(
     for part, check in slow:
         why = "not computed again, since something is wrong already"
         checks += [unchecked(part, "", why)] if wrong(checks) else _run(part, check)
-    return Verification(tuple(checks))
+    return Verification(tuple(checks), asked)
 
 
 def _run(part: str, checks: Part) -> list[Check]:

@@ -75,7 +75,7 @@ export function uniform(source: Words, k: number): number {
 export type Table = readonly bigint[];
 
 /**
- * A value of a table. 16 bits settle it unless a border falls among the words that begin with them; then 48 more do
+ * A value of a table. 16 bits decide it unless a border falls among the words that begin with them; then 48 more do
  * and, where 64 bits meet a border of 2^128, 64 others.
  */
 export function fromTable(source: Words, table: Table): number {

@@ -129,10 +129,10 @@ export class Conversation {
     }
     this.#busy = false;
     const rested = asked as Plan;
-    this.#timer = window.setTimeout(() => void this.#settle(rested, certified), REST);
+    this.#timer = window.setTimeout(() => void this.#certify(rested, certified), REST);
   }
 
-  async #settle(plan: Plan, certified: boolean): Promise<void> {
+  async #certify(plan: Plan, certified: boolean): Promise<void> {
     this.#slow = new AbortController();
     const signal = this.#slow.signal;
     try {

@@ -45,7 +45,7 @@ class CrosstabQuestion(Question):
     mechanisms = NAMING
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("columns", "categories")
-    planned = Planned(told_apart="cells", columns=True, **COUNTED)
+    planned = Planned(places="cells", columns=True, **COUNTED)
     recorded = (*LISTED, "by")
 
     type: Annotated[Literal["crosstab"], NEEDED] = "crosstab"

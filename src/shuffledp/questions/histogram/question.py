@@ -38,7 +38,7 @@ class HistogramQuestion(Question):
     mechanisms = (*NAMING, *ENCODINGS)
     choices: ClassVar[tuple[str, ...]] = ("krr", *ENCODINGS, "fakes", "dummies")
     compared = ("categories",)
-    planned = Planned(told_apart="values", **COUNTED)
+    planned = Planned(places="values", **COUNTED)
     recorded = LISTED
 
     type: Annotated[Literal["histogram"], NEEDED] = "histogram"

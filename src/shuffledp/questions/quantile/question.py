@@ -47,7 +47,7 @@ class QuantileQuestion(Question):
         error="largest standard error of the count below any cut point, with people spread evenly over the bins",
         worst="largest standard error that the count below any cut point can have, whatever the data",
         crowded="people crowded in few bins",
-        told_apart="bins",
+        places="bins",
     )
 
     type: Annotated[Literal["quantile"], NEEDED] = "quantile"
@@ -92,7 +92,7 @@ class QuantileQuestion(Question):
 
         return quantile_rows(self.at, self.cuts, estimate.unbiased, estimate.interval(level), estimate.n)
 
-    def swayed_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
+    def moved_quantiles(self, estimate: Estimate, far: Any) -> list[tuple[float, float]]:
         """Between which values each quantile would have been estimated if malicious people, who
         moved each count ``far`` at most, had reported honestly: no quantile rises where counts do.
         """
@@ -164,11 +164,11 @@ class QuantileQuestion(Question):
         found = []
         if self.at:
             at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
-            swayed = {}
+            moved = {}
             for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
-                ends = zip(*self.swayed_quantiles(estimate, people * poll.sway(estimate)), strict=True)
-                swayed |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
-            own = {"value": value, "lower": lower, "upper": upper, **swayed}
+                ends = zip(*self.moved_quantiles(estimate, people * poll.influence(estimate)), strict=True)
+                moved |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
+            own = {"value": value, "lower": lower, "upper": upper, **moved}
             found.append(Table.made("quantiles", map(plainly, at), unit=self.type, level=level, **own))
         if self.ranges:
             counts = poll.derive(tally)["ranges"]

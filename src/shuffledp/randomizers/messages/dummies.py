@@ -76,6 +76,8 @@ class AddedDummies(FakedValues):
     tally begins with the number of people's messages, which the shuffler says apart.
     """
 
+    hidden_by = "dummies"
+
     __slots__ = ()
 
     kind: DummiesKind
@@ -283,6 +285,8 @@ class TreeDummies(AddedDummies):
     >>> law.sizes, law.randomize([0, 7, 15]).tolist()
     ((4, 16), [[0, 4], [1, 11], [3, 19]])
     """
+
+    hidden_by = "dummies in a tree"
 
     k: int = field(metadata=checked(check_domain))
     levels: int = field(metadata=checked(check_levels))

@@ -64,6 +64,8 @@ class UserFakes(FakedValues):
     (2, [[3, 4]])
     """
 
+    hidden_by = "users' fakes"
+
     k: int = field(metadata=checked(check_domain))
     slots: int = field(metadata=checked(check_slots))
     chance: float = field(metadata=checked(check_chance))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,9 +40,12 @@ from shuffledp.sampling import Rng, Source, source_of
 class MessageLaw(Randomizer, Reporting):
     """A law whose privacy is that of all people's messages together (``accounting.messages``); what
     can be built is a final, frozen dataclass. There is no blanket of one report to speak of.
+    ``hidden_by`` says what hides a message; an audit reads all messages by it.
     """
 
     __slots__ = ()
+
+    hidden_by: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -212,7 +215,7 @@ class FakedValues(MessageLaw):
         return GroupLaw(self.kept * hit, self.kept * miss, self.kept * light.contrast, fakes, spread)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """All messages of a malicious person may name one value."""
         return self.messages / self.group_law(1, 1).contrast
 

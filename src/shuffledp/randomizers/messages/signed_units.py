@@ -76,6 +76,8 @@ class SignedUnits(MessageLaw):
     True
     """
 
+    hidden_by = "pairs of +1 and -1"
+
     honest: int = field(metadata=checked(check_people))
     decay: float = field(metadata=checked(check_decay))
     pairs: int = field(
@@ -129,7 +131,7 @@ class SignedUnits(MessageLaw):
         return bool(sent == reports * self.messages and min(plus, minus) >= 0 and plus + minus <= sent)
 
     @property
-    def sway(self) -> float:
+    def influence(self) -> float:
         """All messages of a malicious person may be +1, or all -1."""
         return 2.0 * self.messages
 

@@ -68,6 +68,8 @@ class SplitShares(MessageLaw):
     (151, 11001)
     """
 
+    hidden_by = "random shares"
+
     k: int = field(metadata=checked(check_domain))
     honest: int = field(metadata=checked(check_people))
     decay: float = field(metadata=checked(check_decay))

@@ -201,7 +201,7 @@ class Listening:
 
     @property
     def scheme(self) -> str:
-        """How it is spoken to."""
+        """How it is addressed."""
         return "http" if self.certificate is None else "https"
 
     @property
