@@ -4,6 +4,8 @@ false reports could have moved an estimate.
 
 from __future__ import annotations
 
+from typing import Any
+
 from shuffledp.page.facts import moved_rows
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, level, many
 from shuffledp.record import Record
@@ -88,8 +90,9 @@ def _at_ends(record: Record) -> str:
     """What the reports say of either end. A number near an end may have been rounded to it, so how
     many are there is bounded from above only.
     """
-    lower, upper = record.design.domain.bounds
-    step = (upper - lower) / record.design.domain.steps
+    grid: Any = record.design.domain
+    lower, upper = grid.bounds
+    step = (upper - lower) / grid.steps
     (least_low, most_low), (least_high, most_high) = (
         (_percent(low, up=False), _percent(high, up=True)) for low, high in _shares(record)
     )

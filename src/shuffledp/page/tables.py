@@ -53,13 +53,8 @@ def tables(record: Record, found: Sequence[stored.Table] | None = None) -> list[
     beside = {each.name: each for each in others}
     if "quantiles" in beside or "ranges" in beside:
         return list(_distribution(record, beside))
-    found = first
-    scale, unit = (1.0 / record.counted.reports, "share of people") if found.unit == "people" else (1.0, found.unit)
-    columns = (found.value, found.stderr, found.lower, found.upper, found.all_lower, found.all_upper)
-    rows = [
-        Row(label, *(scale * number for number in numbers))
-        for label, *numbers in zip(found.label, *columns, strict=True)
-    ]
+    scale, unit = (1.0 / record.counted.reports, "share of people") if first.unit == "people" else (1.0, first.unit)
+    rows = [Row(label, *(scale * number for number in numbers)) for label, *numbers in first.rows()]
     names = record.design.domain.column_names
     if names is None:
         return [Table(unit, rows)]

@@ -50,7 +50,7 @@ class Table(Part):
         many.
         """
         names = tuple(map(str, label))
-        numbers = {each: tuple(map(float, column)) for each, column in columns.items()}
+        numbers: dict[str, Any] = {each: tuple(map(float, column)) for each, column in columns.items()}
         return cls(name=name, unit=unit, level=level, of=len(names) if of is None else of, label=names, **numbers)
 
     @classmethod
@@ -62,7 +62,7 @@ class Table(Part):
         """
         kept = range(len(found.labels)) if places is None else places
         numbers = (found.values, found.stderr, *found.interval(level), *found.simultaneous(level))
-        columns = {name: column[kept] for name, column in zip(NUMBERS, numbers, strict=True)}
+        columns: dict[str, Any] = {name: column[kept] for name, column in zip(NUMBERS, numbers, strict=True)}
         return cls.made(name, [found.labels[at] for at in kept], level=level, **columns, **more)
 
     def columns(self) -> dict[str, Floats]:

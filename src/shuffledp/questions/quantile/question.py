@@ -164,7 +164,7 @@ class QuantileQuestion(Question):
         found = []
         if self.at:
             at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
-            moved = {}
+            moved: dict[str, Any] = {}
             for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
                 ends = zip(*self.moved_quantiles(estimate, people * poll.influence(estimate)), strict=True)
                 moved |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
