@@ -158,7 +158,7 @@ def _errors(way: Way, runs: int) -> Floats:
     asked, rng = way.make(SIMULATED), np.random.default_rng(15)
     held, truth = _people(way, asked)
     law = asked.randomizer
-    tallies = (asked.tally(asked.encode(held, rng=rng).rows) for _ in range(runs))
+    tallies = (asked.randomizer.tally(asked.encode(held, rng=rng).rows) for _ in range(runs))
     found = [asked.analyse_counts(law.mixed(tally, rng=rng)).values[: len(truth)] for tally in tallies]
     errors: Floats = np.array(found) - truth
     return errors

@@ -21,6 +21,8 @@ import shuffledp as sdp
 from benchmarks.result import Result
 from shuffledp import Poll
 from shuffledp.mechanisms.one_message import strongest
+from shuffledp.randomizers import CheckIn, OneOf
+from shuffledp.training import RandomAllocation, ShuffledSGD
 
 MOST, MOST_HELP, MOST_ODD = 1.0, 0.3, 5.0
 TARGET: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-6}
@@ -74,7 +76,7 @@ CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
     ),
     (
         "allocation of a finite pair with a zero",
-        lambda: sdp.RandomAllocation(
+        lambda: RandomAllocation(
             pair=[[0.5, 0.4, 0.1], [0.5, 0.5, 0.0]], steps=10, participations=2, epochs=10
         ).epsilon(delta=1e-6),
     ),
@@ -87,7 +89,7 @@ ODD: tuple[tuple[str, Callable[[], object]], ...] = (
     (
         "OneOf([KRR(3, 45), RR(50)]), n = 1e9, half of them honest",
         lambda: sdp.shuffle(
-            sdp.OneOf([sdp.KRR(k=3, epsilon0=45.0), sdp.RR(epsilon0=50.0)]), n=10**9, honest=5 * 10**8
+            OneOf([sdp.KRR(k=3, epsilon0=45.0), sdp.RR(epsilon0=50.0)]), n=10**9, honest=5 * 10**8
         ).epsilon(delta=1e-6),
     ),
     (
@@ -101,7 +103,7 @@ ODD: tuple[tuple[str, Callable[[], object]], ...] = (
     (
         "CheckIn(KRR(7, 45), 1e-12), 2 rounds, delta = 1 - 1e-16",
         lambda: (
-            sdp.shuffle(sdp.CheckIn(sdp.KRR(k=7, epsilon0=45.0), probability=1e-12), n=10)
+            sdp.shuffle(CheckIn(sdp.KRR(k=7, epsilon0=45.0), probability=1e-12), n=10)
             .compose(2)
             .epsilon(delta=1.0 - 1e-16)
         ),
@@ -110,7 +112,7 @@ ODD: tuple[tuple[str, Callable[[], object]], ...] = (
 REPORTED: tuple[tuple[str, Callable[[], object]], ...] = (  # each candidate is a whole composition of a continuous law
     ("calibrate(Laplace), n = 1e5, 30 rounds", lambda: sdp.calibrate(sdp.Laplace, n=10**5, rounds=30, **TARGET)),
     ("calibrate(RR), n = 1e5, 30 rounds", lambda: sdp.calibrate(sdp.RR, n=10**5, rounds=30, **TARGET)),
-    ("ShuffledSGD, n = 1e4", lambda: sdp.ShuffledSGD(n=10**4, dimension=10, **TARGET)),
+    ("ShuffledSGD, n = 1e4", lambda: ShuffledSGD(n=10**4, dimension=10, **TARGET)),
 )
 PROMISE = "--epsilon 1 --delta 1e-6 --out"
 COMMANDS = (

@@ -38,8 +38,8 @@ def ours(path: Path) -> int:
     """All of it: decode, look up, keep, randomise securely, count."""
     krr = sdp.KRR(k=K, epsilon0=EPSILON0)
     with read(open_column(str(path), "c", kind="text"), Places(LABELS)) as values:
-        counted = tally(values.chunks(), lambda chunk, source: krr.randomize(chunk, rng=source), krr.supports)
-    return int(counted.votes.sum())
+        counted = tally(values.chunks(), lambda chunk, source: krr.randomize(chunk, rng=source), krr)
+    return int(counted.numbers.sum())
 
 
 def against_engines() -> list[Result]:

@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp import Poll, TreeDummies
+from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.domain import Bins
 from shuffledp.mechanisms.levels import level_sizes
 from shuffledp.mechanisms.noise_search import fewest_dummies
 from shuffledp.mechanisms.tree import Tree
 from shuffledp.questions.quantile.cuts import cut_points
+from shuffledp.randomizers import TreeDummies
 from shuffledp.workload import Ranges
 
 RUNS = 200
@@ -148,7 +149,7 @@ def _measured(people: Population, runs: int) -> str:
     rng = np.random.default_rng(2026)
     errors, covered, together, caught, off, wide = [], [], [], [], [], []
     for _ in range(runs):
-        tally = asked.tally(asked.encode(people.numbers, rng=rng).rows)
+        tally = asked.randomizer.tally(asked.encode(people.numbers, rng=rng).rows)
         found = asked.analyse_counts(asked.randomizer.mixed(tally, rng=rng))
         low, high = found.interval()
         lowest, highest = found.simultaneous()
@@ -189,7 +190,7 @@ def one(n: int, levels: Sequence[int]) -> None:
     asked = Poll("quantile", cuts=range(257), at=AT, n=n, levels=levels, **PROMISE)
     before = time.process_time()
     step = 1 << 20
-    tally = sum(asked.tally(asked.encode(numbers[at : at + step]).rows) for at in range(0, n, step))
+    tally = sum(asked.randomizer.tally(asked.encode(numbers[at : at + step]).rows) for at in range(0, n, step))
     asked.question.quantiles(asked.analyse_counts(tally))  # type: ignore[attr-defined]
     spent = time.process_time() - before
     print(f"{spent:.1f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}")

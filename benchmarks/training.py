@@ -9,8 +9,8 @@ import math
 import time
 from collections.abc import Callable
 
-import shuffledp as sdp
 from benchmarks.result import Result
+from shuffledp.training import RandomAllocation
 
 SIGMAS, STEPS, DELTAS = (0.35, 1.0, 5.0), (10, 1000, 10**6), (1e-3, 1e-6, 1e-12)
 FASTER, TIGHTER = 25.0, 20.0
@@ -22,7 +22,7 @@ def ends_apart() -> list[Result]:
     for sigma in SIGMAS:
         for steps in STEPS:
             for delta in DELTAS:
-                bound = sdp.RandomAllocation(sigma=sigma, steps=steps).epsilon(delta=delta)
+                bound = RandomAllocation(sigma=sigma, steps=steps).epsilon(delta=delta)
                 apart = bound.width / bound.upper if bound.upper > 0.0 else 0.0
                 cases.append((apart, f"sigma = {sigma:g}, {steps} steps, delta = {delta:g}"))
     value, where = max(cases)
@@ -37,7 +37,7 @@ def against_peer() -> list[Result]:
 
     results = []
     for steps, delta in ((1000, 1e-6), (100_000, 1e-8)):
-        ours, mine = _cpu(lambda: tuple(sdp.RandomAllocation(sigma=1.0, steps=steps).epsilon(delta=delta)))  # noqa: B023
+        ours, mine = _cpu(lambda: tuple(RandomAllocation(sigma=1.0, steps=steps).epsilon(delta=delta)))  # noqa: B023
         theirs, other = _cpu(lambda: gaussian_allocation_epsilon_range(sigma=1.0, num_steps=steps, delta=delta))  # noqa: B023
         width = [max(ends) - min(ends) for ends in (ours, theirs)]
         faster, tighter = other / mine, width[1] / width[0] if width[0] else math.inf

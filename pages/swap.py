@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shuffledp.papers.experiment import read_table
-from shuffledp.papers.swap_figures import swap_table
+from shuffledp.papers.own_figures import swap_table
 
 __all__ = ["page"]
 

@@ -79,8 +79,8 @@ def test_a_design_encodes_and_counts_as_its_poll_does(noisy: Poll) -> None:
     if design.domain.bounds is not None:
         values = np.linspace(-1.0, 2.0, 500)
     rows = Reporter.of(design).encode(values, rng=np.random.default_rng(5))
-    parts = design.poll.tally(rows[:150]) + design.poll.tally(rows[150:])
-    assert np.array_equal(parts, design.poll.tally(rows))
+    parts = design.poll.randomizer.tally(rows[:150]) + design.poll.randomizer.tally(rows[150:])
+    assert np.array_equal(parts, design.poll.randomizer.tally(rows))
     direct = noisy.analyse(noisy.shuffle(rows))
     assert np.array_equal(design.poll.analyse_counts(parts).values, direct.values)
     assert np.array_equal(design.poll.analyse_counts(parts).stderr, direct.stderr)
@@ -182,7 +182,7 @@ QUESTION = RankingQuestion
 """
 
 
-def distribution(folder: Path, name: str, *, question: str = "ranking") -> None:
+def distribution(folder: Path, name: str, *, question: str = "ranking", folder_of: str = "") -> None:
     """A package that brings a question, as it looks once it is installed."""
     (folder / name).mkdir()
     (folder / name / "__init__.py").touch()
@@ -190,7 +190,9 @@ def distribution(folder: Path, name: str, *, question: str = "ranking") -> None:
     info = folder / f"{name}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text(f"[shuffledp.questions]\n{question} = {name}\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(
+        f"[shuffledp.questions]\n{question} = {folder_of or name}\n", encoding="utf-8"
+    )
 
 
 def ranked(**question: Any) -> dict[str, Any]:
@@ -222,9 +224,13 @@ def test_a_name_that_is_claimed_twice_is_refused(monkeypatch: pytest.MonkeyPatch
         distribution(tmp_path, name)
     distribution(tmp_path, "impostor", question="histogram")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InvalidInput, match="must be its own, got 'ranking' from one_ranking and other_ranking"):
+    with pytest.raises(InvalidInput, match=r"got 'ranking' from one_ranking 1\.0 and other_ranking 1\.0"):
         questions.folder_of("ranking")
     assert questions.folder_of("histogram") == "shuffledp.questions.histogram"
+    for name in ("first", "second"):  # even for one folder
+        distribution(tmp_path, name, question="lone", folder_of="one_ranking")
+    with pytest.raises(InvalidInput, match=r"got 'lone' from first 1\.0 and second 1\.0\. Uninstall one"):
+        questions.folder_of("lone")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 changelog.
 """
 
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -11,19 +13,14 @@ from shuffledp import survey
 
 EXPORTS = [
     "Accountant",
-    "AllOf",
-    "AnyDeletionLDP",
     "AnyLDP",
     "Audit",
     "BLH",
-    "BallsAndBins",
     "Bound",
-    "Calibration",
-    "CheckIn",
     "Comparison",
+    "Design",
     "DoesNotApply",
     "Estimate",
-    "FiniteRandomizer",
     "FromMatrix",
     "Gaussian",
     "Hadamard",
@@ -31,30 +28,23 @@ EXPORTS = [
     "KRR",
     "Laplace",
     "LocalHash",
+    "Mechanism",
     "OLH",
     "OUE",
-    "OneOf",
     "Poll",
+    "Question",
     "RAPPOR",
     "RR",
-    "RandomAllocation",
     "Randomizer",
+    "Record",
     "Release",
-    "SampleAndThreshold",
     "Series",
-    "ShuffledSGD",
     "ShuffledpError",
-    "ShufflerDummies",
-    "SignedUnits",
-    "SplitShares",
     "SubsetSelection",
-    "TreeDummies",
     "Unary",
-    "UserFakes",
     "__version__",
     "audit",
     "calibrate",
-    "calibrate_training",
     "compare",
     "count",
     "crosstab",
@@ -65,9 +55,9 @@ EXPORTS = [
     "plan",
     "quantile",
     "shuffle",
-    "shuffle_groups",
     "sum",
     "top",
+    "training",
 ]
 
 NETWORK = [
@@ -82,9 +72,27 @@ NETWORK = [
 ]
 
 
-def test_exports_are_pinned() -> None:
-    assert sorted(shuffledp.__all__) == EXPORTS
-    assert sorted(survey.__all__) == NETWORK
+def test_exports_are_pinned_and_a_module_shows_nothing_else() -> None:
+    assert shuffledp.__all__ == dir(shuffledp) == EXPORTS
+    assert survey.__all__ == dir(survey) == NETWORK
+
+
+def test_a_misspelled_name_is_refused_with_the_right_one() -> None:
+    with pytest.raises(AttributeError, match=r"has no attribute 'shufle'\. Did you mean 'shuffle'"):
+        shuffledp.shufle  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'shuffledp' has no attribute 'nothing_like_it'$"):
+        shuffledp.nothing_like_it  # noqa: B018
+    with pytest.raises(AttributeError, match="Did you mean 'CheckIn'"):
+        shuffledp.randomizers.Checkin  # noqa: B018
+
+
+def test_what_is_one_level_down_is_found_without_an_import() -> None:
+    code = (
+        "import shuffledp as sdp; print(sdp.randomizers.OneOf, sdp.accounting.shuffle_groups, sdp.training.ShuffledSGD)"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout.count(b"shuffledp.") == 2
+    )
 
 
 @pytest.mark.parametrize("name", EXPORTS)

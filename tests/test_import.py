@@ -29,6 +29,7 @@ def test_what_is_slow_to_import_is_left_to_the_laws_that_need_it() -> None:
         """
 import sys
 import shuffledp as sdp
+from shuffledp.randomizers import SignedUnits
 def loaded():
     return [name for name in ("optimize", "signal", "stats") if f"scipy.{name}" in sys.modules]
 sdp.shuffle(sdp.KRR(k=3, epsilon0=1.0), n=100).epsilon(delta=1e-6)
@@ -37,7 +38,7 @@ from shuffledp.cli.app import load
 load(None)
 import shuffledp.papers.experiments
 print(loaded())
-sdp.shuffle(sdp.randomizers.SignedUnits(honest=10, decay=0.5, pairs=50, messages=24), n=10).epsilon(delta=1e-3)
+sdp.shuffle(SignedUnits(honest=10, decay=0.5, pairs=50, messages=24), n=10).epsilon(delta=1e-3)
 print(loaded())
 """
     )

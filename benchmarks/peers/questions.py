@@ -21,13 +21,13 @@ class Question:
 QUESTIONS: dict[str, Question] = {
     "training": Question(
         "One epoch of random allocation: Gaussian noise, sigma = 1, 1,000 steps, delta = 1e-6",
-        "sdp.RandomAllocation(sigma=1.0, steps=1000)",
+        "sdp.training.RandomAllocation(sigma=1.0, steps=1000)",
         {"sigma": 1.0, "steps": 1000},
         ("pld-accounting", "liew-takahashi", "dp-accounting-poisson"),
     ),
     "training-long": Question(
         "The same with 100,000 steps, delta = 1e-8",
-        "sdp.RandomAllocation(sigma=1.0, steps=100_000)",
+        "sdp.training.RandomAllocation(sigma=1.0, steps=100_000)",
         {"sigma": 1.0, "steps": 100_000},
         ("liew-takahashi",),
         delta=1e-8,

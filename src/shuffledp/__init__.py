@@ -2,7 +2,6 @@
 n=...)``.
 
 errors       one sentence with a remedy; the tree of everything that can go wrong
-choices      which row, which format, which scale: words that several packages take
 judge        the second opinion: exact laws, enumeration, ball arithmetic; independent of the rest
 wording      what terminal, page and figures say alike; numbers rounded to the safe side
 schema       what a field of a file may hold, said once as its type
@@ -43,155 +42,87 @@ from shuffledp._lazy import lazy
 
 TYPE_CHECKING = False  # typing is not loaded for it: until the command line is there, nobody answers Ctrl-C
 if TYPE_CHECKING:
-    from shuffledp import engines, papers
-    from shuffledp.accounting.accountant import Accountant
-    from shuffledp.accounting.calibration import Calibration, calibrate
-    from shuffledp.accounting.curves import Bound
-    from shuffledp.accounting.groups import shuffle_groups
-    from shuffledp.accounting.shuffled import shuffle
-    from shuffledp.accounting.threshold import SampleAndThreshold
-    from shuffledp.audits import Audit, audit
-    from shuffledp.errors import DoesNotApply, InvalidInput, ShuffledpError
-    from shuffledp.literature.comparison import Comparison, compare
-    from shuffledp.mechanisms.estimate import Estimate
-    from shuffledp.planning import plan
-    from shuffledp.poll import Poll
-    from shuffledp.questions.count.options import count
-    from shuffledp.questions.crosstab.options import crosstab
-    from shuffledp.questions.histogram.options import histogram
-    from shuffledp.questions.mean.options import mean
-    from shuffledp.questions.quantile.options import quantile
-    from shuffledp.questions.sum.options import sum
-    from shuffledp.randomizers import (
-        BLH,
-        KRR,
-        OLH,
-        OUE,
-        RAPPOR,
-        RR,
-        AllOf,
-        AnyDeletionLDP,
-        AnyLDP,
-        CheckIn,
-        FiniteRandomizer,
-        FromMatrix,
-        Gaussian,
-        Hadamard,
-        Laplace,
-        LocalHash,
-        OneOf,
-        Randomizer,
-        ShufflerDummies,
-        SignedUnits,
-        SplitShares,
-        SubsetSelection,
-        TreeDummies,
-        Unary,
-        UserFakes,
-    )
-    from shuffledp.release.released import Release
-    from shuffledp.search.options import top
-    from shuffledp.series.tracking import Series
-    from shuffledp.training import RandomAllocation
-    from shuffledp.training.calibration import calibrate_training
-    from shuffledp.training.descent import BallsAndBins, ShuffledSGD
+    from shuffledp import engines as engines
+    from shuffledp import papers as papers
+    from shuffledp import training as training
+    from shuffledp.accounting.accountant import Accountant as Accountant
+    from shuffledp.accounting.calibration import calibrate as calibrate
+    from shuffledp.accounting.curves import Bound as Bound
+    from shuffledp.accounting.shuffled import shuffle as shuffle
+    from shuffledp.audits import Audit as Audit
+    from shuffledp.audits import audit as audit
+    from shuffledp.design import Design as Design
+    from shuffledp.errors import DoesNotApply as DoesNotApply
+    from shuffledp.errors import InvalidInput as InvalidInput
+    from shuffledp.errors import ShuffledpError as ShuffledpError
+    from shuffledp.literature.comparison import Comparison as Comparison
+    from shuffledp.literature.comparison import compare as compare
+    from shuffledp.mechanisms.estimate import Estimate as Estimate
+    from shuffledp.mechanisms.mechanism import Mechanism as Mechanism
+    from shuffledp.planning import plan as plan
+    from shuffledp.poll import Poll as Poll
+    from shuffledp.questions.count.options import count as count
+    from shuffledp.questions.crosstab.options import crosstab as crosstab
+    from shuffledp.questions.histogram.options import histogram as histogram
+    from shuffledp.questions.mean.options import mean as mean
+    from shuffledp.questions.quantile.options import quantile as quantile
+    from shuffledp.questions.question import Question as Question
+    from shuffledp.questions.sum.options import sum as sum
+    from shuffledp.randomizers import BLH as BLH
+    from shuffledp.randomizers import KRR as KRR
+    from shuffledp.randomizers import OLH as OLH
+    from shuffledp.randomizers import OUE as OUE
+    from shuffledp.randomizers import RAPPOR as RAPPOR
+    from shuffledp.randomizers import RR as RR
+    from shuffledp.randomizers import AnyLDP as AnyLDP
+    from shuffledp.randomizers import FromMatrix as FromMatrix
+    from shuffledp.randomizers import Gaussian as Gaussian
+    from shuffledp.randomizers import Hadamard as Hadamard
+    from shuffledp.randomizers import Laplace as Laplace
+    from shuffledp.randomizers import LocalHash as LocalHash
+    from shuffledp.randomizers import Randomizer as Randomizer
+    from shuffledp.randomizers import SubsetSelection as SubsetSelection
+    from shuffledp.randomizers import Unary as Unary
+    from shuffledp.record.record import Record as Record
+    from shuffledp.release.released import Release as Release
+    from shuffledp.search.options import top as top
+    from shuffledp.series.tracking import Series as Series
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BLH",
-    "KRR",
-    "OLH",
-    "OUE",
-    "RAPPOR",
-    "RR",
-    "Accountant",
-    "AllOf",
-    "AnyDeletionLDP",
-    "AnyLDP",
-    "Audit",
-    "BallsAndBins",
-    "Bound",
-    "Calibration",
-    "CheckIn",
-    "Comparison",
-    "DoesNotApply",
-    "Estimate",
-    "FiniteRandomizer",
-    "FromMatrix",
-    "Gaussian",
-    "Hadamard",
-    "InvalidInput",
-    "Laplace",
-    "LocalHash",
-    "OneOf",
-    "Poll",
-    "RandomAllocation",
-    "Randomizer",
-    "Release",
-    "SampleAndThreshold",
-    "Series",
-    "ShuffledSGD",
-    "ShuffledpError",
-    "ShufflerDummies",
-    "SignedUnits",
-    "SplitShares",
-    "SubsetSelection",
-    "TreeDummies",
-    "Unary",
-    "UserFakes",
-    "__version__",
-    "audit",
-    "calibrate",
-    "calibrate_training",
-    "compare",
-    "count",
-    "crosstab",
-    "engines",
-    "histogram",
-    "mean",
-    "papers",
-    "plan",
-    "quantile",
-    "shuffle",
-    "shuffle_groups",
-    "sum",
-    "top",
-]
-
-__getattr__, __dir__ = lazy(
+__all__, __getattr__, __dir__ = lazy(
     __name__,
     {
-        "engines": "engines",
-        "papers": "papers",
+        "accounting.accountant": "Accountant",
+        "accounting.calibration": "calibrate",
+        "accounting.curves": "Bound",
+        "accounting.shuffled": "shuffle",
         "audits": "Audit audit",
+        "design": "Design",
+        "engines": "engines",
+        "errors": "DoesNotApply InvalidInput ShuffledpError",
+        "literature.comparison": "Comparison compare",
+        "mechanisms.estimate": "Estimate",
+        "mechanisms.mechanism": "Mechanism",
+        "papers": "papers",
+        "planning": "plan",
+        "poll": "Poll",
         "questions.count.options": "count",
         "questions.crosstab.options": "crosstab",
         "questions.histogram.options": "histogram",
         "questions.mean.options": "mean",
         "questions.quantile.options": "quantile",
+        "questions.question": "Question",
         "questions.sum.options": "sum",
-        "search.options": "top",
-        "release.released": "Release",
-        "series.tracking": "Series",
-        "accounting.calibration": "Calibration calibrate",
-        "literature.comparison": "Comparison compare",
-        "errors": "DoesNotApply InvalidInput ShuffledpError",
-        "accounting.accountant": "Accountant",
-        "accounting.shuffled": "shuffle",
-        "accounting.groups": "shuffle_groups",
-        "accounting.threshold": "SampleAndThreshold",
-        "training": "RandomAllocation",
-        "training.descent": "BallsAndBins ShuffledSGD",
-        "training.calibration": "calibrate_training",
-        "accounting.curves": "Bound",
-        "mechanisms.estimate": "Estimate",
-        "planning": "plan",
-        "poll": "Poll",
         "randomizers": (
-            "AllOf AnyDeletionLDP AnyLDP BLH CheckIn FiniteRandomizer FromMatrix Gaussian Hadamard KRR "
-            "Laplace LocalHash OLH OUE OneOf RAPPOR RR Randomizer ShufflerDummies SignedUnits SplitShares "
-            "SubsetSelection TreeDummies Unary UserFakes"
+            "BLH KRR OLH OUE RAPPOR RR AnyLDP FromMatrix "
+            "Gaussian Hadamard Laplace LocalHash Randomizer SubsetSelection Unary"
         ),
+        "record.record": "Record",
+        "release.released": "Release",
+        "search.options": "top",
+        "series.tracking": "Series",
+        "training": "training",
     },
+    "__version__",
 )

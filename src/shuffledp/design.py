@@ -218,8 +218,10 @@ class Design(Part):
     target: Target
 
     @classmethod
-    def of(cls, poll: Poll, *, epsilon: float | None = None) -> Self:
-        """Write a poll down, with what it promises, or else with ``epsilon``."""
+    def of(cls, poll: Any, *, epsilon: float | None = None) -> Self:
+        """Write a poll down, with what it promises, or else with ``epsilon``; a design is that."""
+        if isinstance(poll, cls):
+            return poll
         if poll.delta is None:
             raise InvalidInput(
                 "delta must be given to a poll that is written down, got none. Its certificate says epsilon at that "

@@ -12,7 +12,6 @@ The set is closed. NumPy is loaded where places are computed, and not before.
 
 from __future__ import annotations
 
-import difflib
 import math
 from abc import abstractmethod
 from collections import Counter
@@ -22,7 +21,7 @@ from itertools import pairwise, product
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count, check_finite
+from shuffledp.errors import Argument, InvalidInput, Refusal, Words, check_count, check_finite, meant
 from shuffledp.schema import NEEDED, Count, Floats, Label, Limits, Number, Part, Some, Text, Texts, part
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ MOST_COLUMNS = 8  # of two labels each, which make 3^8 - 1 numbers; of more colu
 CROSS, ALL = " × ", "(all)"  # between the labels of a cell, and in place of one that is summed over
 SHOWN = 12  # answers that a message lists
 CHUNK = 1 << 18
-NO_VALUES = "values must hold at least one value, got none. Pass one value per user."
+NO_VALUES = "values must hold at least one value, got none. Pass one value per person."
 REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
 NAMING = ("krr", "fakes", "dummies")  # laws whose messages name places: what they say of groups adds up
 ENCODINGS = ("hadamard", "hash", "subset", "oue")  # laws whose reports vote for several places of many
@@ -222,12 +221,11 @@ class Labels(Domain):
             return names.index(text)
         if self.other is not None:
             return self.other
-        close = difflib.get_close_matches(text, names[:100_000], n=1)
-        hint = f"Did you mean {close[0]!r}? " if close else ""
         listed = ", ".join(map(repr, names[:SHOWN]))
         more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
         raise InvalidInput(
-            f"the answer must be one of the {len(names):,} that the collection lists, got {text[:80]!r}. {hint}They "
+            f"the answer must be one of the {len(names):,} that the collection lists, got {text[:80]!r}. "
+            f"{meant(text, names[:100_000])}They "
             f"are {listed}{more}."
         )
 
@@ -243,7 +241,7 @@ class Labels(Domain):
 
         if isinstance(values, np.ma.MaskedArray):
             raise InvalidInput(
-                "values must not be a masked array, got one. Drop the masked users before counting n, or name a "
+                "values must not be a masked array, got one. Drop the masked people before counting n, or name a "
                 'category "missing".'
             )
         if isinstance(self.labels, int):
@@ -251,7 +249,7 @@ class Labels(Domain):
         if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufUS":
             distinct, back = np.unique(values, return_inverse=True)
             return self._look_up(distinct.tolist())[back]
-        return self._look_up(as_list("values", values, remedy="Pass a list or an array with one value per user."))
+        return self._look_up(as_list("values", values, remedy="Pass a list or an array with one value per person."))
 
     def _numbers(self, values: object) -> NDArray[Any]:
         import numpy as np
@@ -260,11 +258,11 @@ class Labels(Domain):
             array = np.asarray(
                 values
                 if isinstance(values, np.ndarray)
-                else as_list("values", values, remedy="Pass one whole number per user.")
+                else as_list("values", values, remedy="Pass one whole number per person.")
             )
         except ValueError:
             raise InvalidInput(
-                "values must be whole numbers, got rows of different lengths. Pass one whole number per user."
+                "values must be whole numbers, got rows of different lengths. Pass one whole number per person."
             ) from None
         if array.size == 0:
             raise InvalidInput(NO_VALUES)
@@ -289,13 +287,13 @@ class Labels(Domain):
             )
         except TypeError as error:
             raise InvalidInput(
-                f"values must be hashable like the categories, got {error}. Pass a flat list with one value per user."
+                f"values must be hashable like the categories, got {error}. Pass a flat list with one value per person."
             ) from None
         for value in values:
             if _is_missing(value):
                 raise InvalidInput(
-                    f"values must not be NaN, NaT or None, got {value!r}. Drop that user before counting n, or name a "
-                    f'category "missing".'
+                    f"values must not be NaN, NaT or None, got {value!r}. Drop that person before counting n, or name "
+                    f'a category "missing".'
                 )
         if (unknown := np.flatnonzero(found < 0)).size:
             raise InvalidInput(
@@ -614,7 +612,7 @@ def check_numbers(values: Any, lower: float, upper: float) -> Numbers:
     import numpy as np
 
     remedy = (
-        f"Pass one number from {lower:g} to {upper:g} per user; decide before collecting how to treat missing and "
+        f"Pass one number from {lower:g} to {upper:g} per person; decide before collecting how to treat missing and "
         f"extreme ones."
     )
     if isinstance(values, np.ma.MaskedArray):

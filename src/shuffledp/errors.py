@@ -32,7 +32,7 @@ from numbers import Integral, Real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
 # What may be asked, for every package that reads a promise.
@@ -187,6 +187,17 @@ class CertificateError(ShuffledpError):
     """
 
 
+def meant(name: object, known: Iterable[str]) -> str:
+    """A question to the user who misspelled one of the ``known`` names, if one is close.
+
+    >>> meant("histgram", ("histogram", "mean")), meant("x", ("histogram", "mean"))
+    ("Did you mean 'histogram'? ", '')
+    """
+    from difflib import get_close_matches  # loaded when called
+
+    return "".join(f"Did you mean {close!r}? " for close in get_close_matches(str(name), list(known), n=1))
+
+
 def shown(value: object) -> str:
     """A short and plain value itself, and of all else what it is: it may be people's data."""
     plain = value is None or isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**30)
@@ -257,17 +268,18 @@ def check_taken(call: Callable[..., object], given: Mapping[str, object], whose:
     """Refuse arguments that a call does not take by name; ``others`` may be given beside those."""
     taken = [*others, *_named(call)]
     for name in given:
-        if name not in taken:
+        if name not in taken and "**" not in taken:
             rule = f"{name} must be left out of {whose}, which does not take it"
             raise InvalidInput(Refusal(rule, shown(given[name]), f"It takes {', '.join(taken)}."))
 
 
 def _named(call: Callable[..., object]) -> dict[str, bool]:
-    """What a call takes by name alone, and whether it must be given."""
+    """What a call takes by name alone, and whether it must be given; "**" where it takes any."""
     from inspect import signature  # loaded when called
 
-    named = [each for each in signature(call).parameters.values() if each.kind is each.KEYWORD_ONLY]
-    return {each.name: each.default is each.empty for each in named}
+    taken = signature(call).parameters.values()
+    named = {each.name: each.default is each.empty for each in taken if each.kind is each.KEYWORD_ONLY}
+    return named | dict.fromkeys(("**" for each in taken if each.kind is each.VAR_KEYWORD), False)
 
 
 def check_text(name: str, value: object, *, remedy: str) -> str:
@@ -344,28 +356,23 @@ def check_promised(value: object) -> float:
 
 
 def check_users(n: object, honest: object = None, *, name: Words = "honest") -> tuple[int, int]:
-    """Return the number of users and how many of them are honest, by default all; ``name`` is what
+    """Return the number of people and how many of them are honest, by default all; ``name`` is what
     the latter is called.
     """
-    users = check_count("n", n, least=1, remedy="n counts the users whose reports are shuffled together.")
-    if users > MOST_USERS:
-        many = users if users < 10**30 else "far more"
-        raise InvalidInput(
-            f"n must be at most {MOST_USERS:g}, got {many}. Answers are not certified beyond that; use a smaller n, "
-            f"which "
-            f"is safe."
-        )
+    beyond = "Answers are not certified beyond that; use a smaller n, which is safe."
+    remedy: Words = "n counts the people whose reports are shuffled together."
+    people = check_count("n", n, least=1, most=MOST_USERS, remedy=remedy, beyond=beyond)
     if honest is None:
-        return users, users
+        return people, people
     some = check_count(name, honest, least=1, remedy="The target itself is honest, so it is at least 1.")
-    if some > users:
-        remedy = "It counts the users, among the n, who follow the protocol."
-        raise InvalidInput(Refusal((name, f" must be at most n = {users}"), str(some), remedy))
-    return users, some
+    if some > people:
+        remedy = "It counts the people, among the n, who follow the protocol."
+        raise InvalidInput(Refusal((name, f" must be at most n = {people}"), str(some), remedy))
+    return people, some
 
 
 def check_rounds(value: object) -> int:
     """Return ``value`` as a number of rounds."""
-    remedy = "rounds counts how often the same users report."
+    remedy = "rounds counts how often the same people report."
     beyond = "Nobody reports that often; split the population instead."
     return check_count("rounds", value, least=1, most=MOST_ROUNDS, remedy=remedy, beyond=beyond)

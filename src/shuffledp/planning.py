@@ -110,7 +110,7 @@ class Plan:
         size = f" of {self.domain} {planned(self.task).places}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
-        title = f"{self.task}{size}: {self.n} users{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
+        title = f"{self.task}{size}: {self.n} people{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
         names = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
         wide = max(22, *map(len, names))
         trust = max(14, *(len(each.trust) for each in self.options))

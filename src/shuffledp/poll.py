@@ -4,13 +4,13 @@ the accountant says what that gives away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats, View
 from shuffledp.accounting.guarantee import Guarantee
@@ -21,6 +21,7 @@ from shuffledp.errors import (
     Argument,
     CertificateError,
     InvalidInput,
+    Refusal,
     check_count,
     check_delta,
     check_epsilon,
@@ -34,11 +35,11 @@ from shuffledp.errors import (
 from shuffledp.mechanisms import calibrate, mechanism_of
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.mechanism import Mechanism, Target
+from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.shuffler import Bag, Reports, check_most, check_same, gathered, notes_of
 from shuffledp.questions import kind_of
 from shuffledp.questions.question import Question
 from shuffledp.randomizers.law_file import from_law, law_of
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import brief
 
@@ -80,13 +81,13 @@ class Poll:
     rounds: int
     epsilon: float | None
     delta: float | None
-    given: Mapping[str, object]  # what was asked for, by name
+    given: tuple[tuple[str, object], ...]  # what was asked for, by name
 
     def __init__(
         self,
         question: str | Question,
         *,
-        n: int,
+        n: int | None = None,
         mechanism: str | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
@@ -105,6 +106,8 @@ class Poll:
             own = {name: terms.pop(name) for name in kind.field_names() if name in terms}
             check_needed(kind.of, own)
         asked, choices = kind.of(**own), {name: value for name, value in terms.items() if value is not None}
+        if n is None:
+            raise InvalidInput(Refusal("n must be given", "none", "It is how many people report, such as n=10_000."))
         n, honest = check_users(n, n if honest is None else honest, name=Argument("honest"))
         _check_noise_given(epsilon, epsilon0, randomizer, delta)
         if delta is not None:
@@ -112,7 +115,7 @@ class Poll:
         epsilon = None if epsilon is None else check_epsilon(epsilon)
         target = {"n": n, "epsilon": epsilon, "delta": delta, "honest": honest, "rounds": check_rounds(rounds)}
         more = {"epsilon0": epsilon0, "randomizer": randomizer, "mechanism": mechanism, **choices, "view": view}
-        vars(self).update(target, question=asked, given={**own, **target, **more})
+        vars(self).update(target, question=asked, given=tuple({**own, **target, **more}.items()))
         hiding = self._hiding(mechanism, epsilon0, randomizer, view, choices)
         vars(self).update(mechanism=hiding, randomizer=hiding.law, epsilon0=hiding.law.epsilon0)
         if epsilon is not None and not self._keeps_promise(self.guarantee):
@@ -141,7 +144,7 @@ class Poll:
         """What was asked for, without what follows from it, such as the noise."""
         usual = {"honest": self.n, "rounds": 1, "view": "reports"}
         told = [repr(str(self.question))]
-        for name, given in self.given.items():
+        for name, given in self.given:
             value = getattr(self.question, name, given)
             if value is not None and not (name in usual and value == usual[name]):
                 told.append(f"{name}={brief(value)}")
@@ -212,12 +215,6 @@ class Poll:
         self._check_arrived(len(rows), colluding)
         return self.mechanism.bag(mine, rows, secure=secure, rng=rng)
 
-    def tally(self, rows: NDArray[Any]) -> NDArray[np.int64]:
-        """All that ``analyse`` needs to know of some reports, as numbers that add up over
-        reports.
-        """
-        return np.asarray(self.randomizer.tally(rows))
-
     def analyse(self, bag: Bag, *later: Bag, **reading: Any) -> Estimate:
         """Estimates from the reports in ``bag``, about the people who sent them. With the bags of
         ``later`` rounds, whose reports are added up, the error falls with the square root of the
@@ -235,40 +232,40 @@ class Poll:
             check_most(len(each), self.n)
         counts = [self.mechanism.counted(each) for each in bags]
         notes = tuple(dict.fromkeys(note for each in bags for note in notes_of(each, self.n)))
-        return self.analyse_counts(*counts, secure=all(each.secure for each in bags), notes=notes, **reading)
+        return self.analyse_counts(*counts, notes=notes, **reading)
 
     def analyse_counts(
-        self, counts: ArrayLike, *later: ArrayLike, secure: bool = True, notes: tuple[str, ...] = (), **reading: Any
+        self, counts: Tally | ArrayLike, *later: Tally | ArrayLike, notes: tuple[str, ...] = (), **reading: Any
     ) -> Estimate:
-        """Unbiased estimates from the ``tally`` of a whole bag, and of those of ``later`` rounds;
-        counts may be negative.
+        """Unbiased estimates from the tally of a whole bag, or the numbers of one that was mixed,
+        and from those of ``later`` rounds; counts may be negative.
         """
         if reading:
             check_taken(self.question.estimate, reading, f"the reading of a {self.question}")
         tally = self._pooled((counts, *later))
-        return self.question.estimate(self.mechanism, tally, secure=secure, notes=notes, **reading)
+        return self.question.estimate(self.mechanism, tally, notes=notes, **reading)
 
-    def derive(self, counts: ArrayLike, *later: ArrayLike, by: str | None = None) -> dict[str, Any]:
+    def derive(self, counts: Tally | ArrayLike, *later: Tally | ArrayLike, by: str | None = None) -> dict[str, Any]:
         """What else the same ``tally`` says, by name; see ``Question.derive``. It costs no more
         privacy.
         """
         tally = self._pooled((counts, *later))
         return self.question.derive(self.mechanism, tally, self.question.estimate(self.mechanism, tally), by)
 
-    def _pooled(self, rounds: Sequence[ArrayLike]) -> Opened:
+    def _pooled(self, rounds: Sequence[Tally | ArrayLike]) -> Tally:
         """The tally of all rounds: votes add up."""
         if len(rounds) > self.rounds:
             raise InvalidInput(
                 f"tallies must number at most rounds = {self.rounds}, got {len(rounds)}. Build the poll with more "
                 f"rounds."
             )
-        tallies = [self.mechanism.opened(counts, self.n, self.honest) for counts in rounds]
+        tallies = [self.mechanism.received(counts, self.n, self.honest) for counts in rounds]
         if len({tally.people for tally in tallies}) > 1:
             raise InvalidInput(
                 f"rounds must have the same number of reports, got {', '.join(str(each.people) for each in tallies)}. "
                 f"Analyse each by itself, and average the shares, values / n."
             )
-        return reduce(Opened.again, tallies)
+        return reduce(Tally.again, tallies)
 
     def check_noise(self, counts: ArrayLike) -> None:
         """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets
@@ -293,7 +290,7 @@ class Poll:
         if held.shape != (size,) or held.min() < 0.0:
             got = f"{held.min():g}" if held.shape == (size,) else f"shape {held.shape}"
             raise InvalidInput(
-                f"counts must be {size} numbers of at least 0, got {got}. Give how many users hold each value."
+                f"counts must be {size} numbers of at least 0, got {got}. Give how many people hold each value."
             )
         return self.mechanism.predicted(self.question.weighed(size), held)
 
@@ -335,11 +332,11 @@ class Poll:
             remedy="It counts the reports that came; with none there is nothing to analyse.",
         )
         colluding = check_count(
-            "colluding", colluding, least=0, remedy="It counts the users whose reports hide nobody."
+            "colluding", colluding, least=0, remedy="It counts the people whose reports hide nobody."
         )
         if arrived > self.n:
             raise InvalidInput(
-                f"arrived must be at most n = {self.n}, got {arrived}. Each user sends one report per round."
+                f"arrived must be at most n = {self.n}, got {arrived}. Each person sends one report per round."
             )
         if colluding >= arrived:
             raise InvalidInput(
@@ -404,5 +401,5 @@ def check_held(counts: ArrayLike) -> Floats:
     except (TypeError, ValueError, OverflowError):
         held = np.array([np.nan])
     if not np.all(np.isfinite(held)):
-        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many users hold each value.")
+        raise InvalidInput(f"counts must be finite numbers, got {shown(counts)}. Give how many people hold each value.")
     return held

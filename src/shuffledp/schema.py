@@ -92,6 +92,9 @@ Epsilon = Annotated[float, Limits(0.0, 700.0)]  # what e^epsilon can be computed
 Texts = tuple[Text, ...]
 Floats = tuple[Number, ...]
 Label = Text | Whole
+Keep = Literal["first", "random"]  # which row of a person with several
+Format = Literal["csv", "parquet", "arrow"]  # of a table
+Scale = Literal["linear", "log"]  # how bins grow
 
 
 class Open:

@@ -27,20 +27,20 @@ SENTENCES: dict[str, str] = {
     ),
     "secret sample": ("who was sampled stays secret, and every holder is sampled independently with probability p"),
     "unlabeled groups": (
-        "every user adds the noise of their own group, chosen without regard to their value, and no report says which "
-        "group it comes from"
+        "every person adds the noise of their own group, chosen without regard to their value, and no report says "
+        "which group it comes from"
     ),
     "sums": ("two independent sums of bits, each over all datasets (docs/theory.md)"),
     "composed": ("; {rounds} rounds composed as privacy loss distributions"),
-    "replace one": ("replace-one adjacency: neighboring datasets differ in one user's value"),
+    "replace one": ("replace-one adjacency: neighboring datasets differ in one person's value"),
     "shuffler": ("the shuffler releases only the mixed reports and does not collude with the analyst"),
     "sums only": (
         "the shuffler releases only how often each bit was set, and no report, and does not collude with the analyst"
     ),
-    "fresh randomness": ("every honest user draws fresh, independent randomness from exactly this randomizer"),
+    "fresh randomness": ("every honest person draws fresh, independent randomness from exactly this randomizer"),
     "ideal hash": (
-        "every user draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a 64-bit "
-        "seed)"
+        "every person draws an ideal, uniformly random hash function (what runs: the MurmurHash3 finaliser with a "
+        "64-bit seed)"
     ),
     "worst pair": "the input pair (0, 1) is the worst: proven in part, checked on a grid otherwise",
     "worst pair on a grid": "the input pair (0, 1) is the worst: checked on a grid of pairs, not proven",

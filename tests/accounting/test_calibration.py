@@ -13,7 +13,8 @@ from shuffledp import Poll
 from shuffledp._types import Floats
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.inversion import crossing
-from shuffledp.randomizers import Randomizer
+from shuffledp.randomizers import AnyDeletionLDP, Randomizer
+from shuffledp.training import calibrate_training
 
 TARGET = {"epsilon": 0.5, "delta": 1e-6}
 
@@ -29,7 +30,7 @@ def upper(randomizer: Randomizer, n: int, rounds: int = 1, **how: object) -> flo
         (sdp.KRR, {"k": 2}, 10_000, 1),
         (sdp.RR, {}, 500, 1),
         (sdp.AnyLDP, {}, 10_000, 1),
-        (sdp.AnyDeletionLDP, {}, 10_000, 1),
+        (AnyDeletionLDP, {}, 10_000, 1),
         (sdp.OUE, {"k": 50}, 10_000, 4),
         (sdp.Laplace, {}, 5_000, 1),
     ],
@@ -102,9 +103,7 @@ def test_a_plan_is_a_value() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 2e-9, 3e-8, 1e-6, 1e-3])
 def test_targets_on_the_edge_are_met_not_contradicted(share: float) -> None:
-    """A target just below an achievable epsilon: the next larger n is returned, and no check
-    contradicts another.
-    """
+    """A target just below an achievable epsilon: the next larger n is returned."""
     edge = sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000).epsilon(delta=1e-6).upper * (1.0 - share)
     plan = sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), epsilon=edge, delta=1e-6)
     assert 10_000 <= plan.value <= 10_030
@@ -124,7 +123,7 @@ def test_a_promise_that_is_broken_as_often_as_kept_is_refused_at_once(delta: flo
         lambda: sdp.calibrate(sdp.KRR(k=4, epsilon0=2.0), epsilon=1.0, delta=delta),
         lambda: Poll("histogram", categories=["a", "b"], **poll),
         lambda: Poll("count", value="a", **poll),
-        lambda: sdp.calibrate_training(epsilon=1.0, delta=delta, steps=10, epochs=1),
+        lambda: calibrate_training(epsilon=1.0, delta=delta, steps=10, epochs=1),
         lambda: sdp.plan("mean", **poll),
     )
     for way in ways:
@@ -136,9 +135,7 @@ CLOSER = 1e-3  # how much better than the answer no other epsilon may be
 
 
 def contradictions(mechanism: Guarantee, delta: float) -> list[str]:
-    """What delta() says against epsilon(): an end that does not hold, or another epsilon that would
-    have been a better answer.
-    """
+    """What delta() says against epsilon(): an end that fails, or a better epsilon."""
     lower, upper = mechanism.epsilon(delta=delta)
     found = []
     if upper * (1.0 + 1e-6) <= 700.0 and mechanism.delta(epsilon=upper * (1.0 + 1e-6)).upper > delta:
@@ -183,9 +180,7 @@ def test_random_mechanisms_do_not_contradict_themselves(seed: int) -> None:
 
 
 def test_a_rough_curve_that_rises_again_is_not_trusted() -> None:
-    """Rough upper ends of this curve fall below 1e-6 only at epsilon = 26, close ones at 10.3:
-    epsilon() once said 26.
-    """
+    """Rough upper ends fall below 1e-6 at epsilon = 26, close ones at 10.3: 26 was said once."""
     mechanism = sdp.shuffle(sdp.Gaussian(sigma=0.25), n=10**7)
     epsilon = mechanism.epsilon_at_most(delta=1e-6)
     assert 10.2 < epsilon < 10.4
@@ -225,9 +220,7 @@ def test_nan_and_vanishing_ends_are_no_answer() -> None:
 
 @pytest.mark.parametrize("share", [0.9999, 1.0, 1.0000001, 1.1])
 def test_a_curve_that_is_flat_at_delta_has_ends_in_order(share: float) -> None:
-    """With probability delta0 a report shows its input, whatever epsilon is: from there on the
-    curve does not fall any more.
-    """
+    """With probability delta0 a report shows its input: from there the curve is flat."""
     lower, upper = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0, delta0=1e-12), n=1000).epsilon(delta=share * 1e-12)
     assert lower <= upper
     assert (upper == math.inf) == (share < 1.0)

@@ -1,5 +1,4 @@
-"""The other two descriptions of a guarantee, trade-off curves and Renyi divergences, against
-enumeration; and explanations."""
+"""Trade-off curves and Renyi divergences against enumeration; and explanations."""
 
 from __future__ import annotations
 

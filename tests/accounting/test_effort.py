@@ -1,6 +1,4 @@
-"""How many answers of the engine a plan costs; no clock is involved. And what the old, slower
-search found is still found.
-"""
+"""How many answers of the engine a plan costs; and what a slower search found is found."""
 
 from __future__ import annotations
 
@@ -24,6 +22,7 @@ from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.pld import Composition
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.mechanisms.one_message import strongest
+from shuffledp.randomizers import CheckIn, OneOf
 
 TARGET = {"epsilon": 1.0, "delta": 1e-6}
 
@@ -231,7 +230,7 @@ def test_a_dataset_far_below_the_worst_is_not_asked_again(monkeypatch: pytest.Mo
 
 def test_pairs_alike_up_to_names_are_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """All 18 pairs of inputs compete, and there are but 3 kinds of them."""
-    mixed = sdp.OneOf([sdp.KRR(k=3, epsilon0=5.0), sdp.RR(epsilon0=6.0)])
+    mixed = OneOf([sdp.KRR(k=3, epsilon0=5.0), sdp.RR(epsilon0=6.0)])
     (upper, *_) = sdp.shuffle(mixed, n=1000).reduction.uppers
     assert isinstance(upper, HaystackFamily)
     calls = counted_calls(monkeypatch, Haystack, "bounds")
@@ -245,16 +244,14 @@ def test_pairs_alike_up_to_names_are_looked_at_once(monkeypatch: pytest.MonkeyPa
 def test_rounds_too_weak_for_delta_need_no_composition(monkeypatch: pytest.MonkeyPatch) -> None:
     """The total variation of all rounds is 2e-12: epsilon is 0, and was said to be up to 73."""
     calls = counted_calls(monkeypatch, Composition, "_transform")
-    rare = sdp.shuffle(sdp.CheckIn(sdp.KRR(k=7, epsilon0=45.0), probability=1e-12), n=10).compose(2)
+    rare = sdp.shuffle(CheckIn(sdp.KRR(k=7, epsilon0=45.0), probability=1e-12), n=10).compose(2)
     assert tuple(rare.epsilon(delta=1.0 - 1e-16)) == (0.0, 0.0)
     assert tuple(rare.epsilon(delta=1e-9)) == (0.0, 0.0)
     assert not calls
 
 
 def test_rare_large_losses_get_a_grid_that_holds_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Losses of 20, about 20 of them in a million rounds: the answer was 0 to 2e7, by 45 transforms
-    of the largest size.
-    """
+    """20 losses of 20 in a million rounds: it was 0 to 2e7, by 45 of the largest transforms."""
     calls = counted_calls(monkeypatch, Composition, "_transform")
     rounds, k = 10**6, 50_000
     survey = sdp.shuffle(sdp.SubsetSelection(k=k, epsilon0=20.0, size=k - 1), n=1).compose(rounds)

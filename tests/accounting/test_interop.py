@@ -2,9 +2,9 @@
 
 import pytest
 
-from shuffledp import RandomAllocation
 from shuffledp.accounting.interop import to_dp_event
 from shuffledp.errors import InvalidInput
+from shuffledp.training import RandomAllocation
 
 dp_accounting = pytest.importorskip("dp_accounting", reason="the extra interop is not installed")
 

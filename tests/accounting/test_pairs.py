@@ -115,7 +115,7 @@ def test_rounds_of_a_pair_add_up() -> None:
 @pytest.mark.parametrize(
     ("randomizer", "between", "said"),
     [
-        (FromMatrix(ROWS), (0, 4), "must be less than 4"),
+        (FromMatrix(ROWS), (0, 4), "must be at most 3"),
         (FromMatrix(ROWS), (1, 1), "two different inputs"),
         (FromMatrix(ROWS), 3, "must be two inputs"),
         (Laplace(epsilon0=1.0), (0.0, 1.5), "an input"),

@@ -46,9 +46,7 @@ def test_the_renyi_divergence_of_one_report_at_any_order(order: float) -> None:
 
 
 def test_a_minorant_is_not_lifted_where_it_ends() -> None:
-    """Raising a negative vertex to 0 alone would put the polygon above a curve that has already
-    vanished.
-    """
+    """Raising a negative vertex alone would put the polygon above a vanished curve."""
     x = np.array([1.0, 2.0, 3.0])
     curve = np.maximum(0.1 - (x - 1.0), 0.0)
     points = np.linspace(1.0, 3.0, 201)
@@ -56,9 +54,7 @@ def test_a_minorant_is_not_lifted_where_it_ends() -> None:
 
 
 def test_two_rounds_just_below_their_ceiling() -> None:
-    """k = 1000, n = 1: exactly p^2 (1 - e^(eps - 2 eps0)) at the top; a lifted minorant once
-    claimed ten times that.
-    """
+    """k = 1000, n = 1: p^2 (1 - e^(eps - 2 eps0)) at the top; ten times that was claimed."""
     k, e0 = 1000, 3.0
     epsilon = 2.0 * e0 * 0.999999
     truth = math.exp(e0) / (math.exp(e0) + k - 1.0)
@@ -87,9 +83,7 @@ def test_the_renyi_divergence_of_two_mechanisms_over_the_same_data() -> None:
 
 @pytest.mark.parametrize("order", [595.0, 700.0, 1024.0])
 def test_slopes_too_small_for_a_float_do_not_raise_the_lower_end(order: float) -> None:
-    """At high orders the lower polygon's slopes, multiplied, underflowed, and it was not lowered:
-    0.3457 at least, 0.3112 at most.
-    """
+    """At high orders the lower polygon's slopes underflowed: 0.3457 at least, 0.3112 at most."""
     bound = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=10_000).rdp(order=order)
     assert 0.5 * bound.upper < bound.lower <= bound.upper
 
@@ -121,18 +115,14 @@ def test_the_search_for_epsilon_survives_the_far_corners(
 
 
 def test_rounds_before_the_strong_adversary_have_a_finite_epsilon() -> None:
-    """One round's upper values rise again beyond epsilon = 60; taken at their word, they were an
-    infinite loss of 6e-7.
-    """
+    """One round's upper values rise beyond epsilon = 60: they were an infinite loss of 6e-7."""
     once = sdp.shuffle(sdp.KRR.from_gamma(k=4, gamma=0.25), n=1000, adversary="strong")
     bound = once.compose(4).epsilon(delta=1e-6)
     assert once.epsilon(delta=1e-6).lower < bound.lower <= bound.upper < 4.0 * once.epsilon(delta=2.5e-7).upper
 
 
 def test_any_randomizer_leaks_at_least_what_binary_randomized_response_does() -> None:
-    """The lower end once came from the dataset that leaks most typically, and was 0.489 at order
-    100, where binary RR has 0.727.
-    """
+    """The lower end was that of the typical worst: 0.489 at order 100, where RR has 0.727."""
     anything, binary = (
         sdp.shuffle(randomizer, n=100).rdp(order=100.0)
         for randomizer in (sdp.AnyLDP(epsilon0=2.0), sdp.RR(epsilon0=2.0))
@@ -143,9 +133,7 @@ def test_any_randomizer_leaks_at_least_what_binary_randomized_response_does() ->
 
 @pytest.mark.parametrize("epsilon0", [6.341626717202866e-11, 1e-7, 1e-3])
 def test_the_strong_view_of_next_to_no_leakage_contains_the_truth(epsilon0: float) -> None:
-    """What the needle has beyond the hay is a difference, with the rounding of what it was
-    before.
-    """
+    """What the needle has beyond the hay has the rounding of what it was before."""
     binary = sdp.shuffle(sdp.RR(epsilon0=epsilon0), n=1, adversary="strong").delta(epsilon=0.0)
     assert binary.lower <= math.tanh(epsilon0 / 2.0) <= binary.upper
     laplace = sdp.shuffle(sdp.Laplace(epsilon0=epsilon0), n=15, adversary="strong").delta(epsilon=0.99 * epsilon0)

@@ -11,7 +11,9 @@ import pytest
 from scipy.stats import binom
 
 import shuffledp as sdp
-from shuffledp import Accountant, InvalidInput, SampleAndThreshold, judge
+from shuffledp import Accountant, InvalidInput, judge
+from shuffledp.accounting import SampleAndThreshold
+from shuffledp.randomizers import CheckIn
 from shuffledp.testing import assert_between
 
 CASES = {
@@ -20,7 +22,7 @@ CASES = {
     "oue": (lambda: sdp.OUE(k=2, epsilon0=1.5), lambda: judge.unary(2, 0.5, 1.0 / (np.exp(1.5) + 1.0))),
     "matrix": (lambda: sdp.FromMatrix(UNEVEN), lambda: np.array(UNEVEN)),
     "check-in": (
-        lambda: sdp.CheckIn(sdp.RR(epsilon0=2.0), probability=0.5),
+        lambda: CheckIn(sdp.RR(epsilon0=2.0), probability=0.5),
         lambda: np.column_stack([0.5 * judge.krr(2, 2.0), [0.5, 0.5]]),
     ),
 }

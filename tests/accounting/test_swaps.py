@@ -1,6 +1,4 @@
-"""The first-clone swap of every family: above what all datasets of a few users leak, and close to
-the lower end where there are many.
-"""
+"""The first-clone swap of every family: above all datasets of a few, close for many."""
 
 from __future__ import annotations
 
@@ -158,9 +156,7 @@ def test_extremes_are_answered(n: int) -> None:
 
 
 def test_no_pair_is_left_out_because_another_looked_worse_from_afar() -> None:
-    """A swap's lower end is a guess: roughly, pairs of one block looked worse here than those that
-    are.
-    """
+    """A swap's lower end is a guess: roughly, pairs of one block looked worse than they are."""
     swaps = support_swaps(Hadamard(k=219, epsilon0=2.18789260612155), 34)
     at = np.array([1.47811467])
     assert Envelope(swaps, "upper")(at)[0] == max(swap.bounds(at)[1][0] for swap in swaps)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.randomizers import AnyDeletionLDP
 
 KRR = sdp.KRR(k=3, epsilon0=1.0)
 SURVEY = sdp.shuffle(KRR, n=100)
@@ -47,10 +48,13 @@ BAD: list[tuple[Callable[[], object], str]] = [
         'the adversary "weak" is defined by',
     ),
     (
-        lambda: shuffle(n=10, randomizer=sdp.AnyDeletionLDP(epsilon0=1.0), adversary="strong").delta(epsilon=0.1),
+        lambda: shuffle(n=10, randomizer=AnyDeletionLDP(epsilon0=1.0), adversary="strong").delta(epsilon=0.1),
         'the adversary "strong" is defined by',
     ),
-    (lambda: sdp.AnyDeletionLDP(epsilon0=1.0).randomize([1]), "the randomizer must name a law to draw from"),
+    (
+        lambda: AnyDeletionLDP(epsilon0=1.0).randomize([1]),
+        "the randomizer must name a law to draw from",
+    ),
     (lambda: sdp.KRR(k=3, epsilon0=-1.0), "epsilon0 must be positive, got -1.0"),
     (lambda: sdp.KRR(k=3, epsilon0=0.0), "epsilon0 must be positive, got 0.0"),
     (lambda: sdp.KRR(k=3, epsilon0=math.nan), "epsilon0 must be finite, got nan"),

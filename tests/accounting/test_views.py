@@ -1,6 +1,4 @@
-"""Only the sums of bits are released: against enumeration of every dataset and every vector of
-sums, and against numbers that others published.
-"""
+"""Only sums of bits are released: against enumeration, and numbers others published."""
 
 from __future__ import annotations
 
@@ -95,9 +93,7 @@ def test_sums_give_away_less_than_reports() -> None:
 
 
 def test_the_domain_does_not_matter_from_three_values_on() -> None:
-    """Only two sums change, whatever the number of values; of two values the others hold one or the
-    other, and hide more.
-    """
+    """Only two sums change, whatever k; of two values the others hold either, and hide more."""
     small, large, two = (sums(sdp.OUE(k=k, epsilon0=3.0), 60).reduction for k in (3, 10**6, 2))
     assert small.theorems == large.theorems != two.theorems
     assert small.lowers == large.lowers
@@ -123,7 +119,7 @@ def test_what_is_refused() -> None:
     oue = sdp.OUE(k=16, epsilon0=4.0)
     with pytest.raises(sdp.InvalidInput, match="view must be one of reports, sums, got 'counts'"):
         sdp.shuffle(oue, n=100, view="counts")  # type: ignore[arg-type]
-    with pytest.raises(sdp.InvalidInput, match="must be of reports that are bits, one for each value, got KRR"):
+    with pytest.raises(sdp.InvalidInput, match="must be of reports that are bits, got KRR"):
         sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=100, view="sums")
     with pytest.raises(sdp.InvalidInput, match='must face the adversary "shuffled"'):
         sdp.shuffle(oue, n=100, adversary="weak", view="sums")

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.audits import audit, subject_of
+from shuffledp.training import ShuffledSGD
 from tests.audits.faults.planted import FAULTS, faults
 
 DELTA = 1e-2
@@ -69,7 +69,7 @@ def test_a_shuffler_that_sorts_by_the_first_byte_is_caught_where_reports_are_lon
 
 
 def test_gradient_descent_that_goes_round_instead_of_permuting_is_caught(monkeypatch):
-    training = sdp.ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
+    training = ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
     assert audit(training, runs=400, rng=np.random.default_rng(1)).verdict == "consistent"
     monkeypatch.setattr(
         type(training),

@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.audits import audit, subject_of
 from shuffledp.audits.messages import dummies_law, view_of
 from shuffledp.audits.subject import Polled
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, UserFakes
+from shuffledp.randomizers.messages import (
+    MessageLaw,
+    ShufflerDummies,
+    SignedUnits,
+    SplitShares,
+    TreeDummies,
+    UserFakes,
+)
 
 pytestmark = pytest.mark.long
 
@@ -32,7 +38,7 @@ LAWS: dict[str, Callable[[], tuple[MessageLaw, int, float]]] = {
     "poisson dummies": lambda: (ShufflerDummies(k=4, kind="poisson", rate=10.0), 20, 0.2),
     "kept at times": lambda: (ShufflerDummies(k=4, keep=0.5, center=10, left=0.5, right=0.5), 20, 0.2),
     "light dummies": lambda: (ShufflerDummies(k=4, keep=0.5, center=10, left=0.5, right=0.5, epsilon0=2.0), 20, 0.0),
-    "tree": lambda: (sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7), 20, 0.5),
+    "tree": lambda: (TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7), 20, 0.5),
     "signed": lambda: (SignedUnits(honest=50, decay=0.8, pairs=40, messages=24), 50, 0.5),
     "split": lambda: (SplitShares(k=4, honest=20, decay=0.4, share_bits=16, messages=12, reach=60), 20, 0.9),
 }
@@ -63,7 +69,7 @@ PROTOCOLS = {
         "quantile",
         cuts=range(10),
         n=20,
-        randomizer=sdp.TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7),
+        randomizer=TreeDummies(k=9, levels=2, branches=3, center=20, left=0.7, right=0.7),
     ),
     "count": lambda: Poll(
         "count", value="yes", n=50, randomizer=SignedUnits(honest=50, decay=0.8, pairs=60, messages=24)
@@ -130,8 +136,8 @@ def test_tables_and_bins_among_fakes_are_decoded_as_their_messages_say(question:
     crossed = question == "crosstab"
     k = 6 if crossed else 5
     asked: Any = {"columns": ["a", "b"], "categories": [3, 2]} if crossed else {"cuts": range(6)}
-    dummies = sdp.ShufflerDummies(k=k, keep=0.9, center=20, left=0.6, right=0.6)
-    law = sdp.UserFakes(k=k, slots=2, chance=0.4) if mechanism == "fakes" else dummies
+    dummies = ShufflerDummies(k=k, keep=0.9, center=20, left=0.6, right=0.6)
+    law = UserFakes(k=k, slots=2, chance=0.4) if mechanism == "fakes" else dummies
     protocol = Poll(question, n=200, randomizer=law, delta=1e-6, **asked)
     rows = law.randomize(np.arange(200) % k, rng=np.random.default_rng(3)).reshape(200, -1)
     said, right = Polled(protocol).decode(rows)

@@ -18,6 +18,7 @@ from shuffledp.cli import main
 from shuffledp.cli.app import RANDOMIZERS as LISTED_RANDOMIZERS
 from shuffledp.cli.setup import parameters
 from shuffledp.design import Design
+from shuffledp.randomizers import AnyDeletionLDP, CheckIn, UserFakes
 from shuffledp.randomizers.names import NAMES
 from tests.cli.people import done
 
@@ -111,7 +112,7 @@ RANDOMIZERS = {
     "any --epsilon0 1": sdp.AnyLDP(epsilon0=1.0),
     "static --epsilon0 1": sdp.AnyLDP(epsilon0=1.0, adaptive=False),
     "any --epsilon0 1 --delta0 1e-12": sdp.AnyLDP(epsilon0=1.0, delta0=1e-12),
-    "deletion --epsilon0 1 --delta0 1e-12": sdp.AnyDeletionLDP(epsilon0=1.0, delta0=1e-12),
+    "deletion --epsilon0 1 --delta0 1e-12": AnyDeletionLDP(epsilon0=1.0, delta0=1e-12),
     "laplace --epsilon0 1": sdp.Laplace(epsilon0=1.0),
     "laplace --scale 0.5": sdp.Laplace(epsilon0=2.0),
     "gaussian --sigma 2": sdp.Gaussian(sigma=2.0),
@@ -126,7 +127,7 @@ RANDOMIZERS = {
     "subset --k 8 --epsilon0 1": sdp.SubsetSelection(k=8, epsilon0=1.0),
     "subset --k 8 --epsilon0 1 --size 3": sdp.SubsetSelection(k=8, epsilon0=1.0, size=3),
     "unary --k 8 --p 0.5 --q 0.25": sdp.Unary(k=8, p=0.5, q=0.25),
-    "check-in --k 8 --probability 0.25 --epsilon0 1": sdp.CheckIn(sdp.KRR(k=8, epsilon0=1.0), probability=0.25),
+    "check-in --k 8 --probability 0.25 --epsilon0 1": CheckIn(sdp.KRR(k=8, epsilon0=1.0), probability=0.25),
     "matrix --matrix noise.csv": sdp.FromMatrix([[2 / 3, 1 / 3], [1 / 4, 3 / 4]]),
 }
 
@@ -202,7 +203,7 @@ def test_the_fewest_people_of_a_design_report_as_often_and_as_honestly_as_it_say
 def test_laws_of_several_messages_are_calibrated_compared_and_said_to_be_sealed(
     capsys: Capture, tmp_path: Path
 ) -> None:
-    law = sdp.UserFakes(k=4, slots=1, chance=0.5).realised
+    law = UserFakes(k=4, slots=1, chance=0.5).realised
     poll = Poll("histogram", categories=["a", "b", "c", "d"], n=1000, randomizer=law, delta=1e-6)
     path = tmp_path / "design.json"
     path.write_text(Design.of(poll).file_text(), encoding="utf-8")

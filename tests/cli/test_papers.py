@@ -125,7 +125,9 @@ def test_the_bounds_of_a_paper_are_listed(capsys: Capture) -> None:
         assert all(row["name"] in printed(capsys, "bounds", paper.name) for row in rows)
 
 
-@pytest.mark.parametrize(("paper", "instead"), [("chen-2024", "sdp.shuffle_groups"), ("feldman-2022", "shuffledp-any")])
+@pytest.mark.parametrize(
+    ("paper", "instead"), [("chen-2024", "sdp.accounting.shuffle_groups"), ("feldman-2022", "shuffledp-any")]
+)
 def test_a_paper_without_bounds_leads_to_its_erratum(capsys: Capture, paper: str, instead: str) -> None:
     for command in ("show", "bounds"):
         said = printed(capsys, command, paper)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shuffledp as sdp
 from shuffledp.judge import enumeration
-from shuffledp.randomizers import Randomizer
+from shuffledp.randomizers import AnyDeletionLDP, Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import AWKWARD, FAMILIES, SHARES, awkward_matrices, ends, family, from_matrix, names_at
 from tests.oracle import adaptive
@@ -210,7 +210,7 @@ def test_no_deletion_matrix_exceeds_any_deletion_randomizer(e0: float, n: int) -
     """Random references and vertices around them; and the datasets of the lower end, which are such
     matrices, attain it.
     """
-    anything = sdp.AnyDeletionLDP(epsilon0=e0)
+    anything = AnyDeletionLDP(epsilon0=e0)
     epsilons = 2.0 * e0 * SHARES
     lower, upper = ends(sdp.shuffle(anything, n=n), epsilons)
     rng = np.random.default_rng(round(100 * e0) + n)
@@ -241,7 +241,7 @@ def test_no_deletion_matrix_exceeds_any_deletion_randomizer(e0: float, n: int) -
 @pytest.mark.parametrize("e0", [0.5, 1.5])
 def test_no_adaptive_tree_with_references_exceeds_any_deletion_randomizer(n: int, outputs: int, e0: float) -> None:
     epsilons = 2.0 * e0 * np.array([0.0, 0.1, 0.3, 0.6, 0.9])
-    _, upper = ends(sdp.shuffle(sdp.AnyDeletionLDP(epsilon0=e0), n=n), epsilons)
+    _, upper = ends(sdp.shuffle(AnyDeletionLDP(epsilon0=e0), n=n), epsilons)
     rng = np.random.default_rng(n)
     for _ in range(20):
         tree = adaptive.random_tree(rng, n, outputs, e0, adaptive.deletion_matrix)
@@ -261,7 +261,7 @@ def test_approximate_deletion_costs_at_most_the_distance(n: int, e0: float) -> N
         rows = (1.0 - moved) * pure + moved * rng.dirichlet(np.full(outputs, 0.2), size=3)
         gaps = [np.maximum(rows - growth * reference, 0.0), np.maximum(reference - growth * rows, 0.0)]
         delta0 = max(float(gap.sum(axis=1).max()) for gap in gaps)
-        randomizer = sdp.AnyDeletionLDP(epsilon0=e0, delta0=delta0)
+        randomizer = AnyDeletionLDP(epsilon0=e0, delta0=delta0)
         lower, upper = ends(sdp.shuffle(randomizer, n=n), epsilons)
         assert np.all(lower <= upper)
         assert np.all(enumeration.worst_delta(rows, n, epsilons) <= upper * (1.0 + 1e-12) + ABSOLUTE)
@@ -273,7 +273,7 @@ def test_approximate_deletion_costs_at_most_the_distance(n: int, e0: float) -> N
 def test_two_rounds_of_a_deletion_matrix_stay_below_any_deletion_randomizer() -> None:
     epsilons = np.array([0.1, 0.4, 0.8, 1.5])
     for e0, n in ((0.3, 3), (1.0, 2)):
-        anything = sdp.AnyDeletionLDP(epsilon0=e0)
+        anything = AnyDeletionLDP(epsilon0=e0)
         rows = np.stack([anything.clones().needle0, anything.clones().needle1])
         _, upper = ends(sdp.shuffle(anything, n=n).compose(2), epsilons)
         assert np.all(enumeration.rounds_delta([rows] * 2, n, epsilons) <= upper)
@@ -281,5 +281,5 @@ def test_two_rounds_of_a_deletion_matrix_stay_below_any_deletion_randomizer() ->
 
 def test_a_local_delta_is_never_below_what_one_report_has() -> None:
     assert sdp.AnyLDP(epsilon0=1.0, delta0=1e-3).local_delta(epsilon=1.0) == 1e-3
-    assert sdp.AnyDeletionLDP(epsilon0=1.0).local_delta(epsilon=1.5) == 1.0
-    assert sdp.AnyDeletionLDP(epsilon0=1.0).local_delta(epsilon=2.0) == 0.0
+    assert AnyDeletionLDP(epsilon0=1.0).local_delta(epsilon=1.5) == 1.0
+    assert AnyDeletionLDP(epsilon0=1.0).local_delta(epsilon=2.0) == 0.0

@@ -20,7 +20,7 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.haystack import BinaryDataset
 from shuffledp.accounting.pld import Composition, optimistic, pessimistic
 from shuffledp.judge import enumeration
-from shuffledp.randomizers import Randomizer
+from shuffledp.randomizers import AnyDeletionLDP, Randomizer
 from shuffledp.testing import ABSOLUTE, assert_between, merged
 from tests.contracts.enclosure import AWKWARD, awkward_matrices, ends, family, from_matrix
 
@@ -150,7 +150,7 @@ def test_order_and_grouping_of_rounds_do_not_matter() -> None:
         (sdp.RR(epsilon0=1.0), 1000),
         (sdp.KRR(k=8, epsilon0=3.0), 10**4),
         (sdp.AnyLDP(epsilon0=1.0), 10**5),
-        (sdp.AnyDeletionLDP(epsilon0=1.0), 10**4),
+        (AnyDeletionLDP(epsilon0=1.0), 10**4),
         (sdp.Gaussian(sigma=2.0), 10**4),
     ],
     ids=str,

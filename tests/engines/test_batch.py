@@ -18,7 +18,7 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.engines import batch
-from shuffledp.engines.batch import BatchReporter, ReportTally, added_up
+from shuffledp.engines.batch import BatchReporter, ColumnSurvey, ReportTally, added_up
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers import CheckIn
@@ -70,6 +70,10 @@ def column(values: Any, kind: pa.DataType | None = None) -> pa.RecordBatch:
     return pa.record_batch({"v": pa.array(values, kind)})
 
 
+def surveyed(phones: BatchReporter, values: Any, weights: str | None = None) -> Any:
+    return ColumnSurvey(phones.column, phones._reader(), weights)(values)
+
+
 def totals(rows: Any) -> tuple[int, int]:
     """Of the one row that a task makes."""
     (row,) = rows
@@ -90,8 +94,8 @@ def test_what_is_counted_is_the_laws_own_tally_of_the_same_reports(name: str) ->
     assert reports.dtype == law.form.dtype
     expected = law.tally(reports).tolist()
     for parts in ([one], one.to_batches(), [one.slice(0, 7), one.slice(7)]):
-        sums = added_up(row for part in parts for row in ReportTally.of(design).tally([part]))
-        assert (sums.reports, sums.missing, sums.votes.tolist()) == (60, 0, expected)
+        sums = added_up((row for part in parts for row in ReportTally.of(design).tally([part])), law)
+        assert (sums.people, sums.missing, sums.numbers.tolist()) == (60, 0, expected)
     assert law.adds_up(np.array(expected), 60)
 
 
@@ -101,18 +105,19 @@ def test_what_a_task_adds_up_is_a_tally_of_its_design(name: str) -> None:
     phones, law = BatchReporter.of(design, column="v"), design.poll.randomizer
     values = np.random.default_rng(1).integers(0, design.mechanism.values, 60)
     parts = [row for half in (values[:20], values[20:]) for row in phones.tally([column(half), column(half[:0])])]
-    sums = added_up(parts)
-    assert (sums.reports, len(sums.votes)) == (60, law.tally_size)
-    assert law.adds_up(sums.votes, 60)
-    counted = sums.counted(design, batches=("one",), secure=True)
-    assert (counted.reports, counted.votes.tolist()) == (60, sums.votes.tolist())
+    sums = phones.added_up(parts)
+    assert (sums.people, len(sums.numbers)) == (60, law.tally_size)
+    assert law.adds_up(sums.numbers, 60)
+    counted = phones.counted(sums)
+    assert (counted.reports, counted.votes.tolist()) == (60, sums.numbers.tolist())
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_sums_that_no_reports_have_do_not_add_up(name: str) -> None:
     design = promised(PROTOCOLS[name]())
     law, values = design.poll.randomizer, np.random.default_rng(1).integers(0, design.mechanism.values, 60)
-    sums = added_up(BatchReporter.of(design, column="v").tally([column(values)])).votes
+    phones = BatchReporter.of(design, column="v")
+    sums = phones.added_up(phones.tally([column(values)])).numbers
     assert not law.adds_up(sums, 59)
     assert not law.adds_up(sums, 61)
     for place, value in ((0, sums[0] + 1), (-1, -1 - sums[-1]), (-1, 61), (-1, -61)):
@@ -128,9 +133,9 @@ def test_sums_that_no_reports_have_do_not_add_up(name: str) -> None:
 def test_votes_are_close_to_what_people_hold(poll: Design) -> None:
     """What is drawn is the truth with noise, value by value, not merely a number of reports."""
     values = ["bus"] * 6000 + ["car"] * 2000
-    sums = added_up(BatchReporter.of(poll, column="v").tally([column(values)]))
-    law = poll.poll.randomizer
-    estimates = (sums.votes - sums.reports * law.miss) / law.contrast
+    phones, law = BatchReporter.of(poll, column="v"), poll.poll.randomizer
+    sums = phones.added_up(phones.tally([column(values)]))
+    estimates = (sums.numbers - sums.people * law.miss) / law.contrast
     stderr = np.sqrt(law.count_variance(np.array([6000, 0, 2000])))
     assert np.all(np.abs(estimates - [6000, 0, 2000]) < 6 * stderr)
 
@@ -150,7 +155,7 @@ def test_a_task_may_find_nobody(values: list[Any], poll: Design) -> None:
     phones, gaps = BatchReporter.of(poll, column="v"), sum(len(each) for each in values)
     assert totals(phones.tally(values)) == (0, gaps)
     assert list(phones.encode(values)) == []
-    assert [each.to_pylist() for each in phones.survey(values)] == [[{"values": 0, "missing": gaps}]]
+    assert [each.to_pylist() for each in surveyed(phones, values)] == [[{"values": 0, "missing": gaps}]]
     assert totals(ReportTally.of(poll).tally([])) == (0, 0)
     assert totals(ReportTally.of(poll).tally([pa.record_batch({"report": pa.array([], pa.int16())})])) == (0, 0)
 
@@ -178,7 +183,7 @@ def test_a_column_in_any_shape_is_the_same_people(values: pa.ChunkedArray, poll:
     for given in ([table], table.to_batches()):
         assert totals(phones.tally(given)) == (3, 1)
         assert sum(map(len, phones.encode(given))) == 3
-        assert next(phones.survey(given)).to_pylist() == [{"values": 3, "missing": 1}]
+        assert next(surveyed(phones, given)).to_pylist() == [{"values": 3, "missing": 1}]
 
 
 def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> None:
@@ -194,7 +199,8 @@ def test_values_are_read_by_the_rules_of_files(poll: Design, mean: Design) -> No
 @pytest.mark.parametrize("job", ["encode", "tally", "survey"])
 def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll: Design, mean: Design) -> None:
     def does(design: Design, values: Any, name: str = "v") -> Any:
-        return list(getattr(BatchReporter.of(design, column=name), job)([values]))
+        phones = BatchReporter.of(design, column=name)
+        return list(surveyed(phones, [values]) if job == "survey" else getattr(phones, job)([values]))
 
     with pytest.raises(InvalidInput, match=r"column 'v' must hold only the 3 categories, got 'submarine'"):
         does(poll, column(["bus", "submarine"]))
@@ -211,10 +217,10 @@ def test_what_the_design_does_not_admit_is_refused_in_a_sentence(job: str, poll:
 def test_equal_values_that_an_engine_grouped_are_surveyed_by_their_number(poll: Design) -> None:
     grouped = pa.record_batch({"v": ["bus", "car", None], "times": [5, 7, 2]})
     phones = BatchReporter.of(poll, column="v")
-    assert next(phones.survey([grouped], weights="times")).to_pylist() == [{"values": 12, "missing": 2}]
-    assert next(phones.survey([grouped.slice(0, 2)], weights="times")).to_pylist() == [{"values": 12, "missing": 0}]
+    assert next(surveyed(phones, [grouped], "times")).to_pylist() == [{"values": 12, "missing": 2}]
+    assert next(surveyed(phones, [grouped.slice(0, 2)], "times")).to_pylist() == [{"values": 12, "missing": 0}]
     with pytest.raises(InvalidInput, match="column must name a column of the table, got 'time'"):
-        list(phones.survey([grouped], weights="time"))
+        list(surveyed(phones, [grouped], "time"))
 
 
 def test_a_design_is_refused_where_it_promises_nothing_or_runs_otherwise(poll: Design, tmp_path: Path) -> None:
@@ -321,14 +327,14 @@ def test_other_tables_are_no_reports(poll: Design) -> None:
 
 
 def test_sums_of_two_designs_are_not_added(poll: Design, mean: Design) -> None:
-    parts = [next(BatchReporter.of(design, column="v").tally([])) for design in (poll, mean)]
-    with pytest.raises(InvalidInput, match="the sums must all be of one design, got some of 3 numbers and some of 7"):
-        added_up(parts)
+    phones, others = (BatchReporter.of(design, column="v") for design in (poll, mean))
+    row = {"reports": 1, "missing": 0, "mixed": None}
+    cut, none = (pa.RecordBatch.from_pylist([row | {"votes": votes}], schema=batch.SUMS) for votes in (b"cut", None))
+    for wrong in ([next(phones.tally([])), next(others.tally([]))], [cut], [none]):
+        with pytest.raises(InvalidInput, match="the sums must be 3 whole numbers of eight bytes, as of one design"):
+            phones.added_up(wrong)
     with pytest.raises(InvalidInput, match="must hold at least one report"):
-        added_up([])
-    cut = pa.RecordBatch.from_pylist([{"reports": 1, "missing": 0, "votes": b"cut"}], schema=batch.SUMS)
-    with pytest.raises(InvalidInput, match="the sums must be whole numbers"):
-        added_up([cut])
+        phones.added_up([])
 
 
 @pytest.mark.parametrize("protocol", ["count", "sum", "fakes", "dummies"])
@@ -351,7 +357,7 @@ def test_reports_that_are_the_truth_are_never_stored_and_their_sums_are(protocol
         list(phones.encode([pa.record_batch({"way": [0.5] if protocol == "sum" else ["car"]})]))
     held = [0.5] * 3000 if protocol == "sum" else ["car"] * 3000
     (sums,) = phones.tally([pa.record_batch({"way": held})], first=True)
-    estimate = poll.analyse_counts(added_up([sums]).votes)
+    estimate = poll.analyse_counts(phones.added_up([sums]))
     truth = 1500.0 if protocol == "sum" else 3000.0
     assert abs(estimate.values[-1] - truth) < 6 * estimate.stderr[-1] < 300.0
 
@@ -361,9 +367,9 @@ def test_sums_without_the_dummies_that_hide_them_are_for_nobody() -> None:
     poll = Poll("histogram", mechanism="dummies", categories=["bus", "car"], n=3000, epsilon=1.0, delta=1e-6)
     phones, people = BatchReporter.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
     with pytest.raises(InvalidInput, match="first must say whether the shuffler's dummies come with these"):
-        added_up(phones.tally([people]))
+        phones.added_up(phones.tally([people]))
     parts = [phones.tally([people.slice(start, 1000)], first=not start) for start in (0, 1000, 2000)]
-    votes = added_up(row for part in parts for row in part).votes
+    votes = phones.added_up(row for part in parts for row in part).numbers
     added, numbers = votes[1:] - (1234, 1766), poll.randomizer.numbers
     assert numbers.first <= added.min() <= added.max() <= numbers.last
     assert votes[0] == 3000

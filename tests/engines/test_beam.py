@@ -21,11 +21,10 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchReporter, ReportTally, added_up
+from shuffledp.engines.batch import BatchReporter, ReportTally
 from shuffledp.engines.beam_commit import Attempt, Written
 from shuffledp.errors import InvalidInput
 from shuffledp.tables import CountedReports, read_counted
-from shuffledp.tables.counted_reports import new_batch
 from tests.cli.people import ABSENT, CITIES, PEOPLE, TRUTH, done, people
 
 beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed: pip install 'shuffledp[beam]'")
@@ -311,8 +310,8 @@ def test_a_person_with_two_rows_has_no_report(tmp_path: Path, design: Design, mo
 
 def assert_tally(design: Design, counted: CountedReports, name: str = "reports") -> None:
     """The counts are the library's own tally of the very reports that somebody saw."""
-    tally = added_up(ReportTally.of(design).tally(SEEN.pop(name)))
-    assert (tally.reports, tally.votes.tolist()) == (counted.reports, counted.votes.tolist())
+    tally = ReportTally.of(design).added(SEEN.pop(name))
+    assert (tally.people, tally.numbers.tolist()) == (counted.reports, counted.votes.tolist())
 
 
 def assert_nothing_else(work: Path, reports: int) -> None:
@@ -509,13 +508,13 @@ def test_the_first_file_of_counts_stands(tmp_path: Path, design: Design) -> None
 
 
 def sums_of(design: Design, given: list[pa.RecordBatch]) -> CountedReports:
-    sums = added_up(BatchReporter.of(design, column="city").tally(given))
-    return sums.counted(design, batches=(new_batch(),), secure=True)
+    phones = BatchReporter.of(design, column="city")
+    return phones.counted(phones.added_up(phones.tally(given)))
 
 
 def test_count_takes_all_reports_or_none(design: Design) -> None:
     reporter = BatchReporter.of(design, column="city")
-    sums = added_up(reporter.tally(batches()))
+    sums = reporter.added_up(reporter.tally(batches()))
     with pytest.raises(InvalidInput, match="Tally must be given all 2,999 reports of its Encode, got 3,000"):
         ours.count({"sums": [sums], "parts": [Written("", PEOPLE - 1, 0, "")]}, reporter, "batch")
     with pytest.raises(InvalidInput, match="the column must hold at least one value, got none"):
@@ -524,7 +523,7 @@ def test_count_takes_all_reports_or_none(design: Design) -> None:
 
 def test_how_many_are_missing_is_not_said_where_that_is_an_answer(design: Design) -> None:
     plain, protected = (BatchReporter.of(design, column="city", missing=name) for name in (None, CITIES[0]))
-    added = {"sums": [added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT, "")]}
+    added = {"sums": [plain.added_up(plain.tally(batches()))], "parts": [Written("", PEOPLE, ABSENT, "")]}
     assert [ours.count(added, each, "batch").missing for each in (plain, protected)] == [ABSENT, None]
 
 

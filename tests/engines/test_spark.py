@@ -50,7 +50,7 @@ def people(session: Any) -> Any:
 
 
 def own_tally(design: Any, folder: Path) -> Any:
-    return added_up(ReportTally.of(design).tally(pq.read_table(folder / "reports").to_batches()))
+    return ReportTally.of(design).added(pq.read_table(folder / "reports").to_batches())
 
 
 @pytest.mark.parametrize("method", ["krr", *METHODS, "mean"])
@@ -60,12 +60,12 @@ def test_counts_are_those_of_the_library(
     asked, out = poll(method), tmp_path / "work"
     encoded = spark.encode(people, asked, column="age" if method == "mean" else "way", out=out)
     counted, own = spark.count(session, encoded), own_tally(asked, out)
-    assert counted.votes.tolist() == own.votes.tolist()
-    assert counted.reports == own.reports == PEOPLE
+    assert counted.votes.tolist() == own.numbers.tolist()
+    assert counted.reports == own.people == PEOPLE
     assert counted.batches == (encoded.batch,)
     if method == "hadamard":  # long sums are added up by workers
         monkeypatch.setattr(spark_commit, "COLLECTED", 1)  # not one row fits
-        assert spark.count(session, encoded).votes.tolist() == own.votes.tolist()
+        assert spark.count(session, encoded).votes.tolist() == own.numbers.tolist()
 
 
 def test_sums_of_tasks_are_one_row_each(session: Any, people: Any, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_sums_of_tasks_are_one_row_each(session: Any, people: Any, tmp_path: Pat
     rows = pq.read_table(tmp_path / "work" / "reports")
     assert sorted(rows["partition"].to_pylist()) == [0, 1, 2]
     counted = spark.count(session, tmp_path / "work")
-    assert counted.votes.tolist() == added_up(rows.to_batches()).votes.tolist()
+    assert counted.votes.tolist() == added_up(rows.to_batches(), poll("oue").randomizer).numbers.tolist()
     assert (counted.reports, counted.missing, counted.repeated) == (PEOPLE, 0, None)
 
 

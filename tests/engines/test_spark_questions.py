@@ -15,7 +15,7 @@ import pytest
 from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.engines import spark
-from shuffledp.engines.batch import ReportTally, added_up
+from shuffledp.engines.batch import ReportTally
 from shuffledp.errors import InvalidInput
 from shuffledp.verify import verify
 
@@ -103,8 +103,8 @@ def test_counts_are_those_of_the_library(session: Any, tables: dict[str, Path], 
     frame = session.read.parquet(str(tables[case.table]))
     encoded = spark.encode(frame, asked, column=case.column, out=tmp_path / "work")
     counted = spark.count(session, encoded)
-    own = added_up(ReportTally.of(asked).tally(pq.read_table(tmp_path / "work" / "reports").to_batches()))
-    assert (counted.votes.tolist(), counted.reports) == (own.votes.tolist(), case.people)
+    own = ReportTally.of(asked).added(pq.read_table(tmp_path / "work" / "reports").to_batches())
+    assert (counted.votes.tolist(), counted.reports) == (own.numbers.tolist(), case.people)
     found = asked.analyse_counts(counted.votes)
     place = list(found.labels).index(case.row)
     assert abs(found.values[place] - case.truth) < 6 * found.stderr[place]

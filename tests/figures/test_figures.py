@@ -47,9 +47,8 @@ def test_every_guarantee_can_be_drawn(name: str, tmp_path: Path) -> None:
 
 
 def test_chosen_epsilons_and_title(tmp_path: Path) -> None:
-    text = curve_figure(SURVEY, tmp_path / "curve.svg", epsilons=np.linspace(0.0, 6.0, 20), title="mine").read_text(
-        encoding="utf-8"
-    )
+    path = curve_figure(SURVEY, tmp_path / "curve.svg", epsilons=np.linspace(0.0, 6.0, 20), title="mine")
+    text = path.read_text(encoding="utf-8")
     assert "<!-- mine -->" in text
     assert "<!-- ε ≤ " in text
 
@@ -87,9 +86,7 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
         curve_figure(SURVEY, tmp_path / "curve.png")
 
 
-@pytest.mark.parametrize(
-    "failure", [OSError(28, "No space left on device"), RuntimeError("a bug"), KeyboardInterrupt()]
-)
+@pytest.mark.parametrize("failure", [OSError(28, "No space left"), RuntimeError("a bug"), KeyboardInterrupt()])
 def test_what_was_there_survives_a_failure(failure: BaseException, tmp_path: Path) -> None:
     path = tmp_path / "curve.png"
     path.write_text("old", encoding="utf-8")
@@ -111,10 +108,7 @@ def test_something_else_is_refused(tmp_path: Path) -> None:
 
 @given(st.floats(min_value=1e-300, max_value=1e300), st.integers(1, 12))
 def test_rounding_keeps_to_its_side(value: float, digits: int) -> None:
-    low, high = (
-        float(rounded(value, up=False, digits=digits)),
-        float(rounded(value, up=True, digits=digits)),
-    )
+    low, high = (float(rounded(value, up=up, digits=digits)) for up in (False, True))
     assert low <= value <= high
     assert high - low <= value * 1.01 * 10.0 ** (1 - digits)
 

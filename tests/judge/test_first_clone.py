@@ -1,6 +1,4 @@
-"""The first-clone swap by direct sums: the sums against all views slot by slot, and the theorem on a
-sample of `python -m tests.literature.swap_search`.
-"""
+"""The first-clone swap by direct sums: slot by slot, and a sample of tests.literature.swap_search."""
 
 from __future__ import annotations
 

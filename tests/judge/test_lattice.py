@@ -113,9 +113,7 @@ def test_blocks_of_binary_datasets_bound_every_dataset_in_them(monkeypatch: pyte
 
 @pytest.mark.parametrize("rounds", [2, 3])
 def test_rounds_enclose_what_enumeration_finds(rounds: int) -> None:
-    """Two users of binary randomized response, of whom the other holds 0: one pair, composed
-    exactly by enumeration.
-    """
+    """Two people of binary response, the other holds 0: one pair, composed by enumeration."""
     p, epsilons = 1.0 / (math.exp(1.0) + 1.0), np.array([0.0, 0.4, 0.8, 1.5])
     knots = np.linspace(0.0, 1.0, 41)
     there, back = binary_dataset(p, 1, 0, knots), binary_dataset(p, 0, 1, knots)

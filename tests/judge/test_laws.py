@@ -1,6 +1,4 @@
-"""Laws counted in fractions against the matrices of the judge, the randomizers themselves, and
-whole datasets.
-"""
+"""Laws in fractions against the judge's matrices, the randomizers, and whole datasets."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shuffledp import KRR, Hadamard, Poll, UserFakes
+from shuffledp import KRR, Hadamard, Poll
 from shuffledp.accounting.analytic_gaussian import sigma
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.reports import counted
 from shuffledp.judge.rows import counted_groups, counted_mean, counts, signed_counts
+from shuffledp.randomizers import UserFakes
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify.check_comparison import _sigma
 from tests.mechanisms.simulation import coins, ends, rows_of_votes
@@ -63,9 +64,7 @@ def test_limits_agree_where_nearly_everybody_votes(n: int, votes: int, hit: Frac
     ("people", "votes", "tail"), [(5000, 2908, 0.025), (5000, 5300, 0.0005), (200_000, 120_000, 0.025)]
 )
 def test_limits_of_many_strays_among_fakes_agree_to_the_person(people: int, votes: int, tail: float) -> None:
-    """Where one side was a series, honest pages differed by one person, and failed; where the other
-    counted strays from 0 on, it gave up.
-    """
+    """One side was a series: honest pages failed; the other counted strays from 0 on."""
     law = UserFakes(k=2, slots=2, chance=0.3, epsilon0=1.0)
     rows = rows_of_votes(law, np.array([votes, 0]), people).at([0])
     *_, limits = counted_groups([votes], 1, people, counted(law_of(law)))
@@ -73,9 +72,7 @@ def test_limits_of_many_strays_among_fakes_agree_to_the_person(people: int, vote
 
 
 def test_a_tie_between_two_kinds_of_limits_is_settled_alike() -> None:
-    """200 votes that are nearly coins vary by 50, but for 1e-13, and 1,000 reports of which 0.2 %
-    are random hold 2, but for the last digits of a word.
-    """
+    """200 votes vary by 50 but for 1e-13; 0.2 % of 1,000 random reports are 2 but for the last digits."""
     coin = KRR(k=2, epsilon0=1e-7)
     rows = coins([100], 200, coin.hit, coin.miss, coin.contrast)
     counted = CountedLaw.of(law_of(coin))

@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp import KRR, OUE, RAPPOR, Accountant, Hadamard, LocalHash, SubsetSelection, UserFakes, judge, shuffle
+from shuffledp import KRR, OUE, RAPPOR, Accountant, Hadamard, LocalHash, SubsetSelection, judge, shuffle
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Entry, Ledger, OverLimit, Part
 from shuffledp.ledger.book import read
 from shuffledp.ledger.file import held
 from shuffledp.ledger.total import EXACT, MOST, Grouped, composed, corner, grouped
+from shuffledp.randomizers import UserFakes
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.storage.canonical import canonical

@@ -18,6 +18,7 @@ from shuffledp.judge import hockey_stick
 from shuffledp.ledger import Entry, Ledger
 from shuffledp.ledger.populations import ALIKE, check_new_name, lookalikes
 from shuffledp.ledger.total import RarelySeen, composed
+from shuffledp.randomizers import CheckIn
 from shuffledp.search.planning import planned_search
 from tests.ledger.made import LIMITS, entry
 
@@ -67,7 +68,7 @@ def test_enumerated_beside_a_report_that_is_rarely_seen(probability: float, roun
     all datasets, both orders of the target's value in each of the two.
     """
     law = sdp.KRR(k=2, epsilon0=1.5)
-    rare = sdp.shuffle(sdp.CheckIn(law, probability=probability), n=1)
+    rare = sdp.shuffle(CheckIn(law, probability=probability), n=1)
     total = composed([(sdp.shuffle(law, n=3), 1), (rare, rounds)])
     assert isinstance(total, RarelySeen)
     flip = 1.0 / (math.exp(1.5) + 1.0)

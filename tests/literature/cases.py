@@ -15,9 +15,10 @@ from itertools import permutations
 
 import numpy as np
 
-from shuffledp import KRR, RR, AnyDeletionLDP, AnyLDP, FromMatrix, Gaussian, Laplace
+from shuffledp import KRR, RR, AnyLDP, FromMatrix, Gaussian, Laplace
 from shuffledp.judge import krr
 from shuffledp.literature.bounds import Setting
+from shuffledp.randomizers import AnyDeletionLDP
 from shuffledp.randomizers.any_ldp import AnyRandomizer
 from shuffledp.testing import merged
 from tests.contracts.enclosure import family, names_at
@@ -49,11 +50,8 @@ class Case:
         """The exact answer; built when first asked for."""
         if self.far is not None:
             return self.far()
-        return Worst(
-            self.pairs(),
-            self.scale * np.concatenate([np.geomspace(1e-3, 0.3, 20), np.linspace(0.35, 0.999, 20)]),
-            keep=self.complete,
-        )
+        shares = np.concatenate([np.geomspace(1e-3, 0.3, 20), np.linspace(0.35, 0.999, 20)])
+        return Worst(self.pairs(), self.scale * shares, keep=self.complete)
 
     @property
     def scale(self) -> float:
@@ -68,12 +66,9 @@ class Case:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The setting, and the same of somebody who only knows epsilon0."""
-        epsilon0 = self.setting.randomizer.epsilon0
-        if (
-            self.setting.adversary != "shuffled"
-            or isinstance(self.setting.randomizer, AnyRandomizer)
-            or not math.isfinite(epsilon0)
-        ):
+        randomizer, epsilon0 = self.setting.randomizer, self.setting.randomizer.epsilon0
+        known = not isinstance(randomizer, AnyRandomizer) and math.isfinite(epsilon0)
+        if self.setting.adversary != "shuffled" or not known:
             return (self.setting,)
         return (self.setting, Setting(AnyLDP(epsilon0=epsilon0), self.setting.n, self.setting.rounds))
 
@@ -83,12 +78,8 @@ def binary(n: int, epsilon0: float, *, rounds: int = 1, ones: Iterable[int] | No
     one.
     """
     name = f"2-RR, n={n}, epsilon0={epsilon0:g}, rounds={rounds}" + ("" if ones is None else ", some datasets")
-    return Case(
-        name,
-        Setting(RR(epsilon0=epsilon0), n, rounds),
-        partial(binary_datasets, n, epsilon0, rounds=rounds, ones=ones),
-        complete=ones is None,
-    )
+    pairs = partial(binary_datasets, n, epsilon0, rounds=rounds, ones=ones)
+    return Case(name, Setting(RR(epsilon0=epsilon0), n, rounds), pairs, complete=ones is None)
 
 
 def binary_far(n: int, epsilon0: float, *, rounds: int = 1) -> Case:
@@ -102,11 +93,8 @@ def binary_far(n: int, epsilon0: float, *, rounds: int = 1) -> Case:
 def k_ary(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> Case:
     """k-ary randomized response, all datasets."""
     name = f"{k}-RR, n={n}, epsilon0={epsilon0:g}, rounds={rounds}"
-    return Case(
-        name,
-        Setting(KRR(k=k, epsilon0=epsilon0), n, rounds),
-        partial(all_datasets, krr(k, epsilon0), n, rounds=rounds, symmetric=True),
-    )
+    pairs = partial(all_datasets, krr(k, epsilon0), n, rounds=rounds, symmetric=True)
+    return Case(name, Setting(KRR(k=k, epsilon0=epsilon0), n, rounds), pairs)
 
 
 def k_ary_large(k: int, n: int, epsilon0: float) -> Case:
@@ -121,12 +109,8 @@ def k_ary_large(k: int, n: int, epsilon0: float) -> Case:
         for hay in (third, zero):
             yield from all_others_hold(n, hay, zero, one)
 
-    return Case(
-        f"{k}-RR, n={n}, epsilon0={epsilon0:g}, some datasets",
-        Setting(KRR(k=k, epsilon0=epsilon0), n),
-        pairs,
-        complete=False,
-    )
+    name = f"{k}-RR, n={n}, epsilon0={epsilon0:g}, some datasets"
+    return Case(name, Setting(KRR(k=k, epsilon0=epsilon0), n), pairs, complete=False)
 
 
 def views(k: int, n: int, epsilon0: float, *, rounds: int = 1) -> list[Case]:
@@ -170,13 +154,9 @@ def adaptive(n: int, epsilon0: float, count: int, seed: int) -> list[Case]:
     def pairs(tree: list[Array]) -> Iterator[Laws]:
         return permutations([law.ravel() for law in adaptive_laws(tree)], 2)
 
+    name, setting = f"n={n}, epsilon0={epsilon0:g}", Setting(AnyLDP(epsilon0=epsilon0), n)
     return [
-        Case(
-            f"adaptive tree {seed}.{i}, n={n}, epsilon0={epsilon0:g}",
-            Setting(AnyLDP(epsilon0=epsilon0), n),
-            partial(pairs, tree),
-            complete=False,
-        )
+        Case(f"adaptive tree {seed}.{i}, {name}", setting, partial(pairs, tree), complete=False)
         for i, tree in enumerate(trees)
     ]
 
@@ -211,29 +191,20 @@ def leaky(n: int, epsilon0: float, delta0: float) -> Case:
 
 def located(randomizer: Laplace | Gaussian, n: int, *, cells: int = 4, rounds: int = 1) -> Case:
     """Laplace or Gaussian noise on [0, 1], with its outputs merged into cells and three inputs."""
-    edges = np.linspace(
-        -0.25 if isinstance(randomizer, Gaussian) else 0.0, 1.25 if isinstance(randomizer, Gaussian) else 1.0, cells - 1
-    )
+    beyond = 0.25 if isinstance(randomizer, Gaussian) else 0.0
+    edges = np.linspace(-beyond, 1.0 + beyond, cells - 1)
     tails = np.array([[_below(randomizer, edge - x) for edge in edges] for x in (0.0, 0.5, 1.0)])
     rows = np.diff(tails, prepend=0.0, append=1.0, axis=1)
-    return Case(
-        f"{randomizer.describe()}, n={n}, rounds={rounds}, merged",
-        Setting(randomizer, n, rounds),
-        partial(all_datasets, rows, n, rounds=rounds),
-        False,
-    )
+    pairs = partial(all_datasets, rows, n, rounds=rounds)
+    name = f"{randomizer.describe()}, n={n}, rounds={rounds}, merged"
+    return Case(name, Setting(randomizer, n, rounds), pairs, complete=False)
 
 
 def located_far(randomizer: Gaussian, n: int, *, edge: float) -> Case:
     """Gaussian noise for many users who hold 0, with its outputs cut into two so many deviations above 0."""
     ones = (_below(randomizer, -edge * randomizer.sigma), _below(randomizer, 1.0 - edge * randomizer.sigma))
-    return Case(
-        f"{randomizer.describe()}, n={n}, cut at {edge:g} deviations, far tails",
-        Setting(randomizer, n),
-        tuple,
-        False,
-        far=partial(Far, n, math.inf, 1, ones=ones),
-    )
+    name, far = f"{randomizer.describe()}, n={n}, cut at {edge:g} deviations", partial(Far, n, math.inf, 1, ones=ones)
+    return Case(f"{name}, far tails", Setting(randomizer, n), tuple, complete=False, far=far)
 
 
 def _below(randomizer: Laplace | Gaussian, x: float) -> float:

@@ -126,30 +126,6 @@ def test_theorem_1_solved_for_epsilon_gives_back_its_gamma() -> None:
         ) == pytest.approx(randomizer.gamma)
 
 
-def test_erratum_7_the_printed_lemma_11_is_no_bound_and_the_corrected_one_is() -> None:
-    """k=10, eps0=2, eps=0.3: the sum of m=200 copies of L, exactly, through the counts of the two
-    outputs that matter.
-    """
-    k, epsilon0, epsilon, m = 10, 2.0, 0.3, 200
-    loss = balle.krr(epsilon, epsilon0, k)
-    x, e = math.exp(epsilon), math.exp(epsilon0)
-    first, second = np.meshgrid(np.arange(m + 1), np.arange(m + 1), indexing="ij")
-    inside = first + second <= m
-    rest = np.where(inside, m - first - second, 0)
-    log = np.vectorize(math.lgamma)
-    mass = np.exp(
-        log(m + 1.0) - log(first + 1.0) - log(second + 1.0) - log(rest + 1.0) - m * math.log(k) + rest * math.log(k - 2)
-    )
-    total = loss.gamma * (first * (e - x) + second * (1.0 - x * e) + rest * (1.0 - x))
-    exact = float(np.sum(np.where(inside, mass * np.maximum(total, 0.0), 0.0)))
-    factor, rate = balle.bennett(loss)
-    corrected = factor * math.exp(-rate * m)
-    assert exact == pytest.approx(0.0679, abs=5e-5)
-    assert corrected == pytest.approx(1.120, abs=5e-4)
-    assert corrected / (loss.a * m) == pytest.approx(0.0160, abs=5e-5)
-    assert corrected / (loss.a * m) < exact < corrected
-
-
 def test_the_printed_bound_on_delta_is_refuted_by_an_explicit_dataset() -> None:
     setting = Setting(sdp.RR(epsilon0=1.0), 1000)
     exact = exact_delta(1000, 1.0, 0.05, ones=(0, 1, 2, 250, 500))

@@ -46,9 +46,8 @@ def test_clones_of_any_probability_hide_the_target(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, outputs, p, q = int(rng.integers(1, 7)), int(rng.integers(2, 5)), rng.uniform(0.05, 1.0), rng.uniform(0.1, 1.0)
     a, b, rest = rng.dirichlet(np.full(outputs, 0.4), size=3)
-    rows = np.array(
-        [(1.0 + q) * a + (1.0 - q) * b, (1.0 - q) * a + (1.0 + q) * b, p * (a + b) + 2.0 * (1.0 - p) * rest]
-    )
+    first, second = (1.0 + q) * a + (1.0 - q) * b, (1.0 - q) * a + (1.0 + q) * b
+    rows = np.array([first, second, p * (a + b) + 2.0 * (1.0 - p) * rest])
     laws = [judge.shuffled_law(rows / 2.0, [x] + [2] * (n - 1)) for x in (0, 1)]
     for epsilon in EPSILONS:
         true = max(judge.hockey_stick(P, Q, epsilon) for P, Q in permutations(laws))
@@ -60,10 +59,8 @@ def test_clones_of_any_probability_hide_the_target(seed: int) -> None:
 
 def test_theorem_3_2_is_the_case_of_local_privacy() -> None:
     for epsilon0 in (0.1, 1.0, 4.0):
-        pair, clones = (
-            lemmas.lemma_3_3(math.exp(-epsilon0), math.tanh(epsilon0 / 2.0)),
-            sdp.AnyLDP(epsilon0=epsilon0).clones(),
-        )
+        pair = lemmas.lemma_3_3(math.exp(-epsilon0), math.tanh(epsilon0 / 2.0))
+        clones = sdp.AnyLDP(epsilon0=epsilon0).clones()
         for name in ("hay", "needle0", "needle1"):
             assert getattr(pair, name).tolist() == pytest.approx(getattr(clones, name).tolist(), rel=1e-12)
 
@@ -75,9 +72,8 @@ def test_the_closed_forms_hold_wherever_their_conditions_do(p: float, delta: flo
         users = math.ceil(16.0 * math.log(2.0 / delta) / p * factor)
         for q in (1.0, 0.3):
             epsilon = lemmas.lemma_3_5(users, p, delta, q)
-            assert epsilon == pytest.approx(
-                math.log1p(q * (8.0 * math.sqrt(math.log(4.0 / delta) / (p * users)) + 8.0 / (p * users)))
-            )
+            excess = 8.0 * math.sqrt(math.log(4.0 / delta) / (p * users)) + 8.0 / (p * users)
+            assert epsilon == pytest.approx(math.log1p(q * excess))
             assert at(lemmas.lemma_3_3(p, q), users, epsilon)[1] <= delta
             if p < 0.5:  # two of three symbols with p/2 each are as many
                 assert lemmas.theorem_4_1(users, q, p / 2.0, delta) == pytest.approx(epsilon, rel=1e-12)
@@ -92,12 +88,8 @@ def test_the_closed_forms_hold_wherever_their_conditions_do(p: float, delta: flo
 def test_three_symbols_of_any_probability_hide_the_target(seed: int) -> None:
     """Theorem 4.1: the target sends q Q_b + (1-q) Q, others have p (Q_0 + Q_1 + Q) as a part."""
     rng = np.random.default_rng(seed)
-    n, outputs, p, q = (
-        int(rng.integers(1, 6)),
-        int(rng.integers(2, 5)),
-        rng.uniform(0.02, 1.0 / 3.0),
-        rng.uniform(0.1, 1.0),
-    )
+    n, outputs = int(rng.integers(1, 6)), int(rng.integers(2, 5))
+    p, q = rng.uniform(0.02, 1.0 / 3.0), rng.uniform(0.1, 1.0)
     a, b, c, rest = rng.dirichlet(np.full(outputs, 0.4), size=4)
     rows = np.array([q * a + (1.0 - q) * c, q * b + (1.0 - q) * c, p * (a + b + c) + (1.0 - 3.0 * p) * rest])
     laws = [judge.shuffled_law(rows, [x] + [2] * (n - 1)) for x in (0, 1)]
@@ -141,14 +133,11 @@ def test_of_krr_it_is_what_corollary_4_2_takes() -> None:
 
 def test_where_the_corollary_refuses_the_numerical_theorem_is_near_the_blanket() -> None:
     setting = Setting(sdp.KRR(k=16, epsilon0=3.0), 2000)
-    with pytest.raises(DoesNotApply):
-        BOUND["feldman-2020-cor-4.2"].epsilon(setting, delta=1e-5)
-    with pytest.raises(DoesNotApply):
-        BOUND["feldman-2020-thm-4.1-reconstructed"].epsilon(setting, delta=1e-5)
-    found = [
-        BOUND[name].epsilon(setting, delta=1e-5)
-        for name in ("balle-2019-blanket-exact", "feldman-2020-thm-4.1-exact", "feldman-2020-clones-exact")
-    ]
+    for refused in ("feldman-2020-cor-4.2", "feldman-2020-thm-4.1-reconstructed"):
+        with pytest.raises(DoesNotApply):
+            BOUND[refused].epsilon(setting, delta=1e-5)
+    names = "balle-2019-blanket-exact", "feldman-2020-thm-4.1-exact", "feldman-2020-clones-exact"
+    found = [BOUND[name].epsilon(setting, delta=1e-5) for name in names]
     assert found == pytest.approx([0.3486, 0.3691, 0.6840], abs=1e-4)
 
 

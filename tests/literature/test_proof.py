@@ -11,6 +11,7 @@ import shuffledp as sdp
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.shuffled import Shuffled
 from shuffledp.judge.balls import clones
+from shuffledp.randomizers import AnyDeletionLDP
 
 SURVEYS = [
     sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=10_000),
@@ -20,7 +21,7 @@ SURVEYS = [
     sdp.shuffle(sdp.OUE(k=16, epsilon0=2.0), n=100_000),
     sdp.shuffle(sdp.Hadamard(k=64, epsilon0=1.0), n=10**12),
     sdp.shuffle(sdp.AnyLDP(epsilon0=1.0), n=10_000),
-    sdp.shuffle(sdp.AnyDeletionLDP(epsilon0=1.0), n=10_000),
+    sdp.shuffle(AnyDeletionLDP(epsilon0=1.0), n=10_000),
     sdp.shuffle(sdp.FromMatrix([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]), n=10_000),
     sdp.shuffle(sdp.KRR(k=16, epsilon0=4.0), n=1_000, honest=900),
     sdp.shuffle(sdp.LocalHash(k=16, g=2, epsilon0=2.0), n=100_000),

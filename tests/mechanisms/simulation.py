@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,10 +13,28 @@ from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.estimate import Interval
 from shuffledp.mechanisms.rows import Rows, TwoCoins
 from shuffledp.randomizers import KRR
-from shuffledp.randomizers.randomizer import GroupLaw, Opened
+from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.workload import Each
 
 REPETITIONS = 10_000
+
+
+class Pooled(NamedTuple):
+    """A tally whose rounds are added up already, as enumeration and simulation make them."""
+
+    people: int
+    blocks: NDArray[Any]
+    votes: NDArray[Any]
+    rounds: tuple[None, ...]
+    secure: bool = True
+
+    @property
+    def reports(self) -> int:
+        return self.people * len(self.rounds)
+
+
+def pooled(people: int, votes: Any, blocks: object = (), rounds: int = 1) -> Any:
+    return Pooled(people, np.asarray(blocks, dtype=np.int64), np.asarray(votes), (None,) * rounds)
 
 
 def rows_of(randomizer: KRR) -> NDArray[np.float64]:
@@ -32,8 +52,7 @@ def coins(votes: object, n: int, hit: float, miss: float, contrast: float | None
 
 def rows_of_votes(law: object, votes: NDArray[np.int64], people: int, blocks: object = (), rounds: int = 1) -> Rows:
     """What votes for every value say under a law."""
-    tally = Opened(people, np.asarray(blocks, dtype=np.int64), votes, rounds)
-    return mechanism_of(law).rows(tally, Each(tuple(range(len(votes)))))
+    return mechanism_of(law).rows(pooled(people, votes, blocks, rounds), Each(tuple(range(len(votes)))))
 
 
 def ends(rows: Rows, tail: float) -> Interval:

@@ -18,10 +18,11 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.mechanisms import mechanism_of
+from shuffledp.randomizers import ShufflerDummies, UserFakes
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import Each, Groups, Margins, Ranges, Weights, Workload, below
+from tests.mechanisms.simulation import pooled
 
 Tally = tuple[int, ...]
 TAILS = (0.05, 0.005)
@@ -51,7 +52,7 @@ def law_of(law: Any, held: int) -> dict[Tally, float]:
     elif isinstance(law, OneLevel):
         for report, chance in enumerate(law.rows[held]):
             found[tuple(int(report == each) for each in range(law.tally_size))] += chance
-    elif isinstance(law, sdp.UserFakes):
+    elif isinstance(law, UserFakes):
         named = law.threshold / 2**64
         for slots in product((None, *places), repeat=law.slots):
             votes = tuple(int(place == held) + slots.count(place) for place in places)
@@ -77,7 +78,7 @@ def dummies(law: Any) -> dict[Tally, float]:
 
 
 @cache
-def enumerated(name: str, held: tuple[int, ...], rounds: int) -> list[tuple[Opened, float]]:
+def enumerated(name: str, held: tuple[int, ...], rounds: int) -> list[tuple[Any, float]]:
     """Every tally of people who hold these places, but for those of two rounds that hardly ever happen."""
     law = LAWS[name]()
     whole = {(): 1.0} if not held else law_of(law, held[0])
@@ -90,12 +91,10 @@ def enumerated(name: str, held: tuple[int, ...], rounds: int) -> list[tuple[Open
     return [(opened(law, len(held), tally, rounds), chance) for tally, chance in whole.items()]
 
 
-def opened(law: Any, people: int, tally: Tally, rounds: int) -> Opened:
-    counts = np.array(tally, dtype=np.int64)
-    none = counts[:0]
+def opened(law: Any, people: int, tally: Tally, rounds: int) -> Any:
     if isinstance(law, Unmixed):
-        return Opened(people, counts, np.zeros(law.k, np.int64), rounds)
-    return Opened(people, none, counts, rounds)
+        return pooled(people, np.zeros(law.k, np.int64), tally, rounds)
+    return pooled(people, np.array(tally, dtype=np.int64), (), rounds)
 
 
 LAWS: dict[str, Callable[[], Any]] = {
@@ -106,8 +105,8 @@ LAWS: dict[str, Callable[[], Any]] = {
     "matrix": lambda: Unmixed(
         sdp.FromMatrix([[0.7, 0.1, 0.1, 0.1], [0.2, 0.6, 0.1, 0.1], [0.1, 0.1, 0.7, 0.1], [0.1, 0.2, 0.1, 0.6]])
     ),
-    "fakes": lambda: sdp.UserFakes(k=4, slots=1, chance=0.3),
-    "dummies": lambda: sdp.ShufflerDummies(k=4, center=1, left=1e-3, right=1e-3),
+    "fakes": lambda: UserFakes(k=4, slots=1, chance=0.3),
+    "dummies": lambda: ShufflerDummies(k=4, center=1, left=1e-3, right=1e-3),
     "levels": lambda: OneLevel.of_sizes(sizes=(3, 4), epsilon0=2.0).realised,
 }
 DATA = [((0, 0, 1), 1), ((3, 3, 3), 1), ((0, 1, 2, 3), 1), ((0, 1, 3, 3), 2)]

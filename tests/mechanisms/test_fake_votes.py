@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from shuffledp import ShufflerDummies, UserFakes
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.exact_limits import FakeVotes, Votes
 from shuffledp.mechanisms.rows import TwoCoins
+from shuffledp.randomizers import ShufflerDummies, UserFakes
 from shuffledp.randomizers.messages.message import FakedValues
 from tests.mechanisms.simulation import ends, rows_of_votes
 
@@ -119,7 +119,7 @@ def test_fakes_that_are_there_pass_and_missing_ones_are_noticed(name: str, peopl
     values = rng.integers(0, 4, people)
     for _ in range(20):
         sent = law.mixed(law.tally(law.randomize(values, rng=rng)), rng=rng)
-        check_fakes(law, people, law.opened(sent).votes, people)
+        check_fakes(law, people, law.opened(sent)[2], people)
     bare = np.bincount(values, minlength=4)
     if people == 50 and (name.startswith("fakes") or name == "dummies, some kept"):
         return  # fifteen fakes are few, or as many dummies are added as messages are dropped: nobody can tell

@@ -18,6 +18,7 @@ from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.mechanisms.mechanism import ADDING, SEALED
 from shuffledp.poll import certify
+from shuffledp.randomizers import ShufflerDummies, UserFakes
 
 FAKES, DUMMIES, POISSON = Fakes.title, Dummies.title, Dummies.poisson
 TERMS: dict[str, Any] = {"categories": 16, "n": 10_000, "epsilon": 1.0, "delta": 1e-6}
@@ -161,7 +162,7 @@ def test_bad_terms_are_refused(name: str) -> None:
         with pytest.raises(InvalidInput, match=message):
             make(**wrong)
     with pytest.raises(InvalidInput, match="must be a law that answers a histogram"):
-        Poll("histogram", **TERMS | {"epsilon": None, "randomizer": sdp.UserFakes(k=3, slots=1, chance=0.5)})
+        Poll("histogram", **TERMS | {"epsilon": None, "randomizer": UserFakes(k=3, slots=1, chance=0.5)})
     with pytest.raises(InvalidInput, match="counts must be the 17 whole numbers"):
         make().analyse_counts([1, 2, 3])
 
@@ -186,13 +187,16 @@ def test_a_shuffler_or_people_who_add_nothing_are_noticed(name: str) -> None:
     bare = np.array([10_000 * poll.messages, *np.bincount(values, minlength=16)])
     with pytest.raises(InvalidInput, match="got too few: 10,000 that name a value"):
         poll.analyse_counts(bare)
-    honest = poll.randomizer.mixed(poll.tally(poll.encode(values).rows))
+    honest = poll.randomizer.mixed(poll.randomizer.tally(poll.encode(values).rows))
     assert poll.analyse_counts(honest).n == 10_000  # fresh noise fails once in 10^9
 
 
 def test_a_tally_below_zero_is_refused() -> None:
     poll = Poll(
-        "histogram", categories=["tea", "coffee", "water"], n=1000, randomizer=sdp.UserFakes(k=3, slots=1, chance=0.25)
+        "histogram",
+        categories=["tea", "coffee", "water"],
+        n=1000,
+        randomizer=UserFakes(k=3, slots=1, chance=0.25),
     )
     with pytest.raises(InvalidInput, match="none below 0, got"):
         poll.analyse_counts([2000, 1180, -5, 91])
@@ -203,10 +207,10 @@ HELD = np.array([310, 0, 25, 200, 64, 1])  # of six cells, or bins
 TABLE: dict[str, Any] = {"columns": ["region", "smoker"], "categories": [["a", "b", "c"], ["yes", "no"]]}
 BINS: dict[str, Any] = {"cuts": range(7), "ranges": [(1, 4)]}
 LAWS = {
-    "fakes": sdp.UserFakes(k=6, slots=2, chance=0.2),
-    "fakes, lightly": sdp.UserFakes(k=6, slots=1, chance=0.3, epsilon0=5.0).realised,
-    "dummies": sdp.ShufflerDummies(k=6, center=20, left=0.6, right=0.6),
-    "dummies, some kept": sdp.ShufflerDummies(k=6, keep=0.8, kind="poisson", rate=9.0),
+    "fakes": UserFakes(k=6, slots=2, chance=0.2),
+    "fakes, lightly": UserFakes(k=6, slots=1, chance=0.3, epsilon0=5.0).realised,
+    "dummies": ShufflerDummies(k=6, center=20, left=0.6, right=0.6),
+    "dummies, some kept": ShufflerDummies(k=6, keep=0.8, kind="poisson", rate=9.0),
 }
 CELLS = [(each,) for each in range(6)]
 SUMS = [*CELLS, (0, 1), (2, 3), (4, 5), (0, 2, 4), (1, 3, 5)]  # the cells, and what a margin adds up

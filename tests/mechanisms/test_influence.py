@@ -14,6 +14,7 @@ import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.audits import poison
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import ShufflerDummies, SignedUnits, SplitShares
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.messages.fakes import UserFakes
 
@@ -77,17 +78,20 @@ MORE: dict[str, Callable[[], Poll]] = {
         "histogram",
         categories=3,
         n=PEOPLE,
-        randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75),
+        randomizer=ShufflerDummies(k=3, center=10, left=0.5, right=0.5, keep=0.75),
     ),
     "light dummies": lambda: Poll(
         "histogram",
         categories=3,
         n=PEOPLE,
-        randomizer=sdp.ShufflerDummies(k=3, center=10, left=0.5, right=0.5, epsilon0=2.0),
+        randomizer=ShufflerDummies(k=3, center=10, left=0.5, right=0.5, epsilon0=2.0),
     ),
     "words": lambda: Poll("top", tokens=("a", "b"), longest=3, span=2, room=8, n=PEOPLE, epsilon0=1.5),
     "count": lambda: Poll(
-        "count", value="yes", n=PEOPLE, randomizer=sdp.SignedUnits(honest=PEOPLE, decay=0.8, pairs=60, messages=24)
+        "count",
+        value="yes",
+        n=PEOPLE,
+        randomizer=SignedUnits(honest=PEOPLE, decay=0.8, pairs=60, messages=24),
     ),
 }
 
@@ -101,7 +105,7 @@ def test_the_attack_moves_every_estimate_as_far_as_is_said(name: str, people: in
 
 
 def test_one_person_moves_a_sum_of_shares_across_half_of_its_range_and_it_says_so() -> None:
-    law = sdp.SplitShares(k=5, honest=PEOPLE, decay=0.4, share_bits=20, messages=12, reach=80)
+    law = SplitShares(k=5, honest=PEOPLE, decay=0.4, share_bits=20, messages=12, reach=80)
     (mean,) = poison(Poll("mean", lower=-3.0, upper=5.0, n=PEOPLE, randomizer=law), rng=np.random.default_rng(5))
     assert mean.moved == pytest.approx(4.0)
     assert mean.most == np.inf
@@ -130,7 +134,7 @@ def test_a_protocol_that_says_too_little_is_caught(monkeypatch: pytest.MonkeyPat
 def test_many_malicious_people_move_it_as_many_times_as_far() -> None:
     """One in a hundred who all name one category, where nobody holds it."""
     poll = Poll("histogram", categories=3, n=1000, epsilon0=2.0)
-    honest = poll.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
-    worst = poll.analyse_counts(honest + poll.tally(np.full(10, 2, dtype=np.uint8)))
-    least = poll.analyse_counts(honest + poll.tally(np.full(10, 0, dtype=np.uint8)))
+    honest = poll.randomizer.tally(poll.encode([0, 1] * 495, rng=np.random.default_rng(7)).rows)
+    worst = poll.analyse_counts(honest + poll.randomizer.tally(np.full(10, 2, dtype=np.uint8)))
+    least = poll.analyse_counts(honest + poll.randomizer.tally(np.full(10, 0, dtype=np.uint8)))
     assert worst.values[2] - least.values[2] == pytest.approx(10 * poll.influence(worst)[2])

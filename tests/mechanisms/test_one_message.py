@@ -15,6 +15,7 @@ from shuffledp import RAPPOR, Poll, SubsetSelection, shuffle
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.shuffler import SummedBag
+from shuffledp.randomizers import FiniteRandomizer
 from shuffledp.randomizers.matrix import Unmixed
 
 ENCODINGS = ["hadamard", "hash", "subset", "oue"]
@@ -124,7 +125,7 @@ def test_only_sums_are_released_where_they_are_promised() -> None:
     bag = words.shuffle(reports)
     assert isinstance(bag, SummedBag)
     assert len(bag) == 400
-    assert bag.rows.tolist() == words.tally(reports.rows).tolist()
+    assert bag.rows.tolist() == words.randomizer.tally(reports.rows).tolist()
     assert words.analyse(bag)[3] == pytest.approx(400.0, abs=5.0 * words.predicted_stderr())
     assert words.randomizer == RAPPOR(k=9, epsilon0=words.epsilon0)
     assert any("only how often each bit was set" in each for each in words.guarantee.assumptions)
@@ -152,7 +153,7 @@ TRUTH = np.array([500, 300, 40])
 
 
 @dataclass(frozen=True)
-class Own(sdp.FiniteRandomizer):
+class Own(FiniteRandomizer):
     """A stranger's."""
 
     def law(self) -> ArrayLike:
@@ -217,7 +218,7 @@ def test_intervals_of_a_handful_of_reports_cover_as_often_as_they_say(users: int
         truth, covered, together = np.bincount(held, minlength=3), np.zeros(3), 0.0
         for sent in product(range(3), repeat=users):
             chance = float(np.prod(rows[list(held), list(sent)]))
-            estimate = asked.analyse_counts(asked.tally(np.array(sent)))
+            estimate = asked.analyse_counts(asked.randomizer.tally(np.array(sent)))
             low, high = estimate.interval(0.95)
             covered += chance * ((low <= truth) & (truth <= high))
             low, high = estimate.simultaneous(0.95)
@@ -227,7 +228,7 @@ def test_intervals_of_a_handful_of_reports_cover_as_often_as_they_say(users: int
 
 def test_rounds_of_a_handful_of_reports_are_averaged() -> None:
     asked = Poll("histogram", categories=["a", "b", "c"], n=4, rounds=3, randomizer=Own())  # type: ignore[arg-type]
-    tally = asked.tally(np.array([0, 1, 2, 3]))
+    tally = asked.randomizer.tally(np.array([0, 1, 2, 3]))
     once = asked.analyse_counts(tally)
     (low, high), (lower, higher) = asked.analyse_counts(tally, tally, tally).interval(), once.interval()
     assert np.all((lower < low) & (low <= once.values) & (once.values <= high) & (high < higher))
@@ -277,7 +278,7 @@ def test_a_sampler_that_loses_people_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_estimate_cannot_be_changed() -> None:
-    estimate = poll(Own()).analyse_counts(poll(Own()).tally(np.array([0, 1, 2, 3])))
+    estimate = poll(Own()).analyse_counts(poll(Own()).randomizer.tally(np.array([0, 1, 2, 3])))
     for column in (estimate.values, estimate.stderr, estimate.unbiased):
         with pytest.raises(ValueError, match="read-only"):
             column[0] = 0.0

@@ -12,9 +12,9 @@ import pytest
 import shuffledp as sdp
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers import OneLevel
 from shuffledp.workload import Each, Workload, below
+from tests.mechanisms.simulation import pooled
 
 RUNS = 2_000
 FOUR: Workload = Each(tuple(range(4)))
@@ -49,7 +49,7 @@ def test_limits_cover_at_the_worst_row_whatever_people_hold(
     rng, mechanism = np.random.default_rng(people), mechanism_of(law)
     seen = sum(rng.multinomial(held[place], table[place] / table[place].sum(), size=RUNS) for place in used)
     for each in seen:
-        tally = Opened(n, each, held[:0]) if isinstance(law, Unmixed) else Opened(n, each[:0], each)
+        tally = pooled(n, held[:0], each) if isinstance(law, Unmixed) else pooled(n, each)
         low, high = mechanism.estimate(tally, workload).interval()
         covered += (low <= truth + 1e-9) & (truth - 1e-9 <= high)
     assert covered.min() / RUNS > 0.93 - 3.0 * (0.93 * 0.07 / RUNS) ** 0.5

@@ -67,7 +67,7 @@ def test_fewer_people_than_asked_for() -> None:
 
 def test_people_who_add_nothing_are_noticed() -> None:
     """Positive control: with their noise the same people pass."""
-    honest = usual().tally(usual().encode(ANSWERS, rng=np.random.default_rng(8)).rows)
+    honest = usual().randomizer.tally(usual().encode(ANSWERS, rng=np.random.default_rng(8)).rows)
     usual().check_noise(honest)
     bare = np.array([10_000 * usual().messages, 3_000, 0])
     with pytest.raises(InvalidInput, match="Somebody left the noise out"):

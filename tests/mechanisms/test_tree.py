@@ -15,20 +15,20 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.rows import Rows
 from shuffledp.mechanisms.tree import Tree, tree_shapes
-from shuffledp.randomizers.randomizer import Opened
+from shuffledp.randomizers import ShufflerDummies, TreeDummies
 from shuffledp.workload import below
-from tests.mechanisms.simulation import ends
+from tests.mechanisms.simulation import ends, pooled
 
 PROMISE = {"epsilon": 1.0, "delta": 1e-6}
 SHAPES = [(10, 1, 4), (10, 2, 4), (17, 3, 2), (64, 3, 4), (13, 3, 3)]
 
 
-def tree(k: int, levels: int, branches: int) -> sdp.TreeDummies:
-    return sdp.TreeDummies(k=k, levels=levels, branches=branches, center=10, left=0.6, right=0.5)
+def tree(k: int, levels: int, branches: int) -> TreeDummies:
+    return TreeDummies(k=k, levels=levels, branches=branches, center=10, left=0.6, right=0.5)
 
 
-def nothing_seen(law: sdp.TreeDummies, rounds: int = 1) -> Rows:
-    nothing = Opened(0, np.zeros(0, int), np.zeros(law.places, int), rounds)
+def nothing_seen(law: TreeDummies, rounds: int = 1) -> Rows:
+    nothing = pooled(0, np.zeros(law.places, int), (), rounds)
     return Tree(law).rows(nothing, below(tuple(range(law.k - 1))))
 
 
@@ -98,7 +98,7 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
         assert best.worst_stderr() == best.predicted_stderr() == min(errors[bins, each] for each in (1, 2))
         assert best.guarantee.delta_at_most(epsilon=1.0) <= 1e-6
     flat = Poll("quantile", mechanism="dummies", cuts=range(121), n=10_000, keep=0.999, **PROMISE)  # a law of one shape
-    assert isinstance(flat.randomizer, sdp.ShufflerDummies)
+    assert isinstance(flat.randomizer, ShufflerDummies)
     assert errors[120, 2] < 0.6 * flat.predicted_stderr()
     options = {option.name: option for option in sdp.plan("quantile", n=10_000, domain=120, **PROMISE).options}
     assert options[f"quantile, {Dummies.title}"].messages == 2

@@ -14,6 +14,7 @@ import numpy as np
 from shuffledp import Poll
 from shuffledp.client import Reporter
 from shuffledp.design import Design
+from shuffledp.mechanisms.results import Tally
 from shuffledp.record import Context, LedgerEntry, Limit, Record, Total
 from shuffledp.release.pipeline import estimate_of, record_of
 
@@ -67,7 +68,8 @@ def _made(name: str) -> dict[str, Any]:
         return _hostile(facts("rounds"))
     protocol, values, column = _asked(name)
     design = Design.of(protocol)
-    tally = protocol.tally(Reporter.of(design).encode(values, rng=np.random.default_rng(7)))
+    reports = Reporter.of(design).encode(values, rng=np.random.default_rng(7))
+    tally = Tally.of(protocol.randomizer, reports).mixed()
     asked = Context(
         question=design.question.type,
         what=f"{design.question.type} of {column}",

@@ -20,7 +20,7 @@ from shuffledp.papers import biswas_utility as utility
 from shuffledp.papers.biswas_utility import box_plots
 from shuffledp.papers.charts import draw, heat_maps
 from shuffledp.papers.cities import CITIES, Box, City, Unreadable, read_gowalla, synthetic_city
-from shuffledp.papers.experiment import Experiment, Kind, Line, arranged, find, read_table, write_table
+from shuffledp.papers.experiment import Experiment, Kind, Line, arranged, by_panel, find, read_table, write_table
 from shuffledp.papers.files import reproduce
 from shuffledp.randomizers import KRR
 
@@ -29,6 +29,7 @@ pytestmark = pytest.mark.long
 EXPERIMENTS = {experiment.name: experiment for experiment in utility.experiments(None)}
 MAPS = ["biswas-fig1", "biswas-table5", "biswas-fig3", "biswas-map"]
 ENDS: tuple[Kind, Kind] = ("upper", "lower")
+Computed = dict[str, list[Line]]
 BOX = Box(37.72, 37.81, -122.52, -122.38, rows=2, columns=2)
 GOOD = (
     "0\t2010-10-19T23:55:27Z\t37.73\t-122.50\t22847\n"
@@ -38,11 +39,8 @@ GOOD = (
 
 
 @pytest.fixture(scope="module")
-def computed() -> dict[str, list[Line]]:
+def computed() -> Computed:
     return {name: list(experiment.compute()) for name, experiment in EXPERIMENTS.items()}
-
-
-# The mechanisms
 
 
 def test_reports_have_the_mean_and_variance_of_krr() -> None:
@@ -82,9 +80,7 @@ def test_at_the_papers_epsilon_delta_is_zero_so_that_no_gaussian_fits() -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_as_many_lines_as_announced_and_a_verdict_that_follows_from_the_table(
-    name: str, computed: dict[str, list[Line]]
-) -> None:
+def test_as_many_lines_as_announced_and_a_verdict_that_follows_from_the_table(name: str, computed: Computed) -> None:
     experiment, lines = EXPERIMENTS[name], computed[name]
     assert len(lines) == experiment.count
     assert all(line.x.shape == line.y.shape and np.isfinite(line.y).all() for line in lines)
@@ -95,7 +91,7 @@ def test_as_many_lines_as_announced_and_a_verdict_that_follows_from_the_table(
 
 
 @pytest.mark.parametrize("name", ["biswas-table4", "biswas-map"])
-def test_the_same_numbers_every_time(name: str, computed: dict[str, list[Line]]) -> None:
+def test_the_same_numbers_every_time(name: str, computed: Computed) -> None:
     for line, again in zip(computed[name], EXPERIMENTS[name].compute(), strict=True):
         np.testing.assert_array_equal(line.y, again.y)
 
@@ -106,43 +102,35 @@ def test_names_are_those_of_the_catalogue_and_all_say_that_they_are_not_for_rele
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_a_synthetic_city_is_called_synthetic_everywhere(name: str, computed: dict[str, list[Line]]) -> None:
+def test_a_synthetic_city_is_called_synthetic_everywhere(name: str, computed: Computed) -> None:
     experiment = EXPERIMENTS[name]
     for text in (experiment.title, experiment.parameters, *(line.panel for line in computed[name])):
         assert "synthetic" in text
 
 
 @pytest.mark.parametrize("name", ["biswas-table4", "biswas-table5"])
-def test_comparable_at_the_certified_guarantee_and_far_apart_at_the_papers(
-    name: str, computed: dict[str, list[Line]]
-) -> None:
+def test_comparable_at_the_certified_guarantee_and_far_apart_at_the_papers(name: str, computed: Computed) -> None:
     lines = computed[name]
-    for panel in dict.fromkeys(line.panel for line in lines):
-        upper, lower = (find(lines, utility.EQUAL, kind, panel).y for kind in ENDS)
+    for panel, mine in by_panel(lines).items():
+        upper, lower = (find(mine, utility.EQUAL, kind).y for kind in ENDS)
         assert (lower <= upper).all()
         np.testing.assert_allclose(lower, upper, rtol=1e-3)
-        equal, pure = (
-            utility._ratio(lines, panel, label, kind)
-            for label, kind in ((utility.EQUAL, "upper"), (utility.PURE, "law"))
-        )
-        assert equal.max() < 2.0 < 10.0 < pure.min()
+        equal = utility._ratio(lines, panel, utility.EQUAL, "upper")
+        assert equal.max() < 2.0 < 10.0 < utility._ratio(lines, panel, utility.PURE, "law").min()
 
 
-def test_the_misprint_would_make_the_gaussian_worse_than_the_shuffle(computed: dict[str, list[Line]]) -> None:
+def test_the_misprint_would_make_the_gaussian_worse_than_the_shuffle(computed: Computed) -> None:
     lines = computed["biswas-table4"]
-    assert all(
-        (utility._ratio(lines, panel, utility.MISPRINT, "invalid") < 0.5).all() for panel in utility._panels(lines)
-    )
+    for panel in utility._panels(lines):
+        assert (utility._ratio(lines, panel, utility.MISPRINT, "invalid") < 0.5).all()
 
 
-def test_inversion_helps_and_ten_runs_are_kept(computed: dict[str, list[Line]]) -> None:
+def test_inversion_helps_and_ten_runs_are_kept(computed: Computed) -> None:
     lines = computed["biswas-fig3"]
-    panels = dict.fromkeys(line.panel for line in lines)
+    panels = by_panel(lines)
     assert len(panels) == 4
-    for panel in panels:
-        raw, inverse = (
-            find(lines, label, "law", panel).y.reshape(-1, 10) for label in (utility.SHUFFLE, utility.INVERTED)
-        )
+    for mine in panels.values():
+        raw, inverse = (find(mine, label).y.reshape(-1, 10) for label in (utility.SHUFFLE, utility.INVERTED))
         assert inverse[-1].max() < raw[-1].min()
         assert inverse[-1].max() < inverse[0].min()
 
@@ -150,25 +138,22 @@ def test_inversion_helps_and_ten_runs_are_kept(computed: dict[str, list[Line]]) 
 # The drawing
 
 
-def test_ten_runs_are_drawn_as_boxes_and_central_noise_as_a_line(computed: dict[str, list[Line]]) -> None:
+def test_ten_runs_are_drawn_as_boxes_and_central_noise_as_a_line(computed: Computed) -> None:
     lines = computed["biswas-fig3"]
     drawn = box_plots(EXPERIMENTS["biswas-fig3"], lines)
-    assert [axes.get_title(loc="left").partition(",")[0] for axes in drawn.axes] == 2 * [
-        "San Francisco (synthetic)"
-    ] + 2 * ["Paris (synthetic)"]
-    for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in lines), strict=True):
-        runs = find(lines, utility.INVERTED, "law", panel)
+    titles = [axes.get_title(loc="left").partition(",")[0] for axes in drawn.axes]
+    assert titles == 2 * ["San Francisco (synthetic)"] + 2 * ["Paris (synthetic)"]
+    for axes, mine in zip(drawn.axes, by_panel(lines).values(), strict=True):
+        runs = find(mine, utility.INVERTED)
         boxes = [drawing.get_xydata() for drawing in axes.lines if len(drawing.get_xydata()) == 5]
         for x in np.unique(runs.x):
             quarters = np.quantile(runs.y[runs.x == x], [0.25, 0.75])
-            assert any(
-                abs(box[:, 0].mean() - x) < 0.1 * x and np.allclose([box[:, 1].min(), box[:, 1].max()], quarters)
-                for box in boxes
-            )
+            near = [box[:, 1] for box in boxes if abs(box[:, 0].mean() - x) < 0.1 * x]
+            assert any(np.allclose([y.min(), y.max()], quarters) for y in near)
         assert len(boxes) == 12  # shuffle and shuffle+INV
 
 
-def test_two_maps_of_one_figure_are_next_to_each_other(computed: dict[str, list[Line]]) -> None:
+def test_two_maps_of_one_figure_are_next_to_each_other(computed: Computed) -> None:
     drawn = heat_maps(EXPERIMENTS["biswas-fig1"], computed["biswas-fig1"])
     first, second = (axes.get_position() for axes in drawn.axes if axes.images)
     assert first.x1 < second.x0
@@ -176,15 +161,11 @@ def test_two_maps_of_one_figure_are_next_to_each_other(computed: dict[str, list[
     assert second.y0 < first.y1
 
 
-def test_maps_of_a_row_share_one_scale_and_name_their_axes(computed: dict[str, list[Line]]) -> None:
+def test_maps_of_a_row_share_one_scale_and_name_their_axes(computed: Computed) -> None:
     drawn = heat_maps(EXPERIMENTS["biswas-map"], computed["biswas-map"])
     maps = [axes for axes in drawn.axes if axes.images]
-    assert [axes.get_title(loc="left").partition("\n")[0] for axes in maps] == 2 * [
-        "true",
-        "shuffle",
-        "shuffle+INV",
-        "central Gaussian",
-    ]
+    titles = [axes.get_title(loc="left").partition("\n")[0] for axes in maps]
+    assert titles == 2 * ["true", "shuffle", "shuffle+INV", "central Gaussian"]
     for city, row in zip(CITIES, (maps[:4], maps[4:]), strict=True):
         assert len({axes.images[0].get_clim() for axes in row}) == 1
         assert row[0].get_ylabel().startswith(f"{city.name} (synthetic)")
@@ -193,13 +174,13 @@ def test_maps_of_a_row_share_one_scale_and_name_their_axes(computed: dict[str, l
         assert row[0].images[0].get_array().shape == (city.box.rows, city.box.columns)  # type: ignore[union-attr]
 
 
-def test_darkness_alone_orders_the_colours(computed: dict[str, list[Line]]) -> None:
+def test_darkness_alone_orders_the_colours(computed: Computed) -> None:
     drawn = heat_maps(EXPERIMENTS["biswas-map"], computed["biswas-map"])
     colours = next(axes.images[0].get_cmap() for axes in drawn.axes if axes.images)(np.linspace(0.0, 1.0, 100))
     assert (np.diff(colours[:, :3] @ [0.299, 0.587, 0.114]) < 0.0).all()
 
 
-def test_an_experiment_may_bring_its_own_drawing(tmp_path: Path, computed: dict[str, list[Line]]) -> None:
+def test_an_experiment_may_bring_its_own_drawing(tmp_path: Path, computed: Computed) -> None:
     experiment, lines = EXPERIMENTS["biswas-map"], computed["biswas-map"]
     first, second = tmp_path / "first.svg", tmp_path / "second.svg"
     draw(experiment, lines, first, second)  # laid out once: the second is as the first
@@ -269,10 +250,7 @@ def gowalla(tmp_path: Path) -> Path:
     for city in CITIES:
         box = city.box
         places = zip(rng.uniform(box.south, box.north, 500), rng.uniform(box.west, box.east, 500), strict=True)
-        lines += [
-            f"{i}\t2010-10-18T22:17:43Z\t{latitude}\t{longitude}\t{i}\n"
-            for i, (latitude, longitude) in enumerate(places)
-        ]
+        lines += [f"{i}\t2010-10-18T22:17:43Z\t{place[0]}\t{place[1]}\t{i}\n" for i, place in enumerate(places)]
     path = tmp_path / "checkins.txt"
     path.write_text("".join(lines), encoding="utf-8")
     return path
@@ -284,9 +262,8 @@ def test_the_users_file_takes_the_place_of_the_synthetic_cities(gowalla: Path) -
     lines = list(experiment.compute())
     words = [experiment.title, experiment.parameters, experiment.verdict(lines), *(line.panel for line in lines)]
     assert not any("synthetic" in text for text in words)
-    assert (
-        f"check-ins of checkins.txt (SHA-256 {sha256(gowalla.read_bytes()).hexdigest()[:16]})" in experiment.parameters
-    )
+    digest = sha256(gowalla.read_bytes()).hexdigest()[:16]
+    assert f"check-ins of checkins.txt (SHA-256 {digest})" in experiment.parameters
     assert "Gowalla check-ins" in experiment.title
 
 
@@ -343,7 +320,7 @@ def test_a_file_of_another_kind_ends_a_reproduction_as_the_users_mistake(text: s
         reproduce(["biswas-map"], tmp_path / "out", force=True, gowalla=str(path))
 
 
-def test_eight_numbers_give_a_range_of_sigma_and_two_cities_no_trend(computed: dict[str, list[Line]]) -> None:
+def test_eight_numbers_give_a_range_of_sigma_and_two_cities_no_trend(computed: Computed) -> None:
     verdicts = {name: EXPERIMENTS[name].verdict(computed[name]) for name in ("biswas-table4", "biswas-table5")}
     assert "sigma between 0.89 and 2.5 counts (95 % range from 8 numbers" in verdicts["biswas-table4"]
     assert "a delta of at least 3e-13, and not 0" in verdicts["biswas-table4"]

@@ -22,9 +22,8 @@ X = np.geomspace(1e-7, 1e-3, 30)
 
 
 def assert_same(found: Sequence[Line], wanted: Sequence[Line]) -> None:
-    assert [(line.panel, line.label, line.kind) for line in found] == [
-        (line.panel, line.label, line.kind) for line in wanted
-    ]
+    names = [[(line.panel, line.label, line.kind) for line in lines] for lines in (found, wanted)]
+    assert names[0] == names[1]
     for mine, yours in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(mine.x, yours.x)
         np.testing.assert_array_equal(mine.y, yours.y)
@@ -120,13 +119,8 @@ def test_panels_stand_side_by_side_with_one_y_label() -> None:
 
 
 def test_the_legend_says_what_every_curve_is() -> None:
-    words = [
-        "certified",
-        "Thm 1 (dashed: outside its conditions)",
-        "eq. (2), as printed (invalid)",
-        "the paper's table",
-    ]
-    assert legend(figure(TOY, list(curves()))) == words
+    words = "certified", "Thm 1 (dashed: outside its conditions)", "eq. (2), as printed (invalid)", "the paper's table"
+    assert legend(figure(TOY, list(curves()))) == [*words]
 
 
 def test_the_axis_shows_the_curves_and_not_the_bottom_of_the_band() -> None:
@@ -163,10 +157,9 @@ def test_an_unproven_bound_says_so_and_is_dash_dotted() -> None:
 
 
 def test_limits_are_kept() -> None:
-    limited = dataclasses.replace(
-        TOY, x=Axis("delta", log=True, limits=(1e-6, 1e-4)), y=Axis("epsilon", limits=(0.0, 2.0))
-    )
-    axes = figure(limited, [Line("ours", "upper", X, X), Line("ours", "lower", X, 0.5 * X)]).axes[0]
+    x, y = Axis("delta", log=True, limits=(1e-6, 1e-4)), Axis("epsilon", limits=(0.0, 2.0))
+    lines = [Line("ours", "upper", X, X), Line("ours", "lower", X, 0.5 * X)]
+    axes = figure(dataclasses.replace(TOY, x=x, y=y), lines).axes[0]
     assert axes.get_xlim() == pytest.approx((1e-6, 1e-4))
     assert axes.get_ylim() == pytest.approx((0.0, 2.0))
 
@@ -187,14 +180,8 @@ def test_eighteen_curves_are_told_apart_without_colour() -> None:
 
 def test_a_long_legend_is_factored_into_families_and_markers() -> None:
     lines = [Line(f"{name}, k = {k}", "published", X, k * X) for name in ("first", "second") for k in (2, 3, 4)]
-    assert legend(figure(TOY, [*lines, Line("alone, S = 1", "invalid", X, X)])) == [
-        "first",
-        "second",
-        "alone, S = 1 (invalid)",
-        "k = 2",
-        "k = 3",
-        "k = 4",
-    ]
+    words = ["first", "second", "alone, S = 1 (invalid)", "k = 2", "k = 3", "k = 4"]
+    assert legend(figure(TOY, [*lines, Line("alone, S = 1", "invalid", X, X)])) == words
 
 
 @pytest.mark.parametrize(

@@ -74,12 +74,7 @@ def test_figure_2_is_ordered_as_the_theorems_demand(n: int) -> None:
 
 
 def test_reconstructed_bounds_are_drawn_as_unproven() -> None:
-    drawn = {
-        line.label
-        for experiment in feldman.EXPERIMENTS
-        for line in computed(experiment.name)
-        if line.kind == "unproven"
-    }
+    drawn = {line.label for name in BY_NAME for line in computed(name) if line.kind == "unproven"}
     assert drawn == {feldman.BKMTT, feldman.GDDSK}
     assert all(label.endswith(", reconstructed") for label in drawn)
 

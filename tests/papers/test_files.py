@@ -19,7 +19,7 @@ import pytest
 from shuffledp.errors import InvalidInput
 from shuffledp.papers import files as module
 from shuffledp.papers.experiment import read_table
-from shuffledp.papers.files import Outcome, ReproductionError, files, finished, make, reproduce, select
+from shuffledp.papers.files import ENDS, Outcome, ReproductionError, files, finished, make, reproduce, select
 from shuffledp.storage.files import replace_file
 from tests.papers.toy import toy
 
@@ -38,9 +38,6 @@ def run(names: list[str], out: Path, **options: object) -> tuple[Outcome, ...]:
 
 def contents(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.iterdir()}
-
-
-# One experiment
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +119,6 @@ def test_half_written_files_of_the_dead_are_swept_away(tmp_path: Path) -> None:
     assert all(name.startswith("toy-one.") for name in contents(tmp_path))
 
 
-# Runs
-
-
 def test_a_run_computes_and_the_next_one_keeps(tmp_path: Path) -> None:
     out, seen = tmp_path / "new" / "folder", []
     first = run(["toy-two", "toy-one", "toy-two"], out, progress=lambda *event: seen.append(event))
@@ -138,15 +132,11 @@ def test_a_run_computes_and_the_next_one_keeps(tmp_path: Path) -> None:
 
 
 def test_a_failure_loses_nothing_else(tmp_path: Path) -> None:
-    with pytest.raises(
-        ReproductionError,
-        match=r"toy-failing failed \(ValueError: the toy broke\). The others are finished",
-    ) as caught:
+    words = r"toy-failing failed \(ValueError: the toy broke\). The others are finished"
+    with pytest.raises(ReproductionError, match=words) as caught:
         run(["toy-failing", "toy-one"], tmp_path)
-    assert [(each.name, each.state) for each in caught.value.outcomes] == [
-        ("toy-failing", "failed"),
-        ("toy-one", "computed"),
-    ]
+    outcomes = [(each.name, each.state) for each in caught.value.outcomes]
+    assert outcomes == [("toy-failing", "failed"), ("toy-one", "computed")]
     assert sorted(contents(tmp_path)) == sorted(path.name for path in files("toy-one", tmp_path))
 
 
@@ -157,22 +147,17 @@ def test_a_full_disk_is_not_a_bug_of_ours(tmp_path: Path, monkeypatch: pytest.Mo
         replace_file(path, write)
 
     monkeypatch.setattr(module, "replace_file", full)
-    with pytest.raises(
-        InvalidInput,
-        match=(
-            r"'.*toy-two\.csv' must be writable, got: No space left on device\. Choose another place, or make room "
-            r"there\. What is finished is kept\."
-        ),
-    ):
+    words = (
+        r"'.*toy-two\.csv' must be writable, got: No space left on device\. Choose another place, or make room there"
+    )
+    with pytest.raises(InvalidInput, match=rf"{words}\. What is finished is kept\."):
         run(["toy-one", "toy-two"], tmp_path)
     assert sorted(contents(tmp_path)) == sorted(path.name for path in files("toy-one", tmp_path))
 
 
 def test_an_experiment_that_refuses_its_own_parameters_is_a_bug_of_ours(tmp_path: Path) -> None:
-    with pytest.raises(
-        ReproductionError,
-        match=r"toy-refusing failed \(InvalidInput: epsilon0 must be positive.* This is a bug in shuffledp",
-    ):
+    words = r"toy-refusing failed \(InvalidInput: epsilon0 must be positive.* This is a bug in shuffledp"
+    with pytest.raises(ReproductionError, match=words):
         run(["toy-refusing"], tmp_path)
 
 
@@ -217,15 +202,9 @@ def test_a_run_ended_at_any_moment_leaves_whole_files(end: signal.Signals, tmp_p
         process.wait(timeout=60)
     for name, content in contents(out).items():
         assert name.startswith(("toy-one.", ".toy-one."))
-        whole = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".json": b"}\n", ".csv": b"\n", ".part": b""}[
-            Path(name).suffix
-        ]
-        assert content.endswith(whole)
+        assert content.endswith((ENDS | {".csv": b"\n", ".part": b""})[Path(name).suffix])
     make(TOY, out, force=False, report=nothing)
     assert len(contents(out)) == 4
-
-
-# Requests
 
 
 def test_unknown_names_get_a_suggestion() -> None:

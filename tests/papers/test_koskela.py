@@ -11,7 +11,7 @@ from shuffledp.papers.experiment import Line, find
 from shuffledp.papers.experiments import EXPERIMENTS
 from shuffledp.papers.koskela_clones import FA, FIG7, _verdict_closed, first_closed_form
 from shuffledp.papers.koskela_curves import parted, reaches
-from shuffledp.papers.koskela_krr import FIG4, FIRST_STRONG, ORDERS, STRONG, THM_8
+from shuffledp.papers.koskela_krr import ENDS, FIG4, FIRST_STRONG, ORDERS, STRONG, THM_8
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +42,8 @@ def test_figure_7_has_the_accountant_between_the_truth_and_the_closed_form() -> 
     lines = list(FIG7.compute())
     assert len(lines) == FIG7.count
     for rounds in (1, 2, 4):
-        accountant, truth = (
-            find(lines, f"{FA}, nc = {rounds}", "published"),
-            find(lines, f"any randomizer, nc = {rounds}", "upper"),
-        )
+        accountant = find(lines, f"{FA}, nc = {rounds}", "published")
+        truth = find(lines, f"any randomizer, nc = {rounds}", "upper")
         known = np.isfinite(accountant.y)
         assert known.sum() > 20
         assert np.all(accountant.y[known] >= truth.y[known])
@@ -61,15 +59,10 @@ def test_figure_7_has_the_accountant_between_the_truth_and_the_closed_form() -> 
 )
 def test_a_bound_that_says_less_than_no_shuffler_is_called_out(epsilon0: float, said: str) -> None:
     label = "Feldman et al. 2020, Thm 3.1 as (C.2) and basic composition, nc = 1"
-    ends = [
-        Line("any randomizer, nc = 1", kind, np.array([0.1, 1.0]), np.array([1e-2, 1e-9]))
-        for kind in ("lower", "upper")
-    ]  # type: ignore[arg-type]
-    closed = [
-        Line(label, "outside", np.array([1.20, 1.22]), np.array([1e-5, 1e-7])),
-        Line(f"{FA}, nc = 1", "published", ends[0].x, ends[0].y),
-    ]
-    assert said in _verdict_closed(epsilon0, 1e-5, (1,), "basic", [*ends, *closed])
+    x, y = np.array([0.1, 1.0]), np.array([1e-2, 1e-9])
+    lines = [Line(label, "outside", np.array([1.20, 1.22]), np.array([1e-5, 1e-7]))]
+    lines += [Line(f"{FA}, nc = 1", "published", x, y), *(Line("any randomizer, nc = 1", end, x, y) for end in ENDS)]
+    assert said in _verdict_closed(epsilon0, 1e-5, (1,), "basic", lines)
 
 
 def test_c2_is_feldmans_theorem_without_its_factor() -> None:

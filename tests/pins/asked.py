@@ -50,11 +50,11 @@ MECHANISMS: dict[str, Any] = {
     "any-ldp": dp.AnyLDP,
     "matrix": dp.FromMatrix,
     "levels": OneLevel.of_sizes,
-    "fakes": dp.UserFakes,
-    "dummies": dp.ShufflerDummies,
-    "tree": dp.TreeDummies,
-    "signed": dp.SignedUnits,
-    "split": dp.SplitShares,
+    "fakes": dp.randomizers.UserFakes,
+    "dummies": dp.randomizers.ShufflerDummies,
+    "tree": dp.randomizers.TreeDummies,
+    "signed": dp.randomizers.SignedUnits,
+    "split": dp.randomizers.SplitShares,
 }
 
 
@@ -70,10 +70,10 @@ def mechanism(said: Plain) -> Any:
     """The law that draws one report."""
     own = {name: value for name, value in said.items() if name not in ("name", "of")}
     if said["name"] == "check-in":
-        return dp.CheckIn(mechanism(said["of"]), **own)
+        return dp.randomizers.CheckIn(mechanism(said["of"]), **own)
     if said["name"] in ("one-of", "all-of"):
         parts = [mechanism(each) for each in said["of"]]
-        return dp.OneOf(parts, **own) if said["name"] == "one-of" else dp.AllOf(parts)
+        return dp.randomizers.OneOf(parts, **own) if said["name"] == "one-of" else dp.randomizers.AllOf(parts)
     return MECHANISMS[said["name"]](**{name: tuple(v) if name == "sizes" else v for name, v in own.items()})
 
 
@@ -192,7 +192,7 @@ def told(law: Plain) -> dict[str, Any]:
 def guarantee(said: Plain) -> Guarantee:
     """What is certified of people who report by a mechanism."""
     if "groups" in said:
-        once: Guarantee = dp.shuffle_groups([(mechanism(law), number) for law, number in said["groups"]])
+        once: Guarantee = dp.accounting.shuffle_groups([(mechanism(law), number) for law, number in said["groups"]])
     else:
         more = {name: said[name] for name in ("honest", "view", "adversary") if name in said}
         survey = once = dp.shuffle(mechanism(said["mechanism"]), n=said["people"], **more)

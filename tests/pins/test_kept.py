@@ -14,6 +14,7 @@ import shuffledp as sdp
 from shuffledp.client import read_design
 from shuffledp.ledger import Entry
 from shuffledp.poll import certify
+from shuffledp.randomizers import AllOf, CheckIn, OneOf
 from shuffledp.survey.collection import read_collection
 from shuffledp.survey.opener import open_collection
 from shuffledp.testing import check_randomizer
@@ -47,9 +48,9 @@ def test_an_entry_with_every_wrapper_is_read_added_up_and_written_again() -> Non
     ("law", "lower", "upper"),
     [
         (Hesitant(), 0.0787470715388577, 0.07879497403711326),
-        (sdp.CheckIn(Hesitant(), probability=0.4), 0.047311793610035534, 0.04734048582862903),
-        (sdp.OneOf([Hesitant(), sdp.RR(epsilon0=1.0)]), 0.08252018241396743, 0.08256951017546722),
-        (sdp.AllOf([Hesitant(), sdp.RR(epsilon0=0.5)]), 0.09846819788596806, 0.09854181264766658),
+        (CheckIn(Hesitant(), probability=0.4), 0.047311793610035534, 0.04734048582862903),
+        (OneOf([Hesitant(), sdp.RR(epsilon0=1.0)]), 0.08252018241396743, 0.08256951017546722),
+        (AllOf([Hesitant(), sdp.RR(epsilon0=0.5)]), 0.09846819788596806, 0.09854181264766658),
     ],
     ids=["alone", "check-in", "one of", "all of"],
 )

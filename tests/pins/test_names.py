@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import shuffledp as sdp
+from shuffledp.accounting import Calibration
 from shuffledp.accounting.interop import to_dp_accounting, to_dp_event
 from shuffledp.mechanisms.estimate import likelihood, simplex
 from shuffledp.mechanisms.grids import printed_bound, printed_law
 from shuffledp.questions.mean.statistical_query import StatisticalQuery
+from shuffledp.training import RandomAllocation
 from tests.pins.asked import Tape
 
 COLUMNS = {
@@ -55,7 +57,7 @@ def test_a_guarantee_is_handed_to_another_accountant() -> None:
 
 def test_training_is_handed_over_as_an_event() -> None:
     pytest.importorskip("dp_accounting", reason="the extra interop is not installed")
-    event = to_dp_event(sdp.RandomAllocation(sigma=0.8, steps=100, epochs=3))
+    event = to_dp_event(RandomAllocation(sigma=0.8, steps=100, epochs=3))
     assert (event.count, event.event.steps, event.event.event.noise_multiplier) == (3, 100, 0.8)
 
 
@@ -87,7 +89,7 @@ def test_a_statistical_query() -> None:
 
 def test_a_calibration() -> None:
     plan = sdp.calibrate(sdp.KRR, k=16, n=10_000, epsilon=1.0, delta=1e-6)
-    assert isinstance(plan, sdp.Calibration)
+    assert isinstance(plan, Calibration)
     assert (plan.unknown, plan.value, float(plan), plan.target, plan.delta) == ("epsilon0", 5.5341, 5.5341, 1.0, 1e-6)
     assert plan.epsilon == pytest.approx(0.9999240715852299, rel=1e-12)
     assert repr(plan) == (

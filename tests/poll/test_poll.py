@@ -12,6 +12,7 @@ from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import one_message
+from shuffledp.mechanisms.results import Tally
 from shuffledp.poll import certify, poll_of
 
 PROMISE = {"n": 400, "epsilon": 1.0, "delta": 1e-6}
@@ -105,7 +106,7 @@ def test_an_estimate_shows_its_first_values(poll: Poll) -> None:
     assert "\n" not in said
     assert said.endswith(">")
     assert "not for release" not in said
-    seeded = poll.analyse_counts([100, 600, 100, 100, 100], secure=False)
+    seeded = poll.analyse_counts(Tally.handed_on(poll.randomizer, [100, 600, 100, 100, 100], secure=False))
     assert repr(seeded).endswith(", not for release>")
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp import InvalidInput, Poll, UserFakes
+from shuffledp import FromMatrix, InvalidInput, Poll
+from shuffledp.errors import check_taken
 from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.planning import plan
 from shuffledp.questions.mean.question import MeanQuestion
 from shuffledp.questions.mean.statistical_query import StatisticalQuery
+from shuffledp.randomizers import UserFakes
 from shuffledp.randomizers.law_file import from_law
 
 POLL = Poll("histogram", categories=["yes", "no", "maybe"], n=10, epsilon0=2.0)
@@ -346,7 +348,7 @@ def test_people_that_are_not_one_number_for_each_value(held: object) -> None:
 
 def test_no_estimates_have_a_text() -> None:
     asked = Poll("quantile", **BINS)
-    none = asked.derive(asked.tally(np.zeros(10, dtype=np.int64)))["ranges"]
+    none = asked.derive(asked.randomizer.tally(np.zeros(10, dtype=np.int64)))["ranges"]
     assert "10 reports" in repr(none)
     assert "10 reports" in str(none)
 
@@ -371,3 +373,29 @@ def test_a_refusal_of_many_integers_is_short() -> None:
 def test_a_law_that_its_mechanism_chooses_is_no_mechanism(law: str) -> None:
     asked: dict[str, Any] = {"cuts": range(17), "n": 100, "epsilon": 1.0, "delta": 1e-6}
     refused(lambda: Poll("quantile", mechanism=law, **asked), "krr, fakes, dummies")
+
+
+def test_a_poll_without_people_is_refused_with_an_example() -> None:
+    refused(lambda: Poll("count", value="yes", epsilon0=1.0), r"n must be given, got none\. .* such as n=10_000")
+
+
+def test_a_misspelled_question_is_refused_with_the_right_name() -> None:
+    refused(lambda: Poll("histgram", n=10, epsilon0=1.0), r"got 'histgram'\. Did you mean 'histogram'\?")
+
+
+def test_what_was_asked_for_cannot_be_changed() -> None:
+    poll = Poll("histogram", categories=3, n=10, randomizer=FromMatrix(np.eye(3) * 0.7 + 0.1))
+    for change in (lambda: poll.given.update(n=3), lambda: poll.given.__setitem__("n", 3)):  # type: ignore[attr-defined]
+        with pytest.raises((AttributeError, TypeError)):
+            change()
+    assert dict(poll.given)["n"] == 10
+    for name in ("table", "weights", "variances"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(poll.randomizer, name)[0] = 0.0
+
+
+def test_a_question_that_reads_in_ways_of_its_own_is_handed_all_of_them() -> None:
+    class Foreign:
+        def estimate(self, mechanism: object, tally: object, **reading: object) -> None: ...
+
+    check_taken(Foreign().estimate, {"rounding": "none"}, "the reading of a foreign question")

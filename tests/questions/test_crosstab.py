@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp import KRR, OUE, InvalidInput, Poll, UserFakes
+from shuffledp import KRR, OUE, InvalidInput, Poll
 from shuffledp._types import Floats
 from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.design import Design
 from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.mechanisms.shares import ShareTest
 from shuffledp.questions.crosstab.question import CrosstabQuestion
-from shuffledp.randomizers.randomizer import Opened
+from shuffledp.randomizers import UserFakes
 from shuffledp.workload import Margins
-from tests.mechanisms.simulation import counts_of, rows_of
+from tests.mechanisms.simulation import counts_of, pooled, rows_of
 
 REGIONS, SMOKER = ["north", "south", "west"], ["yes", "no"]
 TWO = {"columns": ["region", "smoker"], "categories": [REGIONS, SMOKER]}
@@ -200,7 +200,7 @@ def test_under_fakes_from_users_sums_and_their_variances_are_exact_too() -> None
         likely = math.prod(1.0 - chance if fake is None else chance / 4 for fake in fakes)
         sent = [*held, *(fake for fake in fakes if fake is not None)]
         votes = np.bincount(sent, minlength=4)
-        found = hiding.estimate(Opened(len(held), votes[:0], votes), workload)
+        found = hiding.estimate(pooled(len(held), votes), workload)
         mean, square = mean + likely * found.values, square + likely * (found.values - truth) ** 2
     np.testing.assert_allclose(mean, truth, atol=1e-9)
     np.testing.assert_allclose(np.sqrt(square), hiding.predicted(workload, np.bincount(held, minlength=4)), rtol=1e-9)

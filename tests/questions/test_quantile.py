@@ -62,7 +62,7 @@ def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> 
     people = rng.beta(2.0, 4.0, 2000) * 16.0
     under = np.array([(people < cut).sum() for cut in BINS[1:-1]])
     held = np.bincount(Bins(cuts=BINS).places(people, None), minlength=16)
-    tallies = [ages.tally(ages.encode(people, rng=rng).rows) for _ in range(120)]
+    tallies = [ages.randomizer.tally(ages.encode(people, rng=rng).rows) for _ in range(120)]
     estimates = [ages.analyse_counts(each) for each in tallies]
     values = np.array([each.values for each in estimates])
     exact = ages.predicted_stderrs(held)
@@ -128,7 +128,7 @@ def test_few_votes_are_counted_by_their_exact_law() -> None:
     for people, under in ((np.full(500, 0.5), 500), (np.full(500, 15.5), 0)):
         missed = 0
         for _ in range(20):
-            low, high = ages.analyse_counts(ages.tally(ages.encode(people, rng=rng).rows)).interval()
+            low, high = ages.analyse_counts(ages.randomizer.tally(ages.encode(people, rng=rng).rows)).interval()
             missed += np.count_nonzero((low > under) | (under > high))
         assert missed / (20 * 15) < 0.05
 

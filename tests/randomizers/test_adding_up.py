@@ -1,6 +1,4 @@
-"""Which tallies reports can add up to: all that a few reports have, and no others, found by
-sending every combination of them.
-"""
+"""Tallies that reports can add up to, and no others: by every combination of them."""
 
 from __future__ import annotations
 
@@ -13,13 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 import shuffledp as sdp
+from shuffledp.randomizers import CheckIn
 from shuffledp.randomizers.wrappers import VotingCheckIn
 
 REPORTS = 3
 
 
 def check_in(randomizer: Any) -> Any:
-    return VotingCheckIn.of(sdp.CheckIn(randomizer, probability=0.5))
+    return VotingCheckIn.of(CheckIn(randomizer, probability=0.5))
 
 
 LAWS: dict[str, Callable[[], Any]] = {
@@ -31,7 +30,7 @@ LAWS: dict[str, Callable[[], Any]] = {
     "check-in": lambda: check_in(sdp.KRR(k=3, epsilon0=1.0)),
     "check-in of subsets": lambda: check_in(sdp.SubsetSelection(k=4, epsilon0=1.0, size=2)),
     "check-in of bits": lambda: check_in(sdp.OUE(k=2, epsilon0=1.0)),
-    "check-in of a check-in": lambda: check_in(sdp.CheckIn(sdp.KRR(k=3, epsilon0=1.0), probability=0.5)),
+    "check-in of a check-in": lambda: check_in(CheckIn(sdp.KRR(k=3, epsilon0=1.0), probability=0.5)),
 }
 
 

@@ -16,9 +16,7 @@ from tests.randomizers.haystacks import ENDS, check_atoms
 
 
 def exact_stop_loss(randomizer: LocationRandomizer, x: float, t: float) -> mp.mpf:
-    """Integral of (mu_0 - x mu_1 - t c)_+, from the cumulative distribution: each side is positive
-    beyond one point.
-    """
+    """Integral of (mu_0 - x mu_1 - t c)_+ by the distribution: positive beyond one point."""
     if isinstance(randomizer, Gaussian):
         sigma = mp.mpf(randomizer.sigma)
 

@@ -153,9 +153,7 @@ def test_hadamard_uses_every_supporting_column_equally_often(r: Hadamard) -> Non
 
 
 def test_hashes_of_two_inputs_are_as_good_as_independent() -> None:
-    """How often a report votes for its own and for another value, over three million draws, against
-    independent uniform hashes.
-    """
+    """How often a report votes for its own and for another value, over three million draws."""
     r, own, other = LocalHash(k=100, g=5, epsilon0=1.0), 3, 64
     counts = np.zeros(4)
     for batch in range(3):
@@ -169,9 +167,7 @@ def test_hashes_of_two_inputs_are_as_good_as_independent() -> None:
 
 
 def _hash(r: LocalHash, seeds: np.ndarray, x: int) -> np.ndarray:
-    """MurmurHash3's finaliser in Python's own integers would be slow for ten million; NumPy's wrap
-    around alike.
-    """
+    """MurmurHash3's finaliser, in NumPy's integers, which wrap around."""
 
     def finalised(words: np.ndarray) -> np.ndarray:
         for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
@@ -242,9 +238,7 @@ def test_supports_are_the_votes_counted_one_by_one(randomizer: VotingRandomizer)
 
 @pytest.mark.parametrize("randomizer", VOTING, ids=str)
 def test_chunks_do_not_show(randomizer: VotingRandomizer) -> None:
-    """As many reports as values, whatever the length; the reports pass their own check; secure by
-    default.
-    """
+    """As many reports as values; they pass their own check; secure by default."""
     for size in (1, 7, 5000):
         reports = randomizer.randomize(np.arange(size) % randomizer.k)
         assert len(randomizer.check_reports(reports)) == size
@@ -281,7 +275,7 @@ def _all_ones_is_a_report(randomizer: VotingRandomizer) -> bool:
 
 def test_too_little_privacy_for_64_bits_is_lowered_and_too_much_is_refused() -> None:
     assert KRR(k=2, epsilon0=50.0).realised.epsilon0 < 46.0
-    with pytest.raises(InvalidInput, match="every report is noise"):
+    with pytest.raises(InvalidInput, match="epsilon0 must be large enough for 64-bit coins"):
         KRR(k=10**9, epsilon0=1e-12).randomize([0])
     with pytest.raises(InvalidInput, match="g must be at most"):
         LocalHash(k=10, g=2**32 + 1, epsilon0=30.0).randomize([0])

@@ -88,9 +88,7 @@ def test_laplace_on_the_grid_keeps_its_pure_guarantee(epsilon0: float) -> None:
 
 @pytest.mark.parametrize("ideal", IDEALS, ids=str)
 def test_the_grid_costs_next_to_nothing(ideal: Laplace | Gaussian) -> None:
-    """Upper ends on the grid and in the continuum agree to one per cent where both have one theorem,
-    the blanket; and the atoms keep all mass.
-    """
+    """On the grid and off it upper ends agree to 1 % under the blanket; atoms keep all mass."""
     law = ideal.realised
     assert law.gamma == pytest.approx(ideal.gamma, rel=1e-2)
     for end in ("upper", "lower"):
@@ -159,7 +157,7 @@ def test_bad_values_and_reports_are_refused(ideal: Laplace | Gaussian) -> None:
 def test_noise_too_large_for_a_table_is_refused_to_run_and_still_accounted() -> None:
     for ideal in (Laplace(epsilon0=1e-5), Gaussian(sigma=1e6)):
         assert ideal.gamma < 1.0
-        with pytest.raises(InvalidInput, match="add less noise"):
+        with pytest.raises(InvalidInput, match="Add less noise"):
             ideal.randomize([0.5])
 
 

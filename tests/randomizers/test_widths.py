@@ -1,6 +1,4 @@
-"""Narrow integers, wide hashes and tiny epsilon0: what runs at the edges of 8, 16, 32 and 64
-bits.
-"""
+"""Narrow integers, wide hashes, tiny epsilon0: the edges of 8, 16, 32 and 64 bits."""
 
 from __future__ import annotations
 
@@ -122,9 +120,7 @@ def test_the_contrast_is_right_to_the_last_digits_however_small_epsilon0_is(
 
 @pytest.mark.parametrize("epsilon0", [1e-12, 1e-6, 1.0, 10.0])
 def test_estimates_scale_with_the_contrast_of_the_integers(epsilon0: float) -> None:
-    """One vote more changes an estimate by 1 / contrast, and variances follow: no digits are lost
-    between hit and miss.
-    """
+    """One vote more is 1 / contrast, and variances follow: hit - miss keeps its digits."""
     r = LocalHash(k=5, g=3, epsilon0=epsilon0)
     contrast = Fraction(WORD - r.threshold, WORD) * Fraction(2, 3)
     assert r.contrast == float(contrast)

@@ -16,9 +16,7 @@ from shuffledp.sampling import bernoulli, smallest_dtype, uniform
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NegativeSurvey(MixingRandomizer):
-    """A uniformly random value, or with some probability one that is surely not the input: a report
-    votes for all values but the one it names.
-    """
+    """A uniformly random value, or surely not the input: it votes for all but the one it names."""
 
     k: int = field(metadata=checked(check_domain))
     epsilon0: float = field(metadata=checked(check_epsilon0))

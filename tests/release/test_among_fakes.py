@@ -15,9 +15,10 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll, client
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchReporter, added_up
+from shuffledp.engines.batch import BatchReporter
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
+from shuffledp.randomizers import UserFakes
 from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.stages import analyse, release_counts, shuffle
@@ -39,7 +40,7 @@ def table(tmp_path: Path) -> Path:
 
 def lightly() -> tuple[Poll, Design]:
     """A law that needs no calibration, with a promise that it keeps."""
-    law = sdp.UserFakes(k=3, slots=1, chance=0.3, epsilon0=6.0).realised
+    law = UserFakes(k=3, slots=1, chance=0.3, epsilon0=6.0).realised
     poll = Poll("histogram", categories=WAYS, n=2000, randomizer=law, delta=1e-6)
     return poll, Design.of(poll, epsilon=1.0)
 
@@ -118,15 +119,17 @@ def test_parts_that_engines_commit_add_up_to_what_one_shuffler_makes() -> None:
     poll = Poll("histogram", mechanism="dummies", **TERMS, n=2000, keep=0.9)
     phones = BatchReporter.of(poll, column="way")
     parts = [pa.record_batch({"way": VALUES[start : start + 500]}) for start in range(0, 2000, 500)]
-    sums = added_up(row for place, part in enumerate(parts) for row in phones.tally([part], first=place == 0))
-    assert sums.votes[0] == sums.reports == 2000
-    estimate = poll.analyse_counts(sums.votes)
+    sums = phones.added_up(row for place, part in enumerate(parts) for row in phones.tally([part], first=place == 0))
+    assert sums.numbers[0] == sums.people == 2000
+    estimate = poll.analyse_counts(sums)
     assert abs(estimate["bus"] - 1500) < 8.0 * estimate.stderr[0]
     poll = Poll("histogram", mechanism="dummies", **TERMS, n=2000)
     phones = BatchReporter.of(poll, column="way")
-    bare = added_up(row for part in parts for row in phones.tally([part], first=False))
+    bare = phones.added_up(row for part in parts for row in phones.tally([part], first=False))
+    with pytest.raises(InvalidInput, match="got one without the shuffler's part"):
+        poll.analyse_counts(bare)
     with pytest.raises(InvalidInput, match="got too few"):
-        poll.analyse_counts(bare.votes)
+        poll.analyse_counts(bare.numbers)
 
 
 @pytest.mark.parametrize("mechanism", ["fakes", "dummies"])
@@ -149,7 +152,7 @@ def test_counts_without_fakes_are_refused_and_nothing_is_spent(mechanism: str, t
     write_counted(tmp_path / "counted.json", counted(bare))
     with pytest.raises(InvalidInput, match="got too few"):
         analyse(tmp_path / "counted.json", tmp_path / "result")
-    honest = poll.randomizer.mixed(poll.tally(poll.randomizer.randomize(places)))
+    honest = poll.randomizer.mixed(poll.randomizer.tally(poll.randomizer.randomize(places)))
     made = release_counts(counted(honest), design, asked, tmp_path / "result", budget=budget)
     assert made.record.ledger is not None
 

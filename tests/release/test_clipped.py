@@ -146,7 +146,9 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
     rng, n, upper = np.random.default_rng(3), 20_000, 60_000.0
     values = incomes(rng, n)
     poll = Poll("mean", n=n, epsilon0=5.0, k=5, lower=0.0, upper=upper)
-    ends = poll.derive(poll.tally(poll.encode(np.minimum(values, upper), rng=rng).rows))["ends"].simultaneous()
+    ends = poll.derive(poll.randomizer.tally(poll.encode(np.minimum(values, upper), rng=rng).rows))[
+        "ends"
+    ].simultaneous()
     record = Record.from_json(made.facts)
     at_ends = Table.made("ends", "lu", unit="people", level=0.95, value=(0, 0), lower=ends[0], upper=ends[1])
     record = dataclasses.replace(
@@ -189,7 +191,7 @@ def test_intervals_of_a_clipped_mean_and_of_its_ends_cover_as_often_as_they_say(
     for name, values in (("wide", wide), ("half", half)):
         inside = np.minimum(values, upper)
         for _ in range(RUNS):
-            tally = poll.tally(poll.encode(inside, rng=rng).rows)
+            tally = poll.randomizer.tally(poll.encode(inside, rng=rng).rows)
             low, high = poll.analyse_counts(tally).interval()
             covered[name] += bool(low[0] <= inside.mean() <= high[0])
             if name == "wide":
@@ -216,7 +218,7 @@ def test_the_count_at_an_end_covers_as_often_as_it_says() -> None:
     truth = np.array([(values == 0.0).sum(), (values == 4.0).sum()])
     single = both = 0
     for _ in range(RUNS):
-        estimate = poll.derive(poll.tally(poll.encode(values, rng=rng).rows))["ends"]
+        estimate = poll.derive(poll.randomizer.tally(poll.encode(values, rng=rng).rows))["ends"]
         (low, high), (least, most) = estimate.interval(), estimate.simultaneous()
         single += int(((low <= truth) & (truth <= high)).sum())
         both += bool(((least <= truth) & (truth <= most)).all())

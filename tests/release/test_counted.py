@@ -13,7 +13,7 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchReporter, added_up
+from shuffledp.engines.batch import BatchReporter
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Ledger
 from shuffledp.record import Context, read_record
@@ -36,8 +36,7 @@ def counted(design: Design, values: Any, **facts: Any) -> CountedReports:
     """Drawn in two tasks."""
     phones, column = BatchReporter.of(design, column="v"), pa.record_batch({"v": values})
     parts = [row for part in (column.slice(0, 300), column.slice(300)) for row in phones.tally([part])]
-    known: dict[str, Any] = {"batches": (new_batch(),), "secure": True, "missing": 0, "engine": "Spark 4.3"}
-    return added_up(parts).counted(design, **known | facts)
+    return phones.counted(phones.added_up(parts), **{"engine": "Spark 4.3"} | facts)
 
 
 @pytest.fixture(scope="module")

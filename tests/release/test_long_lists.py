@@ -76,7 +76,7 @@ def test_the_same_for_hadamard_response(shown: Any) -> None:
     words = Poll("histogram", categories=VALUES, mechanism="hadamard", n=len(people), epsilon0=5.0)
     good = 0
     for _ in range(10):
-        _, rows = shown(words.analyse_counts(words.tally(words.encode(people, rng=rng).rows)))
+        _, rows = shown(words.analyse_counts(words.randomizer.tally(words.encode(people, rng=rng).rows)))
         good += holds(rows, truth)
     assert good == 10
 

@@ -16,7 +16,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp import Poll
 from shuffledp.design import Design
-from shuffledp.engines.batch import BatchReporter, added_up
+from shuffledp.engines.batch import BatchReporter
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
 from shuffledp.page.facts import quantile_rows, range_rows
@@ -130,8 +130,8 @@ def test_an_engine_counts_what_a_file_would(shape: str) -> None:
     ages = Poll("quantile", cuts=CUTS, n=4, epsilon=2.0, delta=1e-1, levels=SHAPES[shape])
     pa = pytest.importorskip("pyarrow")
     phones = BatchReporter.of(ages, column="age")
-    sums = added_up(phones.tally([pa.record_batch({"age": [1.0, 7.0, None, 39.0, 40.0]})]))
-    assert (sums.reports, sums.missing) == (4, 1)
+    sums = phones.added_up(phones.tally([pa.record_batch({"age": [1.0, 7.0, None, 39.0, 40.0]})]))
+    assert (sums.people, sums.missing) == (4, 1)
     check_counts(phones.counted(sums), "these", Design.of(ages))
 
 

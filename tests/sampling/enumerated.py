@@ -38,9 +38,7 @@ class _Replay(Source):
 def laws(
     run: Callable[[Source], T], words: Mapping[str, list[int]], *, most_words: int
 ) -> tuple[dict[T, Fraction], Fraction]:
-    """The probability of each outcome if words of a kind are uniform on those given, and of the
-    runs that wanted more than ``most_words``.
-    """
+    """Outcomes if words of a kind are uniform on those given, and runs beyond ``most_words``."""
     law: dict[T, Fraction] = defaultdict(Fraction)
     left, open_ = Fraction(0), [((), Fraction(1), 0)]
     while open_:

@@ -11,9 +11,7 @@ from shuffledp.sampling import Source
 
 
 class Scripted(Source):
-    """Answers each request with the next of the given lists, which must have the length and the
-    width asked for.
-    """
+    """Answers each request with the next list, of the length and width asked for."""
 
     secure = False
 

@@ -35,9 +35,7 @@ ALL_16 = list(range(1 << 16))
 @pytest.mark.parametrize("high", [0, 1, 7, 40_000, 65_535])
 @pytest.mark.parametrize("low", [0, 1, 2**47, 2**48 - 1])
 def test_a_coin_is_exact_over_all_words(high: int, low: int) -> None:
-    """All first words once; the one that ties is settled by 48 further bits, just below and just at
-    the threshold's.
-    """
+    """All first words once; the one that ties takes 48 bits, just below and at the threshold."""
     threshold = (high << 48) + low
     for later, wins in ((low - 1, True), (low, False)):
         if later < 0:
@@ -63,9 +61,7 @@ def test_a_coin_looks_at_all_64_bits() -> None:
 
 @pytest.mark.parametrize("k", [3, 5, 100, 255, 254, 129])
 def test_numbers_below_a_small_k_are_exactly_uniform(k: int) -> None:
-    """Feed all 2^16 words: every value is kept equally often, and the rejected words are fewer than
-    k.
-    """
+    """All 2^16 words: every value is kept equally often; fewer than k are rejected."""
     rejected = (1 << 16) % k
     drawn = uniform(Scripted(("u2", ALL_16), ("u2", [ALL_16[-1]] * rejected)), k, 1 << 16)
     counts = np.bincount(drawn, minlength=k)
@@ -76,9 +72,7 @@ def test_numbers_below_a_small_k_are_exactly_uniform(k: int) -> None:
 
 @pytest.mark.parametrize("k", [257, 1000, 65_537, 10**6, (1 << 32) - 5])
 def test_numbers_below_a_large_k_keep_equally_many_words_for_every_value(k: int) -> None:
-    """Around each border between values, of those tried: the words kept for value v number
-    floor(2^32 / k) exactly.
-    """
+    """Around borders between values: floor(2^32 / k) words are kept for each, exactly."""
     each = (1 << 32) // k
     for v in {0, 1, k // 3, k - 2, k - 1}:
         first = -(-(v << 32) // k)  # the least word whose product reaches v 2^32
@@ -236,9 +230,7 @@ def test_a_gaussian_table_is_the_discrete_gaussian_weight_by_weight() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_all_orders_of_few_have_exactly_the_same_probability(n: int) -> None:
-    """Keys of two bits: most tie, and all of those are drawn anew; of four people, where that
-    begins the same again, not followed further.
-    """
+    """Keys of two bits: most tie and are drawn anew; of four people, not followed further."""
     law, left = laws(
         lambda source: tuple(permutation(source, n).tolist()),
         {"u8": [j << 62 for j in range(4)]},
@@ -265,9 +257,7 @@ def test_an_order_holds_everybody_once(n: int) -> None:
 
 
 def test_places_are_uniform_and_neighbours_part() -> None:
-    """100,000 people: where each tenth of them ends up, and how often neighbours stay neighbours (2
-    / n of them, on average).
-    """
+    """100,000 people: where each tenth ends up, and how often neighbors stay neighbors."""
     n = 100_000
     order = permutation(SeededSource(np.random.default_rng(5)), n)
     table = np.histogram2d(order, np.arange(n), bins=10)[0]

@@ -56,9 +56,7 @@ def test_a_key_is_replaced_after_its_share_of_bytes(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_cipher_is_aes_256_in_counter_mode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FIPS 197, appendix C.3: under the key 00 01 ... 1f the block 00 11 22 ... ff becomes 8e a2 b7
-    ca ...; here the block is the counter.
-    """
+    """FIPS 197, C.3: key 00 01 ... 1f, block 00 11 22 ... ff (the counter) -> 8e a2 b7 ca ..."""
     monkeypatch.setattr(source.os, "urandom", lambda size: bytes(range(size)))
     block = Cipher(algorithms.AES(bytes(range(32))), modes.ECB()).encryptor()
     assert block.update(bytes.fromhex("00112233445566778899aabbccddeeff")).hex() == "8ea2b7ca516745bfeafc49904b496089"

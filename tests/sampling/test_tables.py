@@ -1,6 +1,4 @@
-"""Integer tables of counts and of shares of noise, against exact rational probabilities and what they
-add up to.
-"""
+"""Integer tables of counts and of shares of noise, against exact rational probabilities."""
 
 from __future__ import annotations
 
@@ -110,9 +108,7 @@ def power(base: Fraction, exponent: Fraction) -> Fraction:
 
 @pytest.mark.parametrize(("decay", "people"), [(0.9, 1), (0.9, 7), (0.05, 10_000), (2.5, 10**9)])
 def test_a_geometric_share_is_negative_binomial(decay: float, people: int) -> None:
-    """P(j) = (1 - q)^t q^j t (t + 1) ... (t + j - 1) / j! with t = 1 / people, rounded down by at
-    most one unit a step.
-    """
+    """P(j) = (1 - q)^t q^j t (t + 1) ... (t + j - 1) / j!, t = 1 / people, rounded down."""
     ratio = ratio_of(decay)
     q, t = Fraction(ratio, WORD), Fraction(1, people)
     chances = geometric_share(geometric_none(ratio, people), ratio, people, 60)
@@ -155,9 +151,7 @@ def test_what_is_missing_goes_to_nothing_and_is_the_distance() -> None:
 @pytest.mark.parametrize("people", [1, 7, 10**12])
 @pytest.mark.parametrize("decay", [0.003, 0.9, 40.0])
 def test_what_a_share_misses_is_known_without_its_table(decay: float, people: int, reach: int) -> None:
-    """At least that, and little more: the bound on P(j) is nearest for large j, and rounding down takes
-    fewer units.
-    """
+    """At least that, and little more: the bound on P(j) is nearest for large j."""
     ratio = ratio_of(decay)
     none = geometric_none(ratio, people)
     missed = 1 - Fraction(sum(geometric_share(none, ratio, people, reach)), FINE)

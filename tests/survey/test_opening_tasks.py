@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp.engines.batch import Sums
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.results import Tally
 from shuffledp.survey import all_cores, opener
 from shuffledp.survey.envelopes import Envelopes, open_sealed
 from shuffledp.survey.opener import OnAllCores, Opener, Slice, slices_of
@@ -26,8 +26,8 @@ def opener_of(path: Path, collection: Any) -> Opener:
     return Opener(collection.content, KEY, path, open_sealed(path).header)
 
 
-def added(found: list[Sums]) -> tuple[int, list[int]]:
-    return sum(each.reports for each in found), np.sum([each.votes for each in found], axis=0).tolist()
+def added(found: list[Tally]) -> tuple[int, list[int]]:
+    return sum(each.people for each in found), np.sum([each.numbers for each in found], axis=0).tolist()
 
 
 @pytest.mark.parametrize("kind", ["krr", "hadamard", "hash", "subset", "oue", "mean"])
@@ -40,9 +40,9 @@ def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, ki
     path = write_sealed(tmp_path / "sealed.bin", collection, [*Envelopes(collection).seal(reports), *fakes])
     (part,) = slices_of(open_sealed(path)).slices
     sums = opener_of(path, collection)(part)
-    assert sums.reports == 600
-    assert np.array_equal(sums.votes, law.tally(reports))
-    estimate = design.poll.analyse_counts(sums.votes)
+    assert sums.people == 600
+    assert np.array_equal(sums.numbers, law.tally(reports))
+    estimate = design.poll.analyse_counts(sums.numbers)
     truth = [values.mean()] if kind == "mean" else np.bincount(values, minlength=len(estimate.values))
     assert np.all(np.abs(estimate.values - truth) <= 6.0 * estimate.stderr)
 
@@ -54,8 +54,8 @@ def test_only_what_the_law_never_sends_is_dropped(tmp_path: Path) -> None:
     path = write_sealed(tmp_path / "sealed.bin", collection, Envelopes(collection).seal(rows))
     sums = opener_of(path, collection)(slices_of(open_sealed(path)).slices[0])
     kept = np.delete(rows, np.s_[::4], axis=0)
-    assert sums.reports == len(kept) == 15
-    assert np.array_equal(sums.votes, collection.reporter.randomizer.tally(kept))
+    assert sums.people == len(kept) == 15
+    assert np.array_equal(sums.numbers, collection.reporter.randomizer.tally(kept))
 
 
 def test_long_envelopes_make_short_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

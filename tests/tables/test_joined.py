@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shuffledp import InvalidInput, Poll
-from shuffledp.engines.batch import BatchReporter, added_up
+from shuffledp.engines.batch import BatchReporter, ColumnSurvey
 from shuffledp.tables import Cleaning, JoinedPlaces, Places, open_column, read
 from shuffledp.tables.memory import held_table
 
@@ -71,10 +71,10 @@ def test_an_engine_reads_the_same_cells() -> None:
     poll = Poll("crosstab", columns=["r", "s"], categories=[REGIONS, SMOKER], n=4, epsilon=30.0, delta=0.1)
     phones = BatchReporter.of(poll, column=["region", "smoker"])
     batch = pa.record_batch(ROWS)
-    (surveyed,) = phones.survey([batch])
+    (surveyed,) = ColumnSurvey(phones.column, phones._reader())([batch])
     assert surveyed.to_pylist() == [{"values": 4, "missing": 2}]
-    sums = added_up(phones.tally([batch]))
-    assert (sums.reports, sums.missing, int(sums.votes.sum()), len(sums.votes)) == (4, 2, 4, 6)
+    sums = phones.added_up(phones.tally([batch]))
+    assert (sums.people, sums.missing, int(sums.numbers.sum()), len(sums.numbers)) == (4, 2, 4, 6)
     with pytest.raises(InvalidInput, match=r"got 'smokes'\. Did you mean 'smoker'"):
         list(BatchReporter.of(poll, column=["region", "smokes"]).tally([batch]))
     with pytest.raises(InvalidInput, match="a crosstab of 2 columns must be asked of as many, got column 'region'"):

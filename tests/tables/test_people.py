@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shuffledp.choices import Keep
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.histogram.options import histogram
 from shuffledp.sampling import SeededSource
+from shuffledp.schema import Keep
 from shuffledp.tables import Numbers, Places, open_column, read
 from shuffledp.tables.memory import held_table
 from shuffledp.tables.people import Chosen, Persons, SeveralRows, names_people

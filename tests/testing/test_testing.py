@@ -14,8 +14,7 @@ from shuffledp import judge, testing
 from shuffledp.errors import InvalidInput
 from shuffledp.literature import feldman, own_bounds
 from shuffledp.literature.bound import Published
-from shuffledp.randomizers import Randomizer
-from shuffledp.randomizers.matrix import FiniteRandomizer
+from shuffledp.randomizers import FiniteRandomizer, Randomizer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +157,7 @@ def test_a_description_that_may_change_is_refused(declared: dict[str, bool]) -> 
     """What was computed of it once would be answered after it changed."""
 
     @dataclasses.dataclass(**declared)  # type: ignore[call-overload,misc,unused-ignore]
-    class Fickle(sdp.FiniteRandomizer):
+    class Fickle(FiniteRandomizer):
         share: float
 
         def law(self) -> ArrayLike:
@@ -169,7 +168,7 @@ def test_a_description_that_may_change_is_refused(declared: dict[str, bool]) -> 
 
 
 def test_classes_that_are_no_dataclasses_and_heirs_of_frozen_ones_are_taken() -> None:
-    class Plain(sdp.FiniteRandomizer):
+    class Plain(FiniteRandomizer):
         def law(self) -> ArrayLike:
             return [[0.7, 0.3], [0.3, 0.7]]
 

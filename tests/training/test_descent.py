@@ -147,7 +147,7 @@ def test_data_that_does_not_fit_is_refused(training, features, labels):
 @pytest.mark.parametrize("rows", [1, 39, 41, 80])
 def test_a_gradient_of_another_number_of_rows_than_users_is_refused(training, rows):
     steps = training.steps(np.zeros((2000, 3)), np.zeros(2000), gradient=lambda *_batch: np.zeros((rows, 3)), rng=rng())
-    with pytest.raises(InvalidInput, match="one row per user of the batch, 40, got"):
+    with pytest.raises(InvalidInput, match="a row for each of 40 people, got"):
         next(steps)
 
 
@@ -173,9 +173,7 @@ def test_noise_that_needs_no_epsilon_is_accounted_as_zero(noise, delta):
 @pytest.mark.parametrize("target", [{"epsilon": 1.0}, {"noise": 5.0}])
 @pytest.mark.parametrize("order", ["permuted", "given"])
 def test_a_delta_below_the_flaw_of_the_noise_is_refused_with_the_cause(target, order):
-    with pytest.raises(
-        InvalidInput, match=r"delta must be at least 2.4e-23 here.* may differ from a Gaussian by 1e-24"
-    ):
+    with pytest.raises(InvalidInput, match=r"delta must be at least 2.4e-23 here.* rounding"):
         ShuffledSGD(n=100, dimension=3, delta=1e-23, order=order, **target)
     assert ShuffledSGD(n=100, dimension=3, delta=2.5e-23, epsilon=1.0, order=order).privacy.epsilon <= 1.0
 
@@ -217,7 +215,7 @@ def test_steps_check_their_settings_before_the_first_update(training):
     "wrong", [{"noise": 1e-200}, {"noise": 1e200}, {"noise": 1.0, "clip": 1e308}, {"noise": 1.0, "clip": 1e-320}]
 )
 def test_sizes_that_leave_the_range_of_floats_are_refused(wrong):
-    with pytest.raises(InvalidInput, match="must lie between"):
+    with pytest.raises(InvalidInput, match="must lie in"):
         ShuffledSGD(n=100, dimension=2, delta=1e-6, **wrong)
 
 
@@ -345,7 +343,7 @@ def test_batches_as_elements_are_private_for_whole_batches_by_enumeration():
     "wrong, rule",
     [
         ({"noise_from": "trainer"}, 'noise_from must be "user" or.*got .trainer.'),
-        ({"noise_from": "batch", "order": "allocated"}, "noise_from must be .*Leave it out if"),
+        ({"noise_from": "batch", "order": "allocated"}, "noise_from must be .*Leave it out"),
         ({"epochs": 0}, "rounds must|epochs must"),
     ],
 )
@@ -355,5 +353,5 @@ def test_who_adds_the_noise_must_be_clear(wrong, rule):
 
 
 def test_the_flaw_of_every_noisy_step_counts():
-    with pytest.raises(InvalidInput, match="of 400 steps"):
+    with pytest.raises(InvalidInput, match=r"delta must be at least 9\.6e-21 here"):
         allocated(n=400, batch=1, delta=1e-21)

@@ -9,6 +9,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.accounting import analytic_gaussian as gaussian
 from shuffledp.errors import InvalidInput
+from shuffledp.randomizers import AnyDeletionLDP
 from shuffledp.sampling import source_of
 from shuffledp.training import descent
 from shuffledp.training.passes import PermutedPass, calibrated, local_epsilon, permuted, sampled_epsilon, spill
@@ -26,7 +27,7 @@ def test_hay_around_the_center_beats_theorem_3_8_at_its_best_point(noise: float,
     assert answer.epsilon < 0.15 * min(others)
     deletion = []
     for epsilon_d in np.geomspace(0.02, 5.0, 30):
-        report = sdp.AnyDeletionLDP(epsilon0=epsilon_d, delta0=gaussian.delta(sigma=2.0 * noise, epsilon=epsilon_d))
+        report = AnyDeletionLDP(epsilon0=epsilon_d, delta0=gaussian.delta(sigma=2.0 * noise, epsilon=epsilon_d))
         if report.distance(n) < 0.2 * delta:
             deletion.append(sdp.shuffle(report, n=n).epsilon_at_most(delta=delta))
     assert answer.epsilon < 0.3 * min(deletion)
@@ -161,9 +162,7 @@ def test_noise_comes_from_the_source():
 
 
 def test_the_local_epsilon_that_docs_protocols_names_for_both_accounts() -> None:
-    """Less noise for the same promise leaves less if the order becomes known: calibrated here, and
-    at the noise of 1.559 that Theorem 3.8 asks for.
-    """
+    """Less noise for one promise leaves less if the order is known: here, and at Thm 3.8's 1.559."""
     ours = local_epsilon(noise=calibrated(n=20_000, epsilon=0.5, delta=1e-6), delta=1e-6)
     theirs = local_epsilon(noise=1.559, delta=1e-6)
     words = (Path(__file__).resolve().parents[2] / "docs" / "protocols.md").read_text(encoding="utf-8")

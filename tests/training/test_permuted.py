@@ -1,6 +1,4 @@
-"""Permuted Gaussian reports against enumeration: of reports cut into cells, which can only hide more, and of finite
-reports that hold clones for certain.
-"""
+"""Permuted Gaussian reports, cut into cells or finite with clones, against enumeration."""
 
 import itertools
 import math
@@ -11,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-import shuffledp as sdp
 from shuffledp._types import Floats
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.randomizers.randomizer import Atoms
+from shuffledp.training import RandomAllocation
 from shuffledp.training.passes import PermutedPass, _borders, _spread, permuted, spill
 
 Strategy = Callable[[tuple[int, ...], int], Floats]  # the law of a user's report after these reports
@@ -114,9 +112,7 @@ def test_clones_that_are_certain_meet_the_haystack(n: int, gamma: float) -> None
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_others_who_hold_clones_in_part_add_their_spills(n: int) -> None:
-    """The theorem for finite laws, whose outputs change their names as the reports before demand; without the spills
-    it would be wrong.
-    """
+    """The theorem for finite laws whose outputs are renamed; without spills it would be wrong."""
     rng, too_low = np.random.default_rng(n), 0
     for _ in range(12):
         rho, one, other = rng.dirichlet(np.full(3, 2.0), size=3)
@@ -185,6 +181,6 @@ def test_a_spill_is_the_mass_that_a_report_lacks() -> None:
 @pytest.mark.parametrize(("noise", "n"), [(2.0, 20_000), (0.643, 20_000), (0.5, 10**6), (1.0, 1000)])
 def test_it_is_above_a_dataset_that_random_allocation_accounts_for(noise: float, n: int) -> None:
     """All others hold one end of the ball, the target one end or the other: one step of n has another mean."""
-    dataset = sdp.RandomAllocation(sigma=noise, steps=n)
+    dataset = RandomAllocation(sigma=noise, steps=n)
     answer = permuted(noise=noise, n=n, delta=1e-6)
     assert dataset.epsilon_at_least(delta=1e-6) < answer.epsilon < 40.0 * dataset.epsilon_at_most(delta=1e-6)

@@ -16,6 +16,7 @@ from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.judge.effort import Effort
 from shuffledp.judge.reports import counted
+from shuffledp.mechanisms.results import Tally
 from shuffledp.page import html
 from shuffledp.record import HASHED, Context, Record
 from shuffledp.release.pipeline import estimate_of, record_of
@@ -159,7 +160,7 @@ def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
     """The facts of a release; without ``values``, everybody holds the first category."""
     design, values = Design.of(protocol), np.zeros(protocol.n, dtype=np.intp) if values is None else values
     rng = np.random.default_rng(7)
-    tally = protocol.randomizer.mixed(protocol.tally(Reporter.of(design).encode(values, rng=rng)), rng=rng)
+    tally = Tally.of(protocol.randomizer, Reporter.of(design).encode(values, rng=rng)).mixed(rng=rng)
     by = "region" if design.question.type == "crosstab" else None
     asked = Context(question=design.question.type, source="people.csv", column="x", by=by)
     made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)

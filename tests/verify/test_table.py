@@ -15,6 +15,7 @@ import pytest
 
 from shuffledp import Poll
 from shuffledp.design import Design
+from shuffledp.mechanisms.results import Tally
 from shuffledp.page import release_svg
 from shuffledp.record import Context, Record, Table
 from shuffledp.release.files import write_csv
@@ -39,7 +40,7 @@ def large() -> tuple[str, str]:
     design = Design.of(protocol)
     size = design.mechanism.parameters["size"]
     votes = _with_sum(votes, 60 * size, rng)
-    tally = np.append([60], votes)
+    tally = Tally.handed_on(protocol.randomizer, np.append([60], votes))
     estimate = estimate_of(design, tally)
     asked = Context(question=design.question.type, source="s", column="c")
     made = record_of(design, tally, estimate, asked=asked, missing=0)

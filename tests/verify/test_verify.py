@@ -16,6 +16,7 @@ from shuffledp import Poll
 from shuffledp.cli import main
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.reports import counted
+from shuffledp.randomizers import ShufflerDummies
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import NAMES, as_page, facts, made_by, rehashed
@@ -275,7 +276,7 @@ def test_numbers_that_describe_no_dummies_are_refused(change: dict[str, object])
 @pytest.mark.parametrize(("center", "left", "right"), [(2000, 0.99, 0.98), (5, 0.0, 0.0), (0, 0.0, 0.6), (3, 0.9, 0.5)])
 def test_tables_of_dummies_are_found_again_however_many_they_are(center: int, left: float, right: float) -> None:
     """A sum of exact powers took a minute for some thousands."""
-    law = law_of(sdp.ShufflerDummies(k=4, center=center, left=left, right=right))
+    law = law_of(ShufflerDummies(k=4, center=center, left=left, right=right))
     assert counted(law).least_integers == counted(law).integers
     assert counted({**law, "center": center + 10**6}).least_integers != counted(law).integers
 

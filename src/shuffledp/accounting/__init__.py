@@ -21,3 +21,20 @@ calibration        the one unknown of a plan
 interop            a guarantee for dp-accounting, and random allocation as one of its events
 analytic_gaussian  how much noise an answer needs
 """
+
+from shuffledp._lazy import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shuffledp.accounting.calibration import Calibration as Calibration
+    from shuffledp.accounting.groups import shuffle_groups as shuffle_groups
+    from shuffledp.accounting.threshold import SampleAndThreshold as SampleAndThreshold
+
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "accounting.calibration": "Calibration",
+        "accounting.groups": "shuffle_groups",
+        "accounting.threshold": "SampleAndThreshold",
+    },
+)

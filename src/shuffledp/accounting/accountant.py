@@ -30,16 +30,13 @@ class Accountant:
         return added(self._parts)
 
     def add(self, mechanism: Guarantee, *, rounds: int = 1) -> Accountant:
-        """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays as it
-        is.
-        """
+        """A new accountant with ``rounds`` more rounds of ``mechanism``; this one stays."""
         rounds = check_rounds(rounds)
         if getattr(mechanism, "parts", ()):
             more = tuple((part, check_rounds(times * rounds)) for part, times in mechanism.parts)
             return Accountant(_merged((*self._parts, *more)))
         raise InvalidInput(
-            f"mechanism must come from shuffle(...), compose(...) or RandomAllocation(...), got {mechanism!r}. Wrap "
-            f"the randomizer: shuffle(randomizer, n=...)."
+            f"mechanism must come from shuffle(...) or RandomAllocation(...), got {mechanism!r}. Wrap it: shuffle(...)."
         )
 
     @property
@@ -53,11 +50,9 @@ class Accountant:
         return first if first.ceiling == 0.0 or (rounds == 1 and not more) else Rounds(_leaking(self._parts))
 
     def delta(self, *, epsilon: float) -> Bound:
-        """See ``Guarantee.delta``."""
         return self.total.delta(epsilon=epsilon)
 
     def epsilon(self, *, delta: float) -> Bound:
-        """See ``Guarantee.epsilon``."""
         return self.total.epsilon(delta=delta)
 
 

@@ -1,5 +1,4 @@
-"""The analytic Gaussian mechanism (Balle and Wang 2018): how much noise a central answer needs, and
-what a given noise hides.
+"""The analytic Gaussian mechanism (Balle and Wang 2018): what noise hides, and how much it takes.
 
 A vector changes by at most ``sensitivity`` in the Euclidean norm when one user's data changes; N(0,
 sigma^2) is added to every coordinate. With s = sigma / sensitivity the mechanism is (epsilon,
@@ -29,8 +28,7 @@ def delta(*, sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
 
 
 def sigma(*, epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """The least noise that is (epsilon, delta)-DP: its exact delta is at most ``delta``, and within
-    1e-12 of it.
+    """The least noise that is (epsilon, delta)-DP: its exact delta is within 1e-12 of ``delta``.
 
     Balle and Wang 2018, Algorithm 1, by bisection on sigma itself.
 
@@ -77,5 +75,5 @@ def _ratio(sigma: float, sensitivity: float) -> float:
 
 def _check_sensitivity(value: float) -> float:
     return check_positive(
-        "sensitivity", value, remedy="It is the most that one user's data can move the answer, in the Euclidean norm."
+        "sensitivity", value, remedy="It is the most that one person's data can move the answer, in the Euclidean norm."
     )

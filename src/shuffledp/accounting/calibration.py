@@ -1,6 +1,4 @@
-"""The one unknown of a plan: the largest epsilon0, the smallest n, or the most rounds that meet
-(epsilon, delta).
-"""
+"""The unknown of a plan: largest epsilon0, smallest n or most rounds for a target."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ STALLED = 3  # steps that do not halve what is left, before it is halved
 
 @dataclass(frozen=True, repr=False)
 class Calibration:
-    """The answer to ``calibrate``: ``value`` of the ``unknown``, the plan that uses it, and the
-    target that it meets.
-    """
+    """The answer to ``calibrate``: ``value`` of the ``unknown``, its plan, and the target."""
 
     unknown: str
     value: float
@@ -53,9 +49,7 @@ class Calibration:
 
     @cached_property
     def epsilon(self) -> float:
-        """The epsilon that the plan gives at ``delta``, at most the target; computed when it is
-        asked for.
-        """
+        """The epsilon that the plan gives at ``delta``, at most the target."""
         return min(self.guarantee.epsilon_at_most(delta=self.delta), self.target)
 
     def __repr__(self) -> str:
@@ -102,15 +96,13 @@ def calibrate(
     """
     target, delta = check_epsilon(epsilon), check_promised(delta)
     if target == 0.0:
-        raise InvalidInput(
-            "epsilon must be positive to calibrate for, got 0.0. No useful report has epsilon = 0; allow a little."
-        )
+        raise InvalidInput("epsilon must be positive to calibrate for, got 0.0. Allow a little loss.")
 
     honest_share = check_probability(
         "honest_share",
         honest_share,
         one=True,
-        remedy="It is the share of the users who follow the protocol; 1 means all.",
+        remedy="It is the share of the people who follow the protocol; 1 means all.",
     )
 
     def plan(randomizer: Randomizer, users: int, times: int) -> Guarantee:
@@ -125,8 +117,7 @@ def calibrate(
     if len(open_ones) != 1:
         found = " and ".join(open_ones) if open_ones else "none"
         raise InvalidInput(
-            f"exactly one of epsilon0, n and rounds must be left open, got {found}. Pass a family, or leave out n, or "
-            f"say rounds=None."
+            f"exactly one of epsilon0, n and rounds must be left open, got {found}. For rounds, say rounds=None."
         )
     if rounds is not None:
         rounds = check_rounds(rounds)
@@ -135,8 +126,7 @@ def calibrate(
     if isinstance(family, Randomizer):
         if parameters:
             raise InvalidInput(
-                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Set it in the "
-                f"randomizer itself."
+                f"{', '.join(parameters)} must not be given with a randomizer, got {parameters!r}. Build it with these."
             )
         if rounds is None:
             assert n is not None
@@ -154,8 +144,7 @@ def calibrate(
             return plan(family(**parameters, **{name: value}), n, rounds)
         except TypeError as error:
             raise InvalidInput(
-                f"the family must accept {name} and {', '.join(parameters) or 'nothing else'}, got {error}. Pass its "
-                f"other parameters."
+                f"the family must accept {name} and {', '.join(parameters) or 'no more'}, got {error}. Pass the others."
             ) from None
 
     def sizes(value: float) -> tuple[int, ...]:
@@ -231,8 +220,7 @@ ROUNDS = Scale(
 
 @dataclass
 class Search:
-    """The last candidate that meets the target, going from the safe end of a scale to the risky
-    one.
+    """The last candidate that meets the target, from the safe end of a scale to the risky one.
 
     Every candidate is judged by the upper end of delta alone, to more digits than the answer has;
     the last one again at full accuracy. What it misses the target by is read as a Gaussian
@@ -252,9 +240,7 @@ class Search:
     misses: list[tuple[float, float]] = field(default_factory=list)  # place on the scale, and the excess there
 
     def answer(self, start: float) -> Calibration:
-        """Search from ``start``; again from where the family chooses another size, if more is
-        allowed there.
-        """
+        """Search from ``start``; again where the family chooses another size and allows more."""
         self._search(self.scale.candidate(self.scale.loss(start), risky=False))
         for value in self._switches():
             best, self.bad = self.good, None
@@ -266,8 +252,7 @@ class Search:
         assert self.found is not None
         if not self.found.delta_at_most(epsilon=self.epsilon) <= self.delta:
             raise CertificateError(
-                f"calibration of {self.scale.name} failed its own check at {self.good}. This is a bug in shuffledp; "
-                f"please report the call."
+                f"calibration of {self.scale.name} failed its own check at {self.good}. Please report this bug."
             )
         return Calibration(
             self.scale.name, int(self.good) if self.scale.whole else self.good, self.found, self.epsilon, self.delta
@@ -295,9 +280,7 @@ class Search:
                 widths.clear()
 
     def _close_enough(self) -> bool:
-        """Whether the last candidate was good, and the next one is not: of a real unknown, the line
-        through the last two says so.
-        """
+        """Whether the last candidate was good and the next is not, by the line of the last two."""
         root = self._root() if len(self.misses) > 1 else None
         if self.good is None or root is None or self.scale.whole or self.misses[-1][0] != self.scale.loss(self.good):
             return False
@@ -305,26 +288,25 @@ class Search:
         return abs(place - before) < NEARBY and root[0] - place < self.scale.resolution(self.good)
 
     def _switches(self) -> Iterator[float]:
-        """The next candidates at which the family chooses other sizes, such as that of a subset: it
-        may leak less there than just before.
-        """
+        """Where the family next chooses other sizes: it may leak less there than before."""
         if self.sizes is None or self.good is None:
             return
+
+        def nearest(low: float, high: float) -> float:
+            return self.scale.candidate(self.scale.loss(mean(low, high)), risky=False)
+
         low, far = self.good, min(AHEAD * self.good, self.scale.risky)
         for _ in range(SWITCHES):
             before, high = self.sizes(low), far
             if self.scale.risky < self.scale.safe or self.sizes(high) == before:
                 return
-            _, low = halve(self._same_sizes(before), low, high, middle=self._candidate, close=self.scale.closed)
+            _, low = halve(self._same_sizes(before), low, high, middle=nearest, close=self.scale.closed)
             yield low
 
     def _same_sizes(self, before: tuple[int, ...]) -> Callable[[float], bool]:
         assert self.sizes is not None
         sizes = self.sizes
         return lambda value: sizes(value) == before
-
-    def _candidate(self, low: float, high: float) -> float:
-        return self.scale.candidate(self.scale.loss(mean(low, high)), risky=False)
 
     def _judge(self, value: float) -> None:
         self.judged += 1
@@ -336,16 +318,11 @@ class Search:
             self.bad = value
         if 0.0 < delta < 1.0:
             self.misses.append(
-                (
-                    self.scale.loss(value),
-                    math.log(deviation(self.epsilon, delta) / deviation(self.epsilon, self.delta)),
-                )
+                (self.scale.loss(value), math.log(deviation(self.epsilon, delta) / deviation(self.epsilon, self.delta)))
             )
 
     def _root(self) -> tuple[float, float] | None:
-        """Where a line through the last two excesses, or one of slope 1 through the only one,
-        crosses zero; and how steep it is.
-        """
+        """Where the line through the last two excesses (or of slope 1) is 0; and its slope."""
         if not self.misses:
             return None
         (place, excess), before = self.misses[-1], self.misses[-2:-1]
@@ -417,9 +394,7 @@ def _loss(randomizer: Randomizer) -> float:
 
 
 def deviation(epsilon: float, delta: float) -> float:
-    """The mu of the Gaussian mechanism that is just (epsilon, delta)-DP: a first guess, and what
-    excesses are measured in.
-    """
+    """The mu of the Gaussian mechanism at (epsilon, delta): a guess, and a unit."""
 
     def fits(log_mu: float) -> bool:
         return gaussian_delta_roughly(math.exp(log_mu), epsilon) <= delta

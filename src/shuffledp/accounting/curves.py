@@ -25,9 +25,7 @@ PROBED = 16  # points at which curves compete for a long list of them
 
 
 class _Origin:
-    """What a bound answers: no field, so that a bound is pickled, copied, compared and
-    written as it always was.
-    """
+    """What a bound answers: no field, so that equality, copies and pickles ignore it."""
 
     __slots__ = ("_goal",)
 
@@ -85,8 +83,7 @@ class Bound(_Origin):
         """
         if self.goal is None:
             raise InvalidInput(
-                f"a bound must know what it answers to be proven, got {self!r} alone. Ask again, "
-                "survey.epsilon(delta=1e-6).proven(): a bound that was stored, or built by hand, has none."
+                f"a bound must know what it answers to be proven, got {self!r} alone. Ask the guarantee once more."
             )
         return self.goal.proven(self)
 
@@ -138,9 +135,7 @@ def _shown(value: float, *, up: bool) -> str:
 
 
 class Band(NamedTuple):
-    """A certified curve: at every point of ``at`` the true value lies between ``lower`` and
-    ``upper``.
-    """
+    """A certified curve: at each point of ``at`` it lies between ``lower`` and ``upper``."""
 
     at: Floats
     lower: Floats
@@ -160,9 +155,7 @@ class Envelope:
         return self.ends(epsilons, gap)[self.end == "upper"]
 
     def ends(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both numerical ends of the largest curve; where many curves compete, only those that can
-        win are computed closely.
-        """
+        """Both ends of the largest curve; only those that can win are computed closely."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         values = np.zeros((2, epsilons.size))
         live = np.flatnonzero(epsilons < self.ceiling)
@@ -230,9 +223,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Smallest:
-    """The smallest of several envelopes, each an upper end of the same curve; 0 from ``ceiling``
-    on.
-    """
+    """The smallest of several upper ends of one curve; 0 from ``ceiling`` on."""
 
     envelopes: Sequence[Envelope]
     ceiling: float = math.inf
@@ -242,9 +233,7 @@ class Smallest:
         return self.ends(epsilons, gap)[1]
 
     def ends(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both numerical ends of the smallest envelope; where several compete, each is computed
-        closely only where it can win.
-        """
+        """Both ends of the smallest envelope; each is computed closely where it can win."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         if not self.envelopes:
             return np.zeros_like(epsilons), np.zeros_like(epsilons)
@@ -312,8 +301,7 @@ def minorant(x: Floats, lower: Floats, upper: Floats) -> Floats:
 
 
 def convex(epsilons: Floats, values: Floats) -> Floats:
-    """The lower convex hull, in x = e^epsilon, of values at ascending epsilons; also made
-    non-increasing.
+    """The lower convex hull, in x = e^epsilon, of values at ascending epsilons; it never rises.
 
     A convex curve below upper values at the points is below their hull, and a hull is below its
     values: it keeps both ends valid.

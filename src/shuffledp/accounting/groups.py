@@ -1,6 +1,4 @@
-"""``shuffle_groups(...)``: k-ary randomized response with a parameter of its own for every group of
-users.
-"""
+"""``shuffle_groups(...)``: k-ary randomized response with one epsilon0 per group of people."""
 
 from __future__ import annotations
 
@@ -10,12 +8,12 @@ from functools import cached_property
 
 from shuffledp._types import End, Floats
 from shuffledp.accounting.curves import Bound
-from shuffledp.accounting.guarantee import Explanation, Row
+from shuffledp.accounting.guarantee import Row
 from shuffledp.accounting.haystack import MixedBlanket, MixedDataset, Needle
 from shuffledp.accounting.inversion import crossing
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.accounting.rounds import Round
-from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_delta
+from shuffledp.errors import MOST_USERS, InvalidInput, check_count
 from shuffledp.randomizers import KRR
 from shuffledp.wording import statement
 
@@ -26,9 +24,7 @@ SHARES = (0.0, 0.5, 1.0)  # of every group that hold x0, where there are two val
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShuffledGroups(Round):
-    """One round in which every group of users has an epsilon0 of its own. Build it with
-    ``shuffle_groups``.
-    """
+    """One round in which every group has its own epsilon0, built with ``shuffle_groups``."""
 
     groups: tuple[tuple[KRR, int], ...]
     target: int | None = None
@@ -62,21 +58,14 @@ class ShuffledGroups(Round):
     def of(self, group: int) -> ShuffledGroups:
         """The same round, and the privacy of a user of one group, counted from 0."""
         remedy = "Groups are counted from 0, in the order they were given."
-        group = check_count("group", group, least=0, remedy=remedy)
-        if group >= len(self.groups):
-            raise InvalidInput(f"group must be less than {len(self.groups)}, got {group}. {remedy}")
-        return replace(self, target=group)
+        return replace(self, target=check_count("group", group, least=0, most=len(self.groups) - 1, remedy=remedy))
 
     def epsilon(self, *, delta: float, group: int | None = None) -> Bound:
-        """The smallest epsilon for which every user, or every user of a ``group``, has
-        (epsilon, delta)-DP.
-        """
+        """The least epsilon of (epsilon, delta)-DP for everybody, or for one ``group``."""
         return super().epsilon(delta=delta) if group is None else self._targets[self._index(group)].epsilon(delta=delta)
 
     def delta(self, *, epsilon: float, group: int | None = None) -> Bound:
-        """The smallest delta for which every user, or every user of a ``group``, has
-        (epsilon, delta)-DP.
-        """
+        """The least delta of (epsilon, delta)-DP for everybody, or for one ``group``."""
         if group is None:
             return super().delta(epsilon=epsilon)
         return self._targets[self._index(group)].delta(epsilon=epsilon)
@@ -121,15 +110,13 @@ class ShuffledGroups(Round):
 
         return crossing(gains, delta, self.ceiling, end="lower")
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         rows = []
         for place, (each, (krr, number)) in enumerate(zip(self._targets, self.groups, strict=True)):
             own = each.epsilon(delta=delta)
             who = f"group {place}: {_crowd(krr, number)}"
             rows += [Row("upper", own.upper, who), Row("lower", own.lower, who)]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+        return rows, ()
 
 
 def _crowd(krr: KRR, number: int) -> str:
@@ -161,26 +148,22 @@ def shuffle_groups(groups: Iterable[tuple[KRR, int]]) -> ShuffledGroups:
         pairs = [(randomizer, number) for randomizer, number in groups]
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"groups must be pairs of a randomizer and a number of users, got {groups!r}. Write "
-            f"[(KRR(k=16, epsilon0=1.0), 5_000), (KRR(k=16, epsilon0=4.0), 5_000)]."
+            f"groups must be pairs of a randomizer and a number of people, got {groups!r}. Write [(KRR(...), 5_000)]."
         ) from None
     if not 1 <= len(pairs) <= MOST_GROUPS:
         raise InvalidInput(
-            f"groups must be 1 to {MOST_GROUPS}, got {len(pairs)}. Let users whose epsilon0 is nearly the same use the "
-            f"same one."
+            f"groups must be 1 to {MOST_GROUPS}, got {len(pairs)}. Merge those of nearly the same epsilon0."
         )
     for randomizer, _ in pairs:
         if not isinstance(randomizer, KRR):
             raise InvalidInput(
-                f"every group must use k-ary randomized response, got {randomizer!r}. Only its noise is known to hide "
-                f"the users of other groups; use KRR, or account each group by itself: shuffle(randomizer, n=...)."
+                f"every group must use k-ary randomized response, got {randomizer!r}. Account others apart."
             )
     first = pairs[0][0]
     for randomizer, _ in pairs:
         if randomizer.k != first.k:
             raise InvalidInput(
-                f"all groups must have the same k, got {first.k} and {randomizer.k}. Noise over other values does not "
-                f"hide a user; give all groups the same values, or account each group by itself."
+                f"all groups must have the same k, got {first.k} and {randomizer.k}. Account each group by itself."
             )
     counted = tuple(
         (krr, check_count("the users of a group", number, least=1, remedy="Leave out groups without users."))
@@ -188,7 +171,5 @@ def shuffle_groups(groups: Iterable[tuple[KRR, int]]) -> ShuffledGroups:
     )
     total = sum(number for _, number in counted)
     if total > MOST_USERS:
-        raise InvalidInput(
-            f"the users of all groups must be at most {MOST_USERS:g}, got {total:g}. Beyond, rounding would decide."
-        )
+        raise InvalidInput(f"all groups must have at most {MOST_USERS:g} people, got {total:g}. Count fewer.")
     return ShuffledGroups(counted)

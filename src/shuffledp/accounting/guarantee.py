@@ -57,9 +57,7 @@ ALL = "shuffledp compare ... --patience inf"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One bound on epsilon: which end it bounds, where it comes from, and whether it also holds
-    where the assumptions about the law do not.
-    """
+    """A bound on epsilon: which end, from where, and whether it holds without reserve."""
 
     side: str
     epsilon: float
@@ -113,9 +111,7 @@ CURVE_POINTS = 65  # of a trade-off curve, closer to 0, where most of it comes f
 
 
 class Guarantee(ABC):
-    """What is certified about a mechanism: every answer is an interval that contains the true
-    value.
-    """
+    """What is certified about a mechanism: every answer is an interval with the true value."""
 
     method: str
     assumptions: tuple[str, ...]
@@ -133,23 +129,26 @@ class Guarantee(ABC):
 
     @abstractmethod
     def compose(self, rounds: int) -> Guarantee:
-        """The same mechanism run ``rounds`` times over the same users, with fresh randomness every
-        time.
-        """
+        """The same mechanism run ``rounds`` times over the same people, with fresh randomness."""
 
     @abstractmethod
     def pessimistic_loss(self, *, spacing: float) -> LossDistribution:
-        """A privacy loss distribution on the grid of multiples of ``spacing`` that dominates the
-        mechanism, in both orders.
-        """
+        """A loss distribution on multiples of ``spacing`` that dominates, in both orders."""
 
     @abstractmethod
     def rdp(self, *, order: float) -> Bound:
         """The Renyi divergence of ``order`` > 1, the larger of both directions."""
 
-    @abstractmethod
     def explain(self, *, delta: float) -> Explanation:
         """Which theorem, its assumptions, and every other bound beside it."""
+        delta = check_delta(delta)
+        bound = self.epsilon(delta=delta)
+        rows, skipped = self._rows(delta, bound)
+        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)), skipped)
+
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        """The bounds that ``explain`` lists, and the names of those that take too long."""
+        return [Row("upper", bound.upper, bound.method), Row("lower", bound.lower, "explicit laws")], ()
 
     @abstractmethod
     def describe(self) -> str:
@@ -165,8 +164,7 @@ class Guarantee(ABC):
         return self._bound(*ends, self._method_at(epsilon), Goal(self, "delta", epsilon))
 
     def delta_at_most(self, *, epsilon: float, gap: float = DEFAULT_GAP) -> float:
-        """The upper end of ``delta(epsilon=...)`` alone, for those who need nothing else: half the
-        work.
+        """The upper end of ``delta(epsilon=...)`` alone: half the work.
 
         With a wider ``gap`` it is larger by about that share, still valid, and sooner computed.
         """
@@ -210,9 +208,7 @@ class Guarantee(ABC):
         return self._bound(lower, upper, self._method_at(upper), Goal(self, "epsilon", delta))
 
     def epsilon_at_most(self, *, delta: float) -> float:
-        """The upper end of ``epsilon(delta=...)`` alone, for those who need nothing else: half the
-        work.
-        """
+        """The upper end of ``epsilon(delta=...)`` alone: half the work."""
         return self._solved("upper", check_delta(delta))
 
     def epsilon_at_least(self, *, delta: float) -> float:
@@ -233,9 +229,7 @@ class Guarantee(ABC):
         return crossing(exact, delta, self.ceiling, end=end)
 
     def profile(self, epsilons: ArrayLike, *, gap: float = SOLVE_GAP) -> Band:
-        """delta at many epsilons at once; each end is decreasing and convex in e^epsilon. For
-        ``gap`` see ``delta_at_most``.
-        """
+        """delta at many epsilons at once, decreasing and convex in e^epsilon at each end."""
         at = _epsilons(epsilons)
         points, back = np.unique(at, return_inverse=True)
         lower, upper = (
@@ -275,10 +269,12 @@ class Guarantee(ABC):
         """delta against epsilon, with and without a shuffler, as a matplotlib figure; with a
         ``path`` it is also written there. See ``shuffledp.figures.draw_curve``.
         """
-        from shuffledp.figures.curve import draw_curve, save_curve  # loaded when called
+        from shuffledp.figures.curve import draw_curve, save  # loaded when called
 
         figure = draw_curve(self, epsilons=epsilons, delta=delta, title=title)
-        return figure if path is None else save_curve(figure, path)
+        if path is not None:
+            save(figure, path)
+        return figure
 
     def _method_at(self, epsilon: float) -> str:
         """The theorem behind the upper end at epsilon, where there are several."""
@@ -287,8 +283,7 @@ class Guarantee(ABC):
     def _bound(self, lower: float, upper: float, method: str | None = None, goal: Goal | None = None) -> Bound:
         if not lower <= upper * (1.0 + SLACK) + 1e-300:
             raise CertificateError(
-                f"the certified ends contradict each other: lower {lower!r}, upper {upper!r}. This is a bug in "
-                f"shuffledp; please report the call."
+                f"the ends contradict each other: lower {lower!r}, upper {upper!r}. Please report this bug."
             )
         bound = Bound(min(lower, upper), upper, method or self.method, self.assumptions)
         return bound.answering(goal)
@@ -310,8 +305,7 @@ class Goal:
         if epsilon is not None and delta is None:
             return cls(guarantee, "delta", check_epsilon(epsilon))
         raise InvalidInput(
-            f"exactly one of delta and epsilon must be given, got {'both' if delta is not None else 'neither'}. With "
-            f"delta, such as 1e-6, the answer is epsilon; with epsilon, such as 0.5, it is delta."
+            f"exactly one of delta and epsilon must be given, got {'neither' if delta is None else 'both'}. Pass one."
         )
 
     @property
@@ -363,8 +357,5 @@ def check_order(value: object) -> float:
     """Return ``value`` as a Renyi order above 1."""
     order = check_finite("order", value, remedy="Renyi orders are above 1; 2 to 64 is usual.")
     if not 1.0 < order <= LARGEST_ORDER:
-        raise InvalidInput(
-            f"order must exceed 1 and be at most {LARGEST_ORDER:g}, got {order!r}. 2 to 64 is usual; epsilon0 is the "
-            f"divergence of order infinity."
-        )
+        raise InvalidInput(f"order must exceed 1 and be at most {LARGEST_ORDER:g}, got {order!r}. 2 to 64 is usual.")
     return order

@@ -18,8 +18,7 @@ from shuffledp.training.step_pairs import GaussianStep
 
 
 def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: float = 1e-4) -> Any:
-    """The pessimistic privacy loss distribution of ``guarantee`` as dp-accounting's
-    ``PrivacyLossDistribution``.
+    """The pessimistic loss distribution of ``guarantee`` as dp-accounting's own type.
 
     Hand over distributions, never events: dp-accounting 0.6 ignores the ``count`` of its
     randomized-response event. The grid must be the one of the mechanisms it is composed with; a
@@ -32,13 +31,9 @@ def to_dp_accounting(guarantee: Guarantee, *, value_discretization_interval: flo
     >>> round(total.get_epsilon_for_delta(1e-6), 1)
     3.3
     """
-    try:
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-    except ImportError:
-        raise InvalidInput(
-            "dp-accounting must be installed to hand a guarantee over, got no such package. Install the extra: "
-            "shuffledp[interop]."
-        ) from None
+    _google()
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+
     spacing = check_positive(
         "value_discretization_interval",
         value_discretization_interval,
@@ -63,8 +58,7 @@ def to_dp_event(training: Guarantee) -> Any:
     """
     if not isinstance(training, RandomAllocation) or not isinstance(training.step, GaussianStep):
         raise InvalidInput(
-            f"training must be a RandomAllocation with Gaussian steps, got {training!r}. dp-accounting has no event "
-            f"for other steps: hand it to_dp_accounting(...) instead."
+            f"training must be a RandomAllocation with Gaussian steps, got {training!r}. Use to_dp_accounting(...)."
         )
     google, kind = _google(), _kind()
     once = kind(google.GaussianDpEvent(training.step.sigma), training.steps, training.participations)
@@ -76,8 +70,7 @@ def _google() -> Any:
         import dp_accounting
     except ImportError:
         raise InvalidInput(
-            "dp-accounting must be installed for its events, got no such package. Install the extra: "
-            "shuffledp[interop]."
+            "dp-accounting must be installed, got no such package. Install the extra: shuffledp[interop]."
         ) from None
     return dp_accounting
 

@@ -96,8 +96,7 @@ def meets(delta_at: Callable[[float, float], float], delta: float, ceiling: floa
 def crossing(
     band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, *, end: End
 ) -> float:
-    """Where a falling curve comes down to ``delta``, on the safe side, and nearly as close as its
-    ends allow.
+    """Where a falling curve meets ``delta``, on the safe side, and as close as its ends allow.
 
     ``band(epsilons, gap)`` are a lower and an upper end of the curve, which need not fall
     themselves. For end="upper" the result e is a point at which the upper end is at most delta; for
@@ -121,9 +120,7 @@ def crossing(
 
 
 class _Search:
-    """What is known so far: the best point on the safe side, and the wall on its other side beyond
-    which there is none.
-    """
+    """What is known: the best point on the safe side, and the wall beyond which none is."""
 
     def __init__(
         self, band: Callable[[Floats, float], tuple[Floats, Floats]], delta: float, ceiling: float, end: End
@@ -170,8 +167,7 @@ class _Search:
         return math.log(value) - self.target if value > 0.0 else -math.inf
 
     def polish(self, epsilon: float, slope: float, low: float, high: float) -> None:
-        """From near a root to the closest point on its safe side: secant steps inside a bracket,
-        halving where they leave it.
+        """From near a root to its safe side: secant steps inside a bracket, or else halving.
 
         The steps are taken in t = -ceiling log(1 - epsilon / ceiling), in which log delta has a
         finite slope where delta vanishes, too.
@@ -232,9 +228,7 @@ class _Search:
 
 
 def _gaussian_guess(total_variation: float, delta: float) -> float:
-    """The epsilon of the Gaussian mechanism with this total variation at ``delta``: where to look
-    first.
-    """
+    """The epsilon at ``delta`` of the Gaussian mechanism with this total variation."""
     near = math.sqrt(2.0 * math.pi) * total_variation
     mu = near if total_variation < 1e-8 else 2.0 * float(ndtri(min(0.5 + total_variation / 2.0, 1.0 - 1e-16)))
     farthest = 60.0 * mu + mu * mu
@@ -257,9 +251,7 @@ def _bracket(excess: Callable[[float], float], guess: float, ceiling: float) -> 
 
 
 def _false_position(excess: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Near the root between low and high, and the slope there (false position with the Illinois
-    weights).
-    """
+    """Near the root in between, and the slope there (false position, Illinois weights)."""
     f_low, f_high = excess(low), excess(high)
     w_low, w_high = f_low, f_high
     middle = high

@@ -50,9 +50,7 @@ def check_pair(randomizer: Randomizer, between: tuple[object, object]) -> tuple[
     else:
         a, b = (_check_index(value, _inputs(randomizer)) for value in (first, second))
     if a == b:
-        raise InvalidInput(
-            f"between must be two different inputs, got {first!r} twice. Of one there is nothing to tell."
-        )
+        raise InvalidInput(f"between must be two different inputs, got {first!r} twice. Choose two.")
     return a, b
 
 
@@ -91,8 +89,7 @@ def _inputs(randomizer: Randomizer) -> int:
         randomizer.table is not None or isinstance(randomizer, SupportRandomizer)
     ):
         raise InvalidInput(
-            f"between must be asked of a randomizer whose law is known input by input, got {randomizer!r}. Leave it "
-            f"out, or describe the law by FromMatrix(rows)."
+            f"between needs a law known input by input, got {randomizer!r}. Leave it out, or use FromMatrix(rows)."
         )
     if isinstance(randomizer, SupportRandomizer):
         return int(randomizer.k)
@@ -102,10 +99,7 @@ def _inputs(randomizer: Randomizer) -> int:
 
 def _check_index(value: object, inputs: int) -> int:
     remedy = f"Inputs are counted from 0 to {inputs - 1}."
-    index = check_count("an input", value, least=0, remedy=remedy)
-    if index >= inputs:
-        raise InvalidInput(f"an input must be less than {inputs}, got {index}. {remedy}")
-    return index
+    return check_count("an input", value, least=0, most=inputs - 1, remedy=remedy)
 
 
 def _table(table: Floats, a: int, b: int) -> tuple[list[Atoms], list[Atoms], float]:
@@ -201,9 +195,7 @@ def _location(randomizer: LocationRandomizer, a: float, b: float) -> tuple[list[
 def _box(
     randomizer: LocationRandomizer, below: Floats, above: Floats, near: NDArray[np.bool_], x: float
 ) -> tuple[Floats, Floats]:
-    """The least and the largest mu_x / min(mu_0, mu_1) in every cell; infinite where it has no
-    end.
-    """
+    """The least and the largest mu_x / min(mu_0, mu_1) per cell; infinite without an end."""
     sides = [randomizer.log_shift(y, x, np.where(near, 1.0, 0.0)) for y in (below, above)]
     low, high = np.minimum(*sides), np.maximum(*sides)
     largest = np.exp(np.minimum(high, 690.0)) * (1.0 + ROUNDING)  # a wider box holds the ratios all the same

@@ -1,5 +1,4 @@
-"""Randomizer + number of users + adversary -> curves that bound the leakage from both sides: each
-one a theorem.
+"""Randomizer + people + adversary -> curves that bound the leakage from both sides, by theorems.
 
 The first-clone swap of a randomizer (``haystack.clone_swap``) needs the kinds of users that
 there are, and the law omega that is swapped in. It may be any; what it costs is, for a kind of hay
@@ -67,9 +66,7 @@ def _support_swap(randomizer: SupportRandomizer, n: int, overlaps: Sequence[Over
     norm = agreed + theta * split
 
     def slots(table: dict[tuple[int, ...], float], holder: int | None) -> Floats:
-        """The target's laws, the hay of one that holds ``holder`` (None: the blanket), and
-        omega.
-        """
+        """The target's laws, the hay of ``holder`` (None: the blanket), and omega."""
         columns = []
         for pattern, base in table.items():
             favour = 0 if holder is None else pattern[holder]
@@ -262,9 +259,7 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
 
 
 def swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
-    """The first-clone swap, where the kinds of users are known and the blanket leaves something to
-    gain.
-    """
+    """The first-clone swap, where kinds of people are known and it may gain something."""
     table = randomizer.table
     curves: tuple[FirstClone | SwapFamily | LocationSwap, ...] = ()
     if n > 1 and isinstance(randomizer, SupportRandomizer):
@@ -282,9 +277,7 @@ def worthwhile(*curves: FirstClone | SwapFamily | LocationSwap) -> tuple[Theorem
 
 
 def _leakiest(families: Sequence[HaystackFamily], epsilon0: float) -> tuple[Haystack, ...]:
-    """Single pairs and datasets that leak most somewhere between small and large epsilons; any
-    choice is a valid lower bound.
-    """
+    """Single pairs and datasets that leak most somewhere; any choice is valid."""
     members: dict[tuple[int, int, int], Haystack] = {}
     typical = float(families[0].bounds(np.zeros(1), ROUGH_GAP)[1][0])
     reach = min(epsilon0, LARGEST_EPSILON0)
@@ -323,9 +316,7 @@ def _blanket_view(
 def _any(randomizer: AnyRandomizer, n: int, adversary: Adversary, assumptions: tuple[str, ...]) -> Reduction:
     if adversary == "strong" or (adversary == "weak" and randomizer.delta0 > 0.0):
         raise InvalidInput(
-            f'the adversary "{adversary}" is defined by the blanket of a known randomizer, got '
-            f"{type(randomizer).__name__}. "
-            'Name the randomizer, or use adversary="shuffled".'
+            f'the adversary "{adversary}" is defined by a law, got {type(randomizer).__name__}. Name a randomizer.'
         )
     deletion = isinstance(randomizer, AnyDeletionLDP)
     static = isinstance(randomizer, AnyLDP) and not randomizer.adaptive
@@ -386,8 +377,7 @@ class _LeakyClones:
 
 @dataclass(frozen=True, slots=True)
 class _Leaky:
-    """A randomizer that shows its input with probability delta0 and is pure otherwise: (eps0,
-    delta0)-LDP, so a lower bound.
+    """A randomizer that shows its input with probability delta0, else pure: a lower bound.
 
     All others hold a value that the target cannot have, so their leaks only thin the hay.
     """

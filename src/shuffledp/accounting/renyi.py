@@ -37,8 +37,7 @@ Band2 = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> float:
-    """An upper end of the divergence of every pair whose curves, in both orders, are at most
-    ``curve``.
+    """An upper end of the divergence of pairs whose curves, in both orders, are below ``curve``.
 
     ``curve`` is convex and 0 from ``ceiling`` on. If there is no ceiling it must be seen to fall
     faster than e^(-order eps); else the answer is infinite.
@@ -53,8 +52,7 @@ def divergence_at_most(curve: Callable[[Floats], Floats], ceiling: float, order:
 
 
 def any_order(curve: Callable[[Floats], Floats], ceiling: float) -> Each:
-    """The same as a function of the order, with the curve evaluated once, at the knots of a few
-    orders. ``ceiling`` is finite.
+    """The same as a function of the order: one curve at the knots of a few; finite ``ceiling``.
 
     Chords of upper values bound the integral whatever the knots are, so every order may use all of
     them.
@@ -74,9 +72,7 @@ def divergence_at_least(band: Band2, swapped: Band2, ceiling: float, order: floa
 
 
 def divergence(epsilons: Floats, delta: Floats, swapped: Floats, order: float) -> float:
-    """The divergence whose curves are the polygons, in e^eps, through the given points; 0 after the
-    last.
-    """
+    """The divergence of the polygons, in e^eps, through these points; 0 after the last."""
     with np.errstate(divide="ignore"):
         terms = [_log_integrals(epsilons, values, rate) for values, rate in ((delta, order - 1.0), (swapped, -order))]
     excess = math.log(order) + math.log(order - 1.0) + float(logsumexp(np.concatenate(terms)))
@@ -94,8 +90,7 @@ def to_epsilon(divergence: float, order: float, delta: float) -> float:
 
 
 def to_delta(divergence: float, order: float, epsilon: float) -> float:
-    """The same, solved for delta; never below the smallest positive number, which is where the
-    exponential ends.
+    """The same, solved for delta; never below the smallest positive float.
 
     >>> round(to_delta(0.5, 8.0, to_epsilon(0.5, 8.0, 1e-5)) / 1e-5, 9)
     1.0
@@ -107,9 +102,7 @@ def to_delta(divergence: float, order: float, epsilon: float) -> float:
 def best_epsilon(
     divergence: Each, delta: float, orders: Sequence[float] = ORDERS, between: Each | None = None
 ) -> float:
-    """The smallest epsilon at ``delta`` over some orders and, if ``between`` makes an order of a
-    number, others near the best of them.
-    """
+    """The least epsilon at ``delta`` over some orders, and others near if ``between``."""
     return _least(lambda order: to_epsilon(divergence(order), order, delta), orders, between)
 
 
@@ -160,9 +153,7 @@ def _exponential(rate: float, width: Floats, scale: Floats) -> Floats:
 
 
 def _knots(curve: Callable[[Floats], Floats], ceiling: float, order: float) -> tuple[Floats, bool]:
-    """Close knots where e^(order eps) delta(eps) matters, sparse ones to where the curve ends; and
-    whether all that matters was seen.
-    """
+    """Close knots where e^(order eps) delta matters, then sparse; whether all was seen."""
     far = min(ceiling, FARTHEST_LOSS)  # a curve that has not vanished by then has no finite upper end
     probe = np.geomspace(1e-9 * far, far, 200)
     values = curve(probe)

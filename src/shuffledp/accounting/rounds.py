@@ -15,7 +15,7 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting import renyi
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP
 from shuffledp.accounting.curves import Bound, Envelope, Smallest
-from shuffledp.accounting.guarantee import Explanation, Guarantee, Row, check_order
+from shuffledp.accounting.guarantee import Guarantee, Row, check_order
 from shuffledp.accounting.pld import (
     Composition,
     CurveBand,
@@ -28,7 +28,7 @@ from shuffledp.accounting.pld import (
     pessimistic,
 )
 from shuffledp.accounting.reductions import Curve, Reduction, Scanned
-from shuffledp.errors import LARGEST_EPSILON, check_delta, check_rounds
+from shuffledp.errors import LARGEST_EPSILON, check_rounds
 from shuffledp.wording import statement
 
 Parts: TypeAlias = "tuple[tuple[Round, int], ...]"
@@ -75,7 +75,6 @@ class Round(Guarantee):
 
     @property
     def parts(self) -> Parts:  # type: ignore[override]
-        """Itself, once."""
         return ((self, 1),)
 
     @property
@@ -85,7 +84,6 @@ class Round(Guarantee):
 
     @property
     def method(self) -> str:  # type: ignore[override]
-        """The theorems behind the upper end."""
         return " or ".join(theorem.method for theorem in self.reduction.theorems)
 
     def _method_at(self, epsilon: float) -> str:
@@ -94,7 +92,6 @@ class Round(Guarantee):
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What must hold for the answers to hold."""
         return self.reduction.assumptions
 
     @property
@@ -148,20 +145,15 @@ class Round(Guarantee):
         )
         return min(curve, alone)
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
         known, skipped = self.beside(self, delta, bound)
-        rows = [Row("upper", bound.upper, bound.method), *known]
         single = [Envelope([curve], "lower", self.ceiling) for curve in self.reduction.lowers]
-        rows += [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)), skipped)
+        lowers = [Row("lower", each.meets(delta), each.curves[0].name) for each in single]
+        return [Row("upper", bound.upper, bound.method), *known, *lowers], skipped
 
     @cached_property
     def typical_loss(self) -> float:
-        """About the standard deviation of the privacy loss: that of the Gaussian mechanism with
-        this total variation.
-        """
+        """About the deviation of the loss: the Gaussian mechanism's of this total variation."""
         return float(math.sqrt(2.0 * math.pi) * self._end("upper", np.zeros(1), CURVE_GAP)[0])
 
     def sharpest(self, epsilon: float) -> Curve:
@@ -174,9 +166,7 @@ class Round(Guarantee):
         return min(self.typical_loss / PER_DEVIATION, self.ceiling / 400.0)
 
     def knots(self, spacing: float) -> Floats:
-        """Where the curve is evaluated to make a PLD: densely where most losses are, then
-        sparser.
-        """
+        """Where the curve is evaluated for a PLD: densely at most losses, then sparser."""
         return chosen_knots(lambda e: self._end("upper", e, CURVE_GAP), self.typical_loss, self.ceiling, spacing)
 
     def spread(self, rounds: int) -> Spread:
@@ -187,9 +177,7 @@ class Round(Guarantee):
         return self._pessimistic(spacing, None)
 
     def pessimistic_losses(self, *, spacing: float) -> tuple[LossDistribution, ...]:
-        """PLDs that dominate this round, for every order of the target's inputs by itself: one, if
-        it is the same for both.
-        """
+        """PLDs that dominate this round, per order of the inputs; one if they are alike."""
         orders = self.reduction.orders
         if orders == 1:
             return (self._pessimistic(spacing, None),)
@@ -222,9 +210,7 @@ class Round(Guarantee):
         )
 
     def _pair(self) -> tuple[CurveBand, CurveBand]:
-        """The band of an explicit pair that leaks much of what this mechanism leaks, and of the
-        pair in the other order.
-        """
+        """The bands of an explicit pair that leaks much, and of the pair in the other order."""
         pair = self.sharpest(self.typical_loss)
         return self._band(pair), self._band(pair.swapped())
 
@@ -234,9 +220,7 @@ class Round(Guarantee):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rounds(Guarantee):
-    """Several rounds over the same users: each part is one round's mechanism and how often it is
-    run.
-    """
+    """Several rounds over the same people: mechanisms, and how often each is run."""
 
     parts: Parts
 
@@ -270,7 +254,6 @@ class Rounds(Guarantee):
 
     @property
     def method(self) -> str:  # type: ignore[override]
-        """The theorems behind the upper end."""
         theorems = " and ".join(dict.fromkeys(part.method for part, _ in self.parts))
         return theorems + statement("composed", rounds=self.rounds)
 
@@ -295,15 +278,11 @@ class Rounds(Guarantee):
 
     @property
     def orders(self) -> int:
-        """1, or 2 if some round treats the two orders of the target's inputs differently: then each
-        order is composed by itself.
-        """
+        """1, or 2 if some round treats the two orders of the target's inputs differently."""
         return max(part.reduction.orders for part, _ in self.parts)
 
     def dominating(self, spacing: float) -> list[Composition]:
-        """Compositions that together dominate this one: every mechanism as fine as it needs, on the
-        grid of multiples of ``spacing``.
-        """
+        """Compositions that together dominate this one, on multiples of ``spacing``."""
         times = [own_multiple(block.spacing(), spacing) for block, _ in self._blocks]
         laws = [
             block.pessimistic_losses(spacing=each * spacing)
@@ -340,7 +319,6 @@ class Rounds(Guarantee):
         ]
 
     def _end(self, end: End, epsilons: Floats, gap: float = DEFAULT_GAP) -> Floats:
-        del gap
         composed = self.worse if end == "upper" else self._better
         values = np.max([self._deltas(each, epsilons, end) for each in composed], axis=0)
         values = np.minimum(values, self._apart) if end == "upper" else values
@@ -393,28 +371,23 @@ class Rounds(Guarantee):
             max(b.lower * rounds for b, rounds in singles), sum(b.upper * rounds for b, rounds in singles)
         )
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        def divergence(order: float) -> float:
+            return sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts)
+
         basic = sum(rounds * part.epsilon_at_most(delta=delta / self.rounds) for part, rounds in self.parts)
         rows = [
             Row("upper", basic, "basic composition of the rounds"),
-            Row("upper", self._by_renyi(delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+            Row("upper", renyi.best_epsilon(divergence, delta), "Renyi composition (Canonne et al. 2020, Prop. 12)"),
+            Row("upper", bound.upper, self.method),
+            Row("lower", bound.lower, "explicit pairs, composed"),
         ]
-        rows += [Row("upper", bound.upper, self.method), Row("lower", bound.lower, "explicit pairs, composed")]
         rows += [
             Row("alone", part.epsilon_at_most(delta=delta), f"one round of mechanism {i}, by itself")
             for i, (part, _) in enumerate(self.parts, 1)
         ]
         known, skipped = self.parts[0][0].beside(self, delta, bound) if len(self.parts) == 1 else ([], ())
-        rows = sorted([*rows, *known], key=lambda row: -row.epsilon)
-        return Explanation(self.describe(), delta, bound, tuple(rows), skipped)
-
-    def _by_renyi(self, delta: float) -> float:
-        """The best epsilon from Renyi divergences at a few orders."""
-        return renyi.best_epsilon(
-            lambda order: sum(rounds * part._rdp_at_most(order) for part, rounds in self.parts), delta
-        )
+        return [*rows, *known], skipped
 
 
 def _optimistic(part: Round, rounds: int, spacing: float) -> list[Composition]:
@@ -422,18 +395,14 @@ def _optimistic(part: Round, rounds: int, spacing: float) -> list[Composition]:
 
 
 def _exact(part: Round, rounds: int, spacing: float) -> list[Composition]:
-    """What is seen for certain, which curves from below leave out, and no loss between the points
-    of a grid that it lies on.
-    """
+    """What is seen for certain, which curves leave out, and losses on their grid."""
     pairs: tuple[object, ...] = part.reduction.lowers
     found = [pair.repeated(rounds, spacing) for pair in pairs if isinstance(pair, Repeated)]
     return [each for each in found if each is not None]
 
 
 def _roomy(compose: Callable[[float], list[Composition]], spacing: float) -> list[Composition]:
-    """On the grid of ``spacing``, or on a wider one where rare, large losses make the total vary by
-    more than the largest transform holds.
-    """
+    """On this grid, or a wider one where the total exceeds the largest transform."""
     composed = compose(spacing)
     crowding = max((each.crowding for each in composed), default=0.0)
     return composed if crowding <= 1.0 else compose(spacing * 2.0 ** math.ceil(math.log2(crowding)))

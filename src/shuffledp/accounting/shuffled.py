@@ -20,14 +20,12 @@ from shuffledp.accounting.subsampling import Sampled
 from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, check_users
 from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.randomizers.randomizer import Randomizer, check_randomizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shuffled(Round):
-    """One round: ``honest`` of ``n`` users send one report each through a shuffler. Build it with
-    ``shuffle``.
-    """
+    """One round of ``n`` people, ``honest`` of them honest, built with ``shuffle``."""
 
     randomizer: Randomizer
     n: int
@@ -52,8 +50,7 @@ class Shuffled(Round):
         return self.randomizer, self.n, self.adversary, self.honest, self.view
 
     def between(self, a: float, b: float) -> ShuffledPair:
-        """The same round for a target that is known to hold one of two inputs, a or b: the others
-        may hold anything.
+        """The same round for a target known to hold one of two inputs; others may hold anything.
 
         >>> from shuffledp import Laplace
         >>> survey = shuffle(Laplace(epsilon0=2.0), n=10_000)
@@ -62,13 +59,10 @@ class Shuffled(Round):
         """
         if isinstance(self.randomizer, MessageLaw):
             raise InvalidInput(
-                f"between is for one message of each person, got {_law_in_words(self.randomizer)}. Leave it out: the "
-                f"answer is for any two values."
+                f"between is for one message of each person, got {_law_in_words(self.randomizer)}. Leave it out."
             )
         if self.adversary != "shuffled":
-            raise InvalidInput(
-                f'between is for adversary="shuffled", got {self.adversary!r}. Leave out one of the two.'
-            )
+            raise InvalidInput(f'between is for adversary="shuffled", got {self.adversary!r}. Leave out one.')
         if self.view != "reports":
             raise InvalidInput(f'between is for view="reports", got {self.view!r}. Leave out one of the two.')
         return ShuffledPair(self, *check_pair(self.randomizer, (a, b)))
@@ -104,7 +98,6 @@ class Shuffled(Round):
 
     @cached_property
     def reduction(self) -> Reduction:
-        """The theorem in use, as curves."""
         if self._levels is not None:
             return reduce_levels(self.blocks[0][0].reduction, self._levels)
         if isinstance(self.randomizer, MessageLaw):
@@ -141,7 +134,6 @@ class Shuffled(Round):
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What must hold for the answers to hold."""
         return self.reduction.assumptions + self.some
 
     @property
@@ -164,14 +156,12 @@ class Shuffled(Round):
         users, _ = check_users(users)
         if users < self.n:
             raise InvalidInput(
-                f"users must be at least n = {self.n}, those of them who report, got {users}. It counts all from whom "
-                f"the sample is drawn."
+                f"users must be at least n = {self.n}, those of them who report, got {users}. Count all of them."
             )
         plain = self.view == "reports" and not isinstance(self.randomizer, MessageLaw)
         if self.adversary != "shuffled" or self.honest < self.n or not plain:
             raise InvalidInput(
-                f"a sample must be of honest users whose reports are seen, and the adversary the usual one, got "
-                f"{self!r}. Leave out honest, view and adversary, and count the honest users only."
+                f"a sample must be of honest people, seen as usual, got {self!r}. Leave out honest, view and adversary."
             )
         return Sampled(self, self.randomizer, self.n, users)
 
@@ -212,17 +202,14 @@ class ShuffledPair(Round):
         return self.whole.key, self.a, self.b
 
     def describe(self) -> str:
-        """The round, and the pair."""
         return f"{self.whole.describe()}; a target that holds {self.a:g} or {self.b:g}"
 
     @cached_property
     def reduction(self) -> Reduction:
-        """The theorem in use, as curves."""
         return reduce_pair(self.whole.randomizer, self.whole.honest, self.a, self.b)
 
     @property
     def assumptions(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What must hold for the answers to hold."""
         return self.reduction.assumptions + self.whole.some
 
     def local_rdp(self, order: float) -> float:
@@ -263,39 +250,22 @@ def shuffle(
     >>> round(sums.upper, 2)
     0.2
     """
-    if not isinstance(randomizer, Randomizer):
-        raise InvalidInput(
-            f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {randomizer!r}. See "
-            f"shuffledp.__all__ for the list."
-        )
-    declared = getattr(type(randomizer), "__dataclass_params__", None)
-    if type(randomizer).__hash__ is None or (declared is not None and not declared.frozen):
-        raise InvalidInput(
-            f"a randomizer must not change once it is described, got {type(randomizer).__name__}, which may. Write "
-            f"@dataclass(frozen=True) above its class."
-        )
+    check_randomizer(randomizer)
     n, honest = check_users(n, honest)
     if adversary not in ADVERSARIES:
         raise InvalidInput(
-            f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. Use "shuffled" unless you compare '
-            f"with other work."
+            f'adversary must be one of {", ".join(ADVERSARIES)}, got {adversary!r}. "shuffled" is usual.'
         )
     if view not in VIEWS:
-        raise InvalidInput(
-            f'view must be one of {", ".join(VIEWS)}, got {view!r}. Use "reports" unless the shuffler adds up the bits '
-            f"and releases nothing else."
-        )
+        raise InvalidInput(f'view must be one of {", ".join(VIEWS)}, got {view!r}. "reports" is usual.')
     round_ = Shuffled(randomizer, n, adversary, honest, view)
     if isinstance(randomizer, MessageLaw) and (adversary, view) != ("shuffled", "reports"):
         raise InvalidInput(
-            f'several messages must be seen as "reports" by the adversary "shuffled", got {view!r} and {adversary!r}. '
-            f"Leave both out."
+            f'several messages must be seen as "reports", "shuffled", got {view!r} and {adversary!r}. Leave both out.'
         )
     if view == "sums":
         if adversary != "shuffled":
-            raise InvalidInput(
-                f'the view "sums" must face the adversary "shuffled", got {adversary!r}. The others see reports.'
-            )
+            raise InvalidInput(f'the view "sums" must face the adversary "shuffled", got {adversary!r}. Leave it out.')
         _ = round_.reduction  # refused now, if these reports have no bits to add up
     return round_
 
@@ -329,7 +299,6 @@ def shuffled_parts(guarantee: Guarantee) -> tuple[tuple[Shuffled, int], ...]:
     parts = tuple((part, rounds) for part, rounds in guarantee.parts if isinstance(part, Shuffled))
     if len(parts) < len(guarantee.parts) or not parts:
         raise InvalidInput(
-            f"guarantee must be made of shuffled rounds only, got {guarantee!r}. Build it with shuffle(...), "
-            f"compose(...) or an Accountant of those."
+            f"guarantee must be made of shuffled rounds only, got {guarantee!r}. Build it with shuffle(...)."
         )
     return parts

@@ -67,7 +67,6 @@ class Sampled(Round):
 
     @cached_property
     def reduction(self) -> Reduction:
-        """The theorems in use, as curves."""
         alone, share = self.survey.reduction, self.share
         assumptions = (*alone.assumptions, SECRET)
         if alone.ceiling == 0.0:
@@ -93,9 +92,7 @@ class _Amplified:
         return f"a sample, {self.alone.name}"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Taken at an epsilon that is a little too small, and so too large; below, by more than
-        that matters.
-        """
+        """At an epsilon slightly too small, so too large; below, smaller by more than that."""
         at = np.log1p(np.expm1(epsilons) / self.share) * (1.0 - 8.0 * UNIT)
         lower, upper = self.alone.bounds(at, gap)
         return self.share * lower * (1.0 - 1e-9), np.minimum(self.share * upper * (1.0 + 4.0 * UNIT), 1.0)
@@ -105,8 +102,6 @@ class _Amplified:
 
 
 def _mixed(atoms: Atoms, share: float) -> Atoms:
-    """The same if with probability 1 - ``share`` somebody like the others is in the target's
-    place.
-    """
+    """The same if, with probability 1 - ``share``, one of the others replaces the target."""
     needles = ((1.0 - share) * atoms.hay + share * needle for needle in (atoms.needle0, atoms.needle1))
     return Atoms(atoms.name, atoms.hay, *needles, rounding=atoms.rounding + OFF, doubt=atoms.doubt)

@@ -64,16 +64,12 @@ class _Holders:
 
     @property
     def name(self) -> str:
-        """The pair in words."""
         return f"{self.c + 1} holders against {self.c}" if self.more else f"{self.c} holders against {self.c + 1}"
 
     def swapped(self) -> _Holders:
-        """The pair in the other order."""
         return _Holders(self.p, self.threshold, self.c, not self.more)
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends, term by term."""
-        del gap
         values = np.array([_deltas(self.p, self.threshold, self.c, 1, float(e), self.more)[0] for e in epsilons])
         wide = _rounding(self.c)
         return values * (1.0 - wide), np.minimum(values * (1.0 + wide) + UNSEEN, 1.0)
@@ -90,20 +86,15 @@ class _Scan:
 
     @property
     def name(self) -> str:
-        """The order in words."""
         return "one holder more, any number of holders" if self.more else "one holder less, any number of holders"
 
     def swapped(self) -> _Scan:
-        """The other order."""
         return _Scan(self.p, self.threshold, not self.more)
 
     def worst(self, epsilon: float) -> _Holders:
-        """The number of holders that leaks most."""
         return _Holders(self.p, self.threshold, self._at(epsilon)[2], self.more)
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends over all c."""
-        del gap
         ends = [self._at(float(epsilon)) for epsilon in epsilons]
         return np.array([low for low, _, _ in ends]), np.array([high for _, high, _ in ends])
 
@@ -140,9 +131,7 @@ def _log_pmf(c: Floats, y: Floats, p: float) -> Floats:
 
 
 class _Counts(NamedTuple):
-    """The laws of Bin(c, p) and Bin(c+1, p) for a block of c (rows): at the counts that are
-    published, and together below.
-    """
+    """Bin(c, p) and Bin(c+1, p) for a block of c (rows): published counts, and below."""
 
     fewer: Floats
     excess: Floats  # P_(c+1)(y) / P_c(y) - 1
@@ -200,8 +189,7 @@ def _divergence(a: float, p: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SampleAndThreshold(Round):
-    """Counts of values, each of whose holders is kept with probability ``p``, published from
-    ``threshold`` on.
+    """Counts of values, each holder kept with probability ``p``, published from ``threshold`` on.
 
     Neighbors differ in one holder, added or removed: people who hold nothing, or another value,
     are not protected against replacing one value by another at this epsilon, but at that of two
@@ -226,7 +214,6 @@ class SampleAndThreshold(Round):
         return "sample and threshold", self.p, self.threshold
 
     def describe(self) -> str:
-        """The sampling and the threshold."""
         return f"counts of samples with p = {self.p:g}, published from {self.threshold} on"
 
     @cached_property
@@ -239,8 +226,7 @@ class SampleAndThreshold(Round):
 
     @classmethod
     def largest_p(cls, *, threshold: int, epsilon: float, delta: float) -> SampleAndThreshold:
-        """The most that may be kept of every value, so that (epsilon, delta) is met: found by
-        bisection, and checked.
+        """The most that may be kept so that (epsilon, delta) is met: by bisection, and checked.
 
         >>> round(SampleAndThreshold.largest_p(threshold=20, epsilon=1.0, delta=1e-8).p, 3)
         0.251
@@ -253,8 +239,7 @@ class SampleAndThreshold(Round):
         least = 1e-9
         if not meets(least):
             raise InvalidInput(
-                f"epsilon, delta and threshold must leave room for a sample, got {epsilon:g}, {delta:g} and "
-                f"{threshold}. Raise one of them."
+                f"epsilon, delta, threshold must leave room, got {epsilon:g}, {delta:g}, {threshold}. Raise one."
             )
         good, _ = halve(meets, least, 1.0 - 1e-9, middle=mean, steps=30)
         return cls(p=good, threshold=threshold)
@@ -276,8 +261,7 @@ class SampleAndThreshold(Round):
         while not meets(high):
             if high >= LARGEST_THRESHOLD // 2:
                 raise InvalidInput(
-                    f"epsilon and delta must be within reach of a threshold, got {epsilon:g} and {delta:g} at p = "
-                    f"{p:g}. Lower p, or raise epsilon."
+                    f"epsilon and delta must be within reach, got {epsilon:g} and {delta:g} at p = {p:g}. Lower p."
                 )
             high *= 2
         found, _ = halve(meets, high, high // 2, middle=whole)

@@ -21,13 +21,7 @@ import numpy as np
 from shuffledp._types import End, Floats, View
 from shuffledp.accounting.accuracy import DEFAULT_GAP, ROUGH_GAP, SOLVE_GAP
 from shuffledp.accounting.haystack import BitDataset, BitScan
-from shuffledp.accounting.pld import (
-    Composition,
-    LossDistribution,
-    chosen_knots,
-    optimistic,
-    pessimistic_orders,
-)
+from shuffledp.accounting.pld import Composition, LossDistribution, chosen_knots, optimistic, pessimistic_orders
 from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, reduce
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Randomizer
@@ -48,8 +42,7 @@ def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
     """What is proven about the sums of the bits of ``n`` honest users (the target among them)."""
     if not isinstance(randomizer, UnaryEncoding):
         raise InvalidInput(
-            f'the view "sums" must be of reports that are bits, one for each value, got {type(randomizer).__name__}. '
-            f'Use OUE, RAPPOR or Unary, or view="reports".'
+            f'the view "sums" must be of reports that are bits, got {type(randomizer).__name__}. Use unary encoding.'
         )
     law, third = randomizer.bit, randomizer.k > 2
     ends = sorted({(0, n - 1), (n - 1, 0), ((n - 1) // 2, n - 1 - (n - 1) // 2)})
@@ -91,9 +84,7 @@ def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsScan, ...]:
 
 @dataclass(frozen=True)
 class SumsDataset:
-    """Two bits' sums on one dataset: ``holders`` others hold the target's value in the first world,
-    and in the second.
-    """
+    """Two bits' sums: ``holders`` others hold the target's value in either world."""
 
     law: BitLaw
     n: int
@@ -101,23 +92,19 @@ class SumsDataset:
 
     @property
     def name(self) -> str:
-        """Which dataset this is, in words."""
         first, second = self.holders
         if first + second == 0:
             return "sums; all others hold a third value"
         return f"sums; of the others, {first} hold x0 and {second} hold x1"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Lower and upper ends of delta at every epsilon >= 0."""
         return self.product.deltas(epsilons, "lower", gap), self.product.deltas(epsilons, "upper", gap)
 
     def swapped(self) -> SumsDataset:
-        """The target's two values exchanged."""
         return SumsDataset(self.law, self.n, self.holders[::-1])
 
     @cached_property
     def product(self) -> SumsProduct:
-        """The pair of sums."""
         first, second = self.holders
         return SumsProduct(
             BitDataset(self.law, first, self.n - 1 - first, True),
@@ -141,7 +128,6 @@ class SumsScan:
 
     @property
     def name(self) -> str:
-        """Which datasets these are, in words."""
         first, second = (f"{least} to {most}" for least, most in (self.first, self.second))
         return f"sums; of the others, {first} hold x0 and {second} hold x1"
 
@@ -151,7 +137,6 @@ class SumsScan:
         return lower, self.product.deltas(epsilons, "upper", gap)
 
     def swapped(self) -> SumsScan:
-        """The target's two values exchanged."""
         return SumsScan(self.law, self.n, self.second, self.first, self.example[::-1])
 
     @cached_property
@@ -170,52 +155,42 @@ class SumsScan:
 
 
 class SumsProduct:
-    """The product of two independent sums' pairs, by their loss distributions."""
+    """The product of two independent sums' pairs, by their loss distributions; knots are chosen by
+    what is ``likely``.
+    """
 
     def __init__(self, first: BitCurve, second: BitCurve, likely: BitDataset, ceiling: float) -> None:
-        self.sides = first, second
-        self.likely = likely  # where the knots are chosen
-        self.ceiling = ceiling
+        orders = likely, likely.swapped()
 
-    @cached_property
-    def _rough(self) -> _Grid:
-        return _Grid(self, ROUGH_GAP, PER_DEVIATION_ROUGHLY)
+        def larger(epsilons: Floats) -> Floats:
+            return np.asarray(np.max([order.bounds(epsilons)[1] for order in orders], axis=0))
 
-    @cached_property
-    def _fine(self) -> _Grid:
-        return _Grid(self, SOLVE_GAP, PER_DEVIATION)
+        self.sides, self.larger, self.ceiling = (first, second), larger, ceiling
+        self._grids: dict[bool, _Grid] = {}
 
     def deltas(self, epsilons: Floats, end: End, gap: float) -> Floats:
         """One end of delta at every epsilon >= 0."""
-        return (self._rough if gap >= ROUGH_GAP else self._fine).composition(end).deltas(epsilons, end)
-
-
-def _thinned(knots: Floats, per_deviation: int) -> Floats:
-    """Every knot up to five typical losses, then every second: many datasets are looked at in each,
-    and far out delta counts for little.
-    """
-    place = np.arange(knots.size)
-    kept = (knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])
-    return np.asarray(knots[kept])
+        rough = gap >= ROUGH_GAP
+        if rough not in self._grids:
+            self._grids[rough] = _Grid(
+                self, *((ROUGH_GAP, PER_DEVIATION_ROUGHLY) if rough else (SOLVE_GAP, PER_DEVIATION))
+            )
+        return self._grids[rough].composition(end).deltas(epsilons, end)
 
 
 class _Grid:
     """The product on one grid of losses."""
 
     def __init__(self, product: SumsProduct, gap: float, per_deviation: int) -> None:
-        self.sides, self.gap = product.sides, gap
-        orders = product.likely, product.likely.swapped()
-
-        def larger(epsilons: Floats) -> Floats:
-            return np.asarray(np.max([order.bounds(epsilons)[1] for order in orders], axis=0))
-
+        self.sides, self.gap, larger = product.sides, gap, product.larger
         typical = max(float(np.sqrt(2.0 * np.pi) * larger(np.zeros(1))[0]), LEAST_TYPICAL)
         self.spacing = typical / per_deviation
-        self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
-        if self.knots[-1] > LARGEST_INDEX:  # losses of very different sizes
-            self.spacing *= float(self.knots[-1]) / LARGEST_INDEX
-            self.knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
-        self.knots = _thinned(self.knots, per_deviation)
+        knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
+        if knots[-1] > LARGEST_INDEX:  # losses of very different sizes
+            self.spacing *= float(knots[-1]) / LARGEST_INDEX
+            knots = chosen_knots(larger, typical, product.ceiling, self.spacing)
+        place = np.arange(knots.size)  # beyond five typical losses every second will do: delta is small
+        self.knots = knots[(knots <= 5 * per_deviation) | (place % 2 == 0) | (place == place[-1])]
         self._bands: dict[BitCurve, tuple[Floats, Floats]] = {}
         self._composed: dict[End, Composition] = {}
 

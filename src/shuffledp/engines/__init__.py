@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
-    from shuffledp.engines import batch, beam, spark
+    from shuffledp.engines import batch as batch
+    from shuffledp.engines import beam as beam
+    from shuffledp.engines import spark as spark
 
-__all__ = ["batch", "beam", "spark"]
-
-__getattr__, __dir__ = lazy(__name__, {f"engines.{each}": each for each in __all__})
+__all__, __getattr__, __dir__ = lazy(__name__, {f"engines.{each}": each for each in ("batch", "beam", "spark")})

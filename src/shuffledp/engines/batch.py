@@ -15,8 +15,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,6 +29,7 @@ from shuffledp.client import Reporter, check_client, check_sealed, read_design
 from shuffledp.design import Design
 from shuffledp.domain import Missing
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
@@ -37,7 +39,8 @@ from shuffledp.tables.counted_reports import CountedReports, new_batch
 from shuffledp.tables.values import Reader
 
 REPORT = "report"
-SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary())])
+# A row of sums: ``mixed`` is that of ``Tally.first``, and null for what is not mixed yet.
+SUMS = pa.schema([("reports", pa.int64()), ("missing", pa.int64()), ("votes", pa.binary()), ("mixed", pa.bool_())])
 SURVEY = pa.schema([("values", pa.int64()), ("missing", pa.int64())])
 VOTES = np.dtype("<i8")
 # What to do with a work folder that is not as it was written.
@@ -52,13 +55,9 @@ Batches = Iterable[pa.RecordBatch]
 
 def design_of(given: Any) -> Design:
     """The design that ``given`` is, describes, or names: a design, a poll, or a file."""
-    if isinstance(given, Design):
-        return given
     if isinstance(given, (str, os.PathLike)):
         return read_design(Path(given))
-    if isinstance(given, Mapping):
-        return Design.from_json(given)
-    return Design.of(given)
+    return Design.from_json(given) if isinstance(given, Mapping) else Design.of(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,30 +137,23 @@ class BatchReporter:
                 "first must say whether the shuffler's dummies come with these batches, got none. Pass True for all "
                 "people, or for one part of them, and False for every other part."
             )
-        votes, rows = np.zeros(law.tally_size, dtype=np.int64), Counter[str]()
+        tally, rows = Tally.of(law), Counter[str]()
         for drawn in self._drawn(batches, rows):
-            votes += law.tally(drawn)
-        if first is not None:
-            votes = law.mixed_part(votes, first=first)
-        yield _sums(rows["reports"], rows["missing"], votes)
+            tally += Tally.of(law, drawn)
+        tally = replace(tally, missing=rows["missing"])
+        yield sums_row(tally if first is None else tally.mixed(first=first))
 
-    def survey(self, batches: Batches, *, weights: str | None = None) -> Iterator[pa.RecordBatch]:
-        """One row for all ``batches``: how many values they hold and how many are missing. Nothing
-        is drawn; a value that the design does not admit is refused.
-
-        Where an engine has grouped equal values, ``weights`` names the column that says how many
-        each stands for.
-        """
-        return survey(batches, self.column, self._reader(), weights=weights)
-
-    def counted(self, sums: Sums, *, batch: str | None = None, **facts: Any) -> CountedReports:
-        """What sums of its reports are as a file, of one drawing that ``batch`` names, or a new
+    def counted(self, tally: Tally, *, batch: str | None = None, **facts: Any) -> CountedReports:
+        """What a tally of its reports is as a file, of one drawing that ``batch`` names, or a new
         name.
         """
         # Where a missing value is a value like others, nobody is told how many there are.
-        missing = sums.missing if self.missing is None else None
-        known = {"batches": (batch or new_batch(),), "secure": True, "missing": missing}
-        return sums.counted(self.design, **known | facts)
+        missing = tally.missing if self.missing is None else None
+        return counted_of(tally, self.design, **{"batches": (batch or new_batch(),), "missing": missing} | facts)
+
+    def added_up(self, parts: Batches) -> Tally:
+        """What rows of sums add up to, each of which must be of another task."""
+        return added_up(parts, _opened(self.text).randomizer)
 
     def _reader(self) -> Reader:
         return reader_of(self.design.domain, missing=self.missing, clip=self.clip, cleaning=self.cleaning)
@@ -180,20 +172,27 @@ class BatchReporter:
                 yield reporter.encode(values[start : start + step], rng=fresh)
 
 
-def survey(
-    batches: Batches, name: ColumnName, reader: Reader, *, weights: str | None = None
-) -> Iterator[pa.RecordBatch]:
-    """``BatchReporter.survey`` where there is no design yet, which needs to know how many people
-    there are.
+@dataclass(frozen=True, slots=True)
+class ColumnSurvey:
+    """How many values a column holds and how many are missing, as one row for all batches. Nothing
+    is drawn; a value that the ``reader`` does not admit is refused. Where an engine has grouped
+    equal values, ``weights`` names the column that says how many each stands for.
     """
-    values = missing = 0
-    for batch in batches:
-        column = column_of(batch, name)
-        _, present, _ = reader.prepare(column, title_of(name))
-        counts = None if weights is None else column_of(batch, weights).to_numpy()
-        values += _weight(counts, len(column)) if present is None else _weight(counts, present)
-        missing += 0 if present is None else _weight(counts, ~present)
-    yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
+
+    column: ColumnName
+    reader: Reader
+    weights: str | None = None
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        values = missing = 0
+        for batch in batches:
+            column = column_of(batch, self.column)
+            _, present, _ = self.reader.prepare(column, title_of(self.column))
+            some = np.ones(len(column), dtype=np.int64)
+            counts = some if self.weights is None else column_of(batch, self.weights).to_numpy()
+            mine = int(counts.sum() if present is None else counts[present].sum())
+            values, missing = values + mine, missing + int(counts.sum()) - mine
+        yield pa.RecordBatch.from_arrays([pa.array([values]), pa.array([missing])], schema=SURVEY)
 
 
 def title_of(column: ColumnName) -> str:
@@ -225,8 +224,7 @@ class ReportTally:
     >>> from shuffledp import Poll
     >>> poll = Poll("histogram", categories=["bus", "car"], n=3, epsilon=1.0, delta=1e-2)
     >>> reports = pa.record_batch({"report": pa.array([0, 1, 1], pa.int16())})
-    >>> (sums,) = ReportTally.of(poll).tally([reports])
-    >>> added_up([sums]).votes.tolist()
+    >>> ReportTally.of(poll).added([reports]).mixed().votes.tolist()
     [1, 2]
     """
 
@@ -237,52 +235,58 @@ class ReportTally:
         """For a design, a poll, or the file of a design."""
         return cls(canonical(design_of(design).as_json()))
 
+    @property
+    def law(self) -> Reporting:
+        """How reports are drawn."""
+        return _opened(self.text).randomizer
+
     def tally(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """One row for all ``batches`` of column ``report``."""
-        law = _opened(self.text).randomizer
-        votes, reports = np.zeros(law.tally_size, dtype=np.int64), 0
-        for batch in batches:
-            if len(batch):
-                votes += law.tally(_given_back(column_of(batch, REPORT), law))
-            reports += len(batch)
-        yield _sums(reports, 0, votes)
+        yield sums_row(self.added(batches))
+
+    def sum_rows(self, parts: Batches) -> Iterator[pa.RecordBatch]:
+        """One row for all rows of ``SUMS``; nothing where there are none."""
+        full = (part for part in parts if len(part))
+        for first in full:
+            yield sums_row(added_up(chain([first], full), self.law))
+
+    def added(self, batches: Batches) -> Tally:
+        """What all ``batches`` of column ``report`` add up to."""
+        law = self.law
+        parts = (Tally.of(law, _given_back(column_of(batch, REPORT), law)) for batch in batches if len(batch))
+        return sum(parts, Tally.of(law))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
-    """What the rows of several tasks add up to."""
-
-    reports: int
-    missing: int
-    votes: NDArray[np.int64]
-
-    def row(self) -> pa.RecordBatch:
-        """One row of ``SUMS`` again."""
-        return _sums(self.reports, self.missing, self.votes)
-
-    def counted(self, design: Design, **facts: Any) -> CountedReports:
-        """The same as the file of counted reports says it; ``facts`` are its other fields."""
-        return CountedReports(design=design.as_json(), votes=self.votes, reports=self.reports, **facts)
+def counted_of(tally: Tally, design: Design, **facts: Any) -> CountedReports:
+    """A tally as the file of counted reports says it, mixed if it is not; ``facts`` are its other
+    fields.
+    """
+    whole = tally.mixed() if tally.first is None else tally.checked()
+    known = {"reports": whole.people, "secure": whole.secure} | facts
+    return CountedReports(design=design.as_json(), votes=whole.numbers, **known)
 
 
-def added_up(parts: Batches) -> Sums:
-    """Add up rows of ``SUMS``, each of which must be of another task."""
-    reports, missing, votes = 0, 0, None
-    for part in parts:
-        for row in part.to_pylist():
-            if row["votes"] is None or len(row["votes"]) % VOTES.itemsize:
-                raise InvalidInput("the sums must be whole numbers of eight bytes, got others. Count again.")
-            mine = np.frombuffer(row["votes"], dtype=VOTES).astype(np.int64)
-            if votes is not None and len(votes) != len(mine):
-                raise InvalidInput(
-                    f"the sums must all be of one design, got some of {len(votes)} numbers and some of {len(mine)}. "
-                    f"Add up what one BatchReporter made."
-                )
-            votes = mine if votes is None else votes + mine
-            reports, missing = reports + row["reports"], missing + row["missing"]
-    if votes is None:
+def sums_row(tally: Tally) -> pa.RecordBatch:
+    """A tally as one row of ``SUMS``."""
+    votes = tally.numbers.astype(VOTES).tobytes()
+    row = {"reports": tally.sent, "missing": tally.missing, "votes": votes, "mixed": tally.first}
+    return pa.RecordBatch.from_pylist([row], schema=SUMS)
+
+
+def added_up(parts: Batches, law: Reporting) -> Tally:
+    """Add up rows of ``SUMS`` of a law's reports, each of which must be of another task."""
+    tallies = []
+    for row in (row for part in parts for row in part.to_pylist()):
+        if row["votes"] is None or len(row["votes"]) != VOTES.itemsize * law.tally_size:
+            raise InvalidInput(
+                f"the sums must be {law.tally_size} whole numbers of eight bytes, as of one design, got others. Add up "
+                f"what one BatchReporter made."
+            )
+        numbers = np.frombuffer(row["votes"], dtype=VOTES).astype(np.int64)
+        tallies.append(Tally(law, (numbers,), row["missing"], first=row["mixed"]))
+    if not tallies:
         raise InvalidInput("reports must hold at least one report, got none. Check that these are the right data.")
-    return Sums(reports, missing, votes)
+    return sum(tallies[1:], tallies[0])
 
 
 def report_type(law: Reporting) -> pa.DataType:
@@ -321,18 +325,6 @@ def _given_back(column: pa.Array, law: Reporting) -> NDArray[Any]:
     content = memoryview(held.buffers()[1])[held.offset * law.report_bytes :]
     rows = np.frombuffer(content, dtype=dtype.newbyteorder("<"), count=len(held) * width)
     return rows.astype(dtype, copy=False).reshape(len(held), width)
-
-
-def _weight(counts: NDArray[np.int64] | None, rows: int | NDArray[np.bool_]) -> int:
-    """How many people some rows stand for: all of them, or those that are marked."""
-    if isinstance(rows, int):
-        return rows if counts is None else int(counts.sum())
-    return int(np.count_nonzero(rows) if counts is None else counts[rows].sum())
-
-
-def _sums(reports: int, missing: int, votes: NDArray[np.int64]) -> pa.RecordBatch:
-    row = {"reports": reports, "missing": missing, "votes": votes.astype(VOTES).tobytes()}
-    return pa.RecordBatch.from_pylist([row], schema=SUMS)
 
 
 @lru_cache(maxsize=8)

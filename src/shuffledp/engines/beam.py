@@ -19,11 +19,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shuffledp.errors import InvalidInput
@@ -41,8 +39,9 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
 from shuffledp.domain import Missing
-from shuffledp.engines.batch import BatchReporter, ReportTally, Sums, added_up
+from shuffledp.engines.batch import BatchReporter, ReportTally
 from shuffledp.engines.beam_commit import Attempt, Drawing, IdShares, Written, check_single, put_once, repeated
+from shuffledp.mechanisms.results import Tally as Sums  # ``Tally`` is a step of a pipeline here
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_file
 from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
@@ -88,23 +87,17 @@ class Tallying(beam.CombineFn):
     def __init__(self, tally: ReportTally) -> None:
         self._tally = tally
 
-    def create_accumulator(self) -> Sums | None:
-        return None
+    def create_accumulator(self) -> Sums:
+        return self._tally.added([])
 
-    def add_input(self, held: Sums | None, reports: pa.RecordBatch) -> Sums | None:
-        return _plus(held, added_up(self._tally.tally([reports])))
+    def add_input(self, held: Sums, reports: pa.RecordBatch) -> Sums:
+        return held + self._tally.added([reports])
 
-    def merge_accumulators(self, parts: Iterable[Sums | None]) -> Sums | None:
-        return reduce(_plus, parts, None)
+    def merge_accumulators(self, parts: Iterable[Sums]) -> Sums:
+        return sum(parts, self.create_accumulator())
 
-    def extract_output(self, held: Sums | None) -> Sums | None:
+    def extract_output(self, held: Sums) -> Sums:
         return held
-
-
-def _plus(one: Sums | None, other: Sums | None) -> Sums | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return Sums(one.reports + other.reports, one.missing + other.missing, np.add(one.votes, other.votes))
 
 
 def as_arrow(batch: Any) -> Any:
@@ -128,7 +121,7 @@ def count(added: Gathered, reporter: BatchReporter, batch: str | None) -> Counte
     """All reports of the batch and no others, or none at all."""
     sums: list[Sums] = list(added["sums"])
     drawn: list[Written] = list(added["parts"])
-    counted, expected = sum(each.reports for each in sums), sum(each.reports for each in drawn)
+    counted, expected = sum(each.people for each in sums), sum(each.reports for each in drawn)
     if not expected:
         raise InvalidInput("the column must hold at least one value, got none. Check that this is the right table.")
     if counted != expected:

@@ -34,11 +34,10 @@ from shuffledp.engines.batch import UNSURE, design_of
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import (
     EncodedFolder,
-    claimed_folder,
-    count_claimed,
     count_folder,
-    draw_claimed,
+    drawn_once,
     encode_column,
+    prepared,
     release_column,
 )
 from shuffledp.engines.spark_session import EngineFailed, check_frame, check_running
@@ -282,21 +281,16 @@ def release_search_column(
         check_folder(folder, replace=force)
     if budget is not None:
         budget.afford(search, asked.what or asked.question)
-    place, claim = claimed_folder(column, search.first_design, work)
-    if not place.exists:
-        place.check_new()
+    place, claim = prepared(column, search.first_design, work)
+    if not place.stands(claim, "search"):
         place.begin(claim)
-    elif not place.claim().asks_as(claim):
-        raise InvalidInput(
-            f"{place.title} must be the work folder of this search, got that of another. Name a new folder, or delete "
-            f"this one."
-        )
     key, tallies, notes = place.claim().batch, list[NDArray[np.int64]](), tuple[str, ...]()
     while not isinstance(step := search.next(tallies), Found):
         number = len(tallies)
         group = at_level(column.ids or "", key, search, number, onwards=step.resolved.counting)
         mine = replace(column, frame=column.frame.where(group))
-        counted = _counted(mine, step, f"{place.path}/level-{number + 1}")
+        path = f"{place.path}/level-{number + 1}"
+        counted = drawn_once(mine, step, path, "level of this search", remedy=UNSURE)
         tallies.append(counted.votes)
         notes = operated(counted)
     spent = None
@@ -337,14 +331,3 @@ def at_level(ids: str, key: str, search: Search, level: int, *, onwards: bool) -
     number = functions.conv(functions.substring(digest, 1, HASHED), 16, 10).cast("long")
     drawn = functions.least(functions.floor(number / search.share), functions.lit(len(search.spans)))
     return drawn >= level if onwards else drawn == level
-
-
-def _counted(column: SparkColumn, design: Any, path: str) -> Any:
-    """One level: drawn and committed, unless it was, and counted."""
-    place, claim = claimed_folder(column, design, path)
-    if not place.exists:
-        place.check_new()
-        draw_claimed(column, place, claim)
-    elif not place.claim().asks_as(claim):
-        raise InvalidInput(f"{place.title} must be this level of this search, got another. {UNSURE}")
-    return count_claimed(column, place, design)

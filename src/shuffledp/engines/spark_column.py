@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256, shake_128
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from shuffledp.design import Design
 from shuffledp.domain import Missing
-from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, added_up, column_of, survey, title_of
+from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, ColumnSurvey, column_of, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
 from shuffledp.tables import AS_WRITTEN, Cleaning
@@ -77,18 +76,6 @@ class PartitionTally:
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSurvey:
-    """How many values there are, for a task; ``weights`` names a column, as in ``survey``."""
-
-    column: str
-    reader: Reader
-    weights: str | None = None
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        return survey(batches, self.column, self.reader, weights=self.weights)
-
-
-@dataclass(frozen=True, slots=True)
 class Marks:
     """Each row with the text of its id, its value, and a key: the row of a person whose key is the
     largest stands for them, and one that holds no value has none.
@@ -115,13 +102,6 @@ class Marks:
             keys = np.frombuffer(shake_128(self.seed + place).digest(8 * len(values)), dtype=np.int64)
             marks = pa.array(keys, mask=None if present is None else ~present)
             yield pa.RecordBatch.from_arrays([names, values, marks], names=list(MARKED))
-
-
-def add_sums(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Rows of ``SUMS`` to one, for ``mapInArrow``; nothing where there are none."""
-    full = (batch for batch in batches if len(batch))
-    for first in full:
-        yield added_up(chain([first], full)).row()
 
 
 FIRST_ROWS = 100_000  # of a column that is named like an id that are looked at
@@ -343,4 +323,4 @@ def ddl(schema: pa.Schema) -> str:
     return ", ".join(f"`{field.name}` {DDL[field.type]}" for field in schema)
 
 
-DDL = {pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint", pa.binary(): "binary"}
+DDL = {pa.int16(): "smallint", pa.int32(): "int", pa.int64(): "bigint", pa.binary(): "binary", pa.bool_(): "boolean"}

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -36,15 +37,15 @@ from shuffledp.engines.batch import (
     UNSURE,
     BatchReporter,
     ReportTally,
-    Sums,
     added_up,
+    counted_of,
     report_type,
     title_of,
 )
-from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn, add_sums, ddl
+from shuffledp.engines.spark_column import TALLIED, PartitionTally, SparkColumn, ddl
 from shuffledp.engines.spark_session import AT_ONCE, arrow_rows, check_session, failures, first_line, one_sentence
 from shuffledp.errors import InvalidInput, shown
-from shuffledp.randomizers.randomizer import Reporting
+from shuffledp.mechanisms.results import Tally
 from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
@@ -63,6 +64,7 @@ FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
 PART = re.compile(r"part-(\d+)-([0-9a-f-]{36})-c000(\.\w+)*\.parquet")
 GLOBS = set("*?[]{}\\")
+NEW = "Name a new folder, or delete this one."
 AGAIN = "Delete the folder and start again: nothing of it was counted."
 
 
@@ -148,6 +150,18 @@ class WorkFolder:
         """Whether every task of the one job has committed."""
         with self._reaching():
             return bool(self._system.exists(self._inside(REPORTS, SUCCESS)))
+
+    def stands(self, claim: Claim, what: str, remedy: str = NEW) -> bool:
+        """Whether a run began here, for the same question; one for another is refused."""
+        if not self.exists:
+            self.check_new()
+            return False
+        if not (held := self.claim()).asks_as(claim):
+            of_table = " about this table" if what == "question" and held.table != claim.table else ""
+            raise InvalidInput(
+                f"{self.title} must be the work folder of this {what}{of_table}, got that of another. {remedy}"
+            )
+        return True
 
     def check_new(self) -> None:
         """Refuse a folder that exists: what another run drew must not be drawn again."""
@@ -275,12 +289,12 @@ class EncodedFolder:
 
 def encode_column(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> EncodedFolder:
     """Draw everybody's report in one job, and commit them; a folder that exists is refused."""
-    folder, claim = _prepared(column, design, out, tallied=tallied)
+    folder, claim = prepared(column, design, out, tallied=tallied)
     folder.check_new()
     return _encoded(column, folder, claim)
 
 
-def _prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> tuple[WorkFolder, Claim]:
+def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool = True) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
     phones = _phones(column, design)
     if not tallied:
@@ -331,22 +345,21 @@ def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -
     if design is not None:
         check_design(folder.title, claim.design, design)
     design = claim.decoded
-    law = Reporter.of(design).randomizer
     parts = folder.parts(whole=claim.tallied)
-    facts: dict[str, Any] = {"secure": True, "engine": claim.engine, "batches": (claim.batch,)}
+    facts: dict[str, Any] = {"engine": claim.engine, "batches": (claim.batch,)}
     with one_sentence():
         if not claim.tallied:
-            return _votes(session, parts, design, law).counted(design, **facts)
+            return counted_of(_votes(session, parts, design), design, **facts)
         rows = _read(session, parts, TALLIED)
         tasks = rows.select("partition", "rows").toArrow()
         if sorted(tasks["partition"].to_pylist()) != list(range(len(parts))):
             raise InvalidInput(f"{folder.title} must hold one row of sums for every partition, got others. {UNSURE}")
-        sums = added_rows(rows.select(*SUMS.names), law)
+        sums = added_rows(rows.select(*SUMS.names), design)
     if claim.rules["missing"] is None:
         facts["missing"] = sums.missing
     if claim.ids is not None:
-        facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.reports - sums.missing
-    return sums.counted(design, **facts)
+        facts["repeated"] = sum(tasks["rows"].to_pylist()) - sums.people - sums.missing
+    return counted_of(sums, design, **facts)
 
 
 def release_column(
@@ -365,58 +378,54 @@ def release_column(
     check_sayable(design)
     if folder is not None:
         check_folder(folder, replace=force)
-    place, claim = _prepared(column, design, work, tallied=True)
-    if not place.exists:
-        place.check_new()
-        if budget is not None:
-            budget.afford(design, asked.what or asked.question)
-        _encoded(column, place, claim)
-    elif not (held := place.claim()).asks_as(claim):
-        asked_there = "question" if held.table == claim.table else "question about this table"
-        raise InvalidInput(
-            f"{place.title} must be the work folder of this {asked_there}, got that of another. Name a new folder, or "
-            f"delete this one."
-        )
-    counted = _counted(column.frame.sparkSession, place, design)
+    first = None if budget is None else partial(budget.afford, design, asked.what or asked.question)
+    counted = drawn_once(column, design, work, "question", first=first)
     return release_counts(counted, design, replace(asked, engine="Spark"), folder, budget=budget, force=force)
 
 
-def claimed_folder(column: SparkColumn, design: Design, out: object) -> tuple[WorkFolder, Claim]:
-    """A folder for the sums of a question, and what a run claims there."""
-    return _prepared(column, design, out, tallied=True)
+def drawn_once(
+    column: SparkColumn,
+    design: Design,
+    work: object,
+    what: str,
+    *,
+    remedy: str = NEW,
+    first: Callable[[], object] | None = None,
+) -> CountedReports:
+    """What was committed in a work folder, added up; where there is none, everybody's report is
+    drawn in one job, after ``first``.
+    """
+    place, claim = prepared(column, design, work)
+    if not place.stands(claim, what, remedy):
+        if first is not None:
+            first()
+        _encoded(column, place, claim)
+    return _counted(column.frame.sparkSession, place, design)
 
 
-def draw_claimed(column: SparkColumn, folder: WorkFolder, claim: Claim) -> None:
-    """Draw everybody's report in one job, and commit their sums."""
-    _encoded(column, folder, claim)
-
-
-def count_claimed(column: SparkColumn, folder: WorkFolder, design: Design) -> CountedReports:
-    """What was committed there, added up."""
-    return _counted(column.frame.sparkSession, folder, design)
-
-
-def _votes(session: SparkSession, parts: list[str], design: Design, law: Reporting) -> Sums:
+def _votes(session: SparkSession, parts: list[str], design: Design) -> Tally:
     """The sums of reports that were committed."""
+    law, task = Reporter.of(design).randomizer, ReportTally.of(design)
     reports = _read(session, parts, pa.schema([(REPORT, report_type(law))]))
     if not law.single:
         with arrow_rows(session, max(1, min(AT_ONCE, COLLECTED // law.report_bytes))):
-            return added_rows(reports.mapInArrow(ReportTally.of(design).tally, ddl(SUMS)), law)
+            return added_rows(reports.mapInArrow(task.tally, ddl(SUMS)), design)
     groups = reports.groupBy(REPORT).count().toArrow()
     votes = np.zeros(law.tally_size, dtype=np.int64)
     votes[law.check_reports(groups[REPORT].to_numpy())] = groups["count"].to_numpy()
-    return Sums(int(votes.sum()), 0, votes)
+    return Tally(law, (votes,))
 
 
-def added_rows(rows: DataFrame, law: Reporting) -> Sums:
+def added_rows(rows: DataFrame, design: Design) -> Tally:
     """Rows of sums, added up: by workers, as far as the driver could not hold them all."""
-    session, size = rows.sparkSession, 8 * law.tally_size
+    session, task = rows.sparkSession, ReportTally.of(design)
+    size = 8 * task.law.tally_size
     most = max(1, COLLECTED // size)
     with arrow_rows(session, most):
-        partial = rows.mapInArrow(add_sums, ddl(SUMS))
+        partial = rows.mapInArrow(task.sum_rows, ddl(SUMS))
         if partial.rdd.getNumPartitions() > most:
-            partial = partial.repartition(most).mapInArrow(add_sums, ddl(SUMS))
-        return added_up(partial.toArrow().to_batches())
+            partial = partial.repartition(most).mapInArrow(task.sum_rows, ddl(SUMS))
+        return added_up(partial.toArrow().to_batches(), task.law)
 
 
 def _read(session: SparkSession, parts: list[str], schema: pa.Schema) -> DataFrame:

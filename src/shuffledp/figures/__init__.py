@@ -1,5 +1,5 @@
-"""Figures of curves, bounds, errors and samplers; an answer is drawn by its page. matplotlib is
-imported only when something is drawn.
+"""Figures of curves, bounds, errors and samplers; an answer is drawn by its page. They import
+matplotlib, so nothing imports them before it draws.
 
 curve   delta against epsilon, with and without a shuffler
 bounds  every published bound on one mechanism, and which sampler for a training
@@ -12,13 +12,5 @@ from shuffledp.figures.curve import POINTS, curve_figure, draw_curve
 from shuffledp.figures.error import plan_figure
 from shuffledp.figures.files import FIGURE_TYPES, check_figure
 
-__all__ = [
-    "FIGURE_TYPES",
-    "POINTS",
-    "check_figure",
-    "comparison_figure",
-    "curve_figure",
-    "draw_curve",
-    "plan_figure",
-    "samplers_figure",
-]
+__all__ = ["FIGURE_TYPES", "POINTS", "check_figure", "comparison_figure", "curve_figure", "draw_curve", "plan_figure"]
+__all__ += ["samplers_figure"]

@@ -8,10 +8,12 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
-from shuffledp.storage.files import replace_file
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure, save, unframed
 from shuffledp.training.samplers import Sampler
 from shuffledp.wording import reserved, rounded
 
@@ -34,9 +36,6 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
     """Draw one point per bound, sorted, and the certified interval as a band through them all;
     return the file's path.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     from shuffledp.literature.comparison import CERTIFIED
 
     path = check_figure(path)
@@ -46,16 +45,11 @@ def comparison_figure(comparison: Comparison, path: str | os.PathLike[str], *, t
         axes = figure.subplots()
         _points(axes, rows, comparison)
         _band(axes, comparison)
-        figure.suptitle(
-            (title if title is not None else comparison.goal.guarantee.describe()).replace("epsilon0", "ε₀"),
-            x=0.01,
-            ha="left",
-            fontweight="bold",
-        )
+        words = comparison.goal.guarantee.describe() if title is None else title
+        figure.suptitle(words.replace("epsilon0", "ε₀"), x=0.01, ha="left", fontweight="bold")
         columns = 1 if reserved(comparison.certified.assumptions) else 3
         figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=8.0)
-        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
-    return path
+        return save(figure, path)
 
 
 def _band(axes: Axes, comparison: Comparison) -> None:
@@ -64,9 +58,8 @@ def _band(axes: Axes, comparison: Comparison) -> None:
         only = f",\n{only}" if (only := reserved(comparison.certified.assumptions)) else ""
         sign = SIGNS[comparison.goal.asked]
         words = f"certified: {sign} in [{rounded(low, up=False)}, {rounded(high, up=True)}]{only}"
-        axes.axvspan(
-            max(low, axes.get_xlim()[0]), high, facecolor=BLUE, edgecolor=BLUE, alpha=0.3, linewidth=2.0, label=words
-        )
+        look: dict[str, Any] = {"facecolor": BLUE, "edgecolor": BLUE, "alpha": 0.3, "linewidth": 2.0}
+        axes.axvspan(max(low, axes.get_xlim()[0]), high, label=words, **look)
 
 
 def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> None:
@@ -81,52 +74,30 @@ def _points(axes: Axes, rows: Sequence[Compared], comparison: Comparison) -> Non
         colour = GREY if row.status == "invalid" else DARK
         label = None if meaning in named else meaning
         named.add(meaning)
-        at = min(row.value, last)
-        axes.plot(
-            [at],
-            [place],
-            marker,
-            color=colour,
-            markerfacecolor=colour if filled else "white",
-            markersize=5.5,
-            linestyle="none",
-            label=label,
-        )
+        at, inside = min(row.value, last), colour if filled else "white"
+        look: dict[str, Any] = {"color": colour, "markersize": 5.5, "linestyle": "none", "label": label}
+        axes.plot([at], [place], marker, markerfacecolor=inside, **look)
         notes = [f"{row.ratio:.4g}×"] if row.refuted or row.ratio >= 1.05 else []
         notes += ["too small to be true"] if row.refuted else []
         notes += ["beyond this figure"] if row.value > last else []
-        side = -1.0 if row.value > last else 1.0
-        ha = "left" if side > 0.0 else "right"
-        axes.annotate(
-            ", ".join(notes),
-            (at, place),
-            textcoords="offset points",
-            xytext=(7.0 * side, -3.0),
-            ha=ha,
-            fontsize=7.5,
-            color=GREY,
-        )
-    axes.set_yticks(
-        range(len(rows)), [row.name if row.standing == "assumed" else row.title for row in rows], fontsize=8.0
-    )
+        offset, ha = (-7.0, "right") if row.value > last else (7.0, "left")
+        words: dict[str, Any] = {"textcoords": "offset points", "ha": ha, "fontsize": 7.5, "color": GREY}
+        axes.annotate(", ".join(notes), (at, place), xytext=(offset, -3.0), **words)
+    names = [row.name if row.standing == "assumed" else row.title for row in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=8.0)
     axes.set_ylim(-0.8, len(rows) - 0.2)
     axes.set_xscale("log")
     axes.margins(x=0.15)
     what, given = SIGNS[comparison.goal.asked], SIGNS[comparison.goal.given]
     skipped = f"; {len(comparison.skipped)} slow bounds left out" if comparison.skipped else ""
     axes.set_xlabel(f"{what} at {given} = {comparison.goal.at:g}{skipped}".replace("e-0", "e-"))
-    axes.grid(visible=True, axis="x", which="major", color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    unframed(axes, "x")
 
 
 def samplers_figure(rows: Sequence[Sampler], path: str | os.PathLike[str], *, title: str) -> Path:
     """Draw a bar from the lower to the upper end of every sampler, and return the file's path; an
     upper end that is not known is an arrow.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     path = check_figure(path)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 0.9 + 0.5 * len(rows)), layout="constrained")
@@ -141,8 +112,6 @@ def samplers_figure(rows: Sequence[Sampler], path: str | os.PathLike[str], *, ti
         axes.set_yticks(range(len(rows)), [each.name for each in rows])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlabel("ε, from its lower to its upper end")
-        axes.grid(visible=True, axis="x", which="major", color="0.9", linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
+        unframed(axes, "x")
         figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
-        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
-    return path
+        return save(figure, path)

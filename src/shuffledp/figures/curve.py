@@ -7,9 +7,13 @@ import os
 from collections.abc import Callable, Mapping
 from itertools import cycle
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats
@@ -19,14 +23,11 @@ from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.inversion import meets
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import shuffle, shuffled_parts
-from shuffledp.errors import InvalidInput
-from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE, check_figure
-from shuffledp.storage.files import replace_file
+from shuffledp.errors import InvalidInput, Refusal
+from shuffledp.figures.files import BLUE, DARK, GREY, PALE, STYLE, Drawing, check_figure, save, unframed
 from shuffledp.wording import rounded
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+__all__ = ["POINTS", "curve_figure", "draw_curve", "save"]
 
 POINTS = 81
 LOWEST = 1e-12  # deltas below are of no practical interest, and not drawn
@@ -47,19 +48,8 @@ def curve_figure(
     """Write the figure of ``draw_curve`` and return the file's path. The file appears whole or not
     at all.
     """
-    path = check_figure(path)
-    save_curve(draw_curve(guarantee, epsilons=epsilons, delta=delta, title=title, also=also), path)
-    return path
-
-
-def save_curve(figure: Figure, path: str | os.PathLike[str]) -> Figure:
-    """Write a figure that was drawn, and return it."""
-    import matplotlib as mpl
-
     place = check_figure(path)
-    with mpl.rc_context(STYLE):
-        replace_file(place, lambda temporary: figure.savefig(temporary, format=place.suffix[1:].lower(), dpi=200))
-    return figure
+    return save(draw_curve(guarantee, epsilons=epsilons, delta=delta, title=title, also=also), place)
 
 
 def draw_curve(
@@ -77,10 +67,6 @@ def draw_curve(
     below the one guarantee to beyond the other. ``also`` are other bounds on delta, by their names;
     nan where one has no number.
     """
-    import matplotlib as mpl
-
-    from shuffledp.figures.files import Drawing
-
     local = _without_shuffler(guarantee)
     floor = max(min(LOWEST, 1e-6 * guarantee.delta_at_most(epsilon=0.0)), 1e-200)
     marked, ends = ((guarantee.epsilon(delta=at), _epsilon_alone(local, at)) for at in (delta, floor))
@@ -93,15 +79,8 @@ def draw_curve(
         near, far = float(at[0]), float(at[-1])
     lower, upper = (guarantee.deltas(at, end=end, gap=FIGURE_GAP) for end in ENDS)
     band = Band(at, lower, upper)
-    alone_at = np.unique(
-        np.concatenate(
-            [
-                np.linspace(near, far, POINTS),
-                np.geomspace(max(near, 1e-6 * far), far, POINTS),
-                _close_to(local.ceiling, near, far),
-            ]
-        )
-    )
+    even, falling = np.linspace(near, far, POINTS), np.geomspace(max(near, 1e-6 * far), far, POINTS)
+    alone_at = np.unique(np.concatenate([even, falling, _close_to(local.ceiling, near, far)]))
     alone = local.deltas(alone_at, end="upper", gap=FIGURE_GAP)
 
     with mpl.rc_context(STYLE):
@@ -109,36 +88,27 @@ def draw_curve(
         axes = figure.subplots()
         _draw(axes, band, Band(alone_at, alone, alone), floor, _reports(guarantee))
         if also:
-            _others(
-                axes, also, np.linspace(near, far, POINTS) if epsilons is not None else np.geomspace(near, far, POINTS)
-            )
+            _others(axes, also, even if epsilons is not None else np.geomspace(near, far, POINTS))
         _scale(axes, near, far, log=epsilons is None)
         if near < marked[0].upper < marked[1] / 1.02 and marked[1] < far:
             _compare(axes, max(marked[0].lower, near), marked[0].upper, marked[1], delta)
-        axes.set_title(
-            (title if title is not None else guarantee.describe()).replace("epsilon0", "ε₀"),
-            loc="left",
-            fontweight="bold",
-            pad=24.0,
-        )
+        words = guarantee.describe() if title is None else title
+        axes.set_title(words.replace("epsilon0", "ε₀"), loc="left", fontweight="bold", pad=24.0)
     return figure
 
 
 def _without_shuffler(guarantee: Guarantee) -> Guarantee:
     """The same reports, each sent under its owner's name."""
     if not getattr(guarantee, "parts", ()):
-        raise InvalidInput(
-            f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. Pass one of those; for an "
-            f"Accountant, its total."
-        )
+        remedy = "Pass one of those; for an Accountant, its total."
+        raise InvalidInput(Refusal("guarantee must come from shuffle(...) or compose(...)", repr(guarantee), remedy))
     alone = tuple((shuffle(part.randomizer, n=1), rounds) for part, rounds in shuffled_parts(guarantee))
     return alone[0][0] if sum(rounds for _, rounds in alone) == 1 else Rounds(alone)
 
 
 def _epsilon_alone(local: Guarantee, delta: float) -> float:
-    return meets(
-        lambda epsilon, _: local.delta_at_most(epsilon=epsilon, gap=FIGURE_GAP), delta, local.ceiling, end="upper"
-    )
+    at_most = lambda epsilon, _: local.delta_at_most(epsilon=epsilon, gap=FIGURE_GAP)  # noqa: E731
+    return meets(at_most, delta, local.ceiling, end="upper")
 
 
 def _reports(guarantee: Guarantee) -> str:
@@ -160,36 +130,19 @@ def _close_to(ceiling: float, near: float, far: float) -> Floats:
 
 def _draw(axes: Axes, band: Band, local: Band, floor: float, reports: str) -> None:
     upper, lower, alone = (np.where(delta > 0.0, delta, np.nan) for delta in (band.upper, band.lower, local.upper))
-    axes.fill_between(
-        band.at,
-        np.maximum(band.lower, 1e-3 * floor),
-        np.maximum(band.upper, 1e-3 * floor),
-        color=BLUE,
-        alpha=0.25,
-        linewidth=0.0,
-    )
+    low, high = (np.maximum(end, 1e-3 * floor) for end in (band.lower, band.upper))
+    axes.fill_between(band.at, low, high, color=BLUE, alpha=0.25, linewidth=0.0)
     axes.plot(band.at, upper, color=DARK, linewidth=2.0, label="shuffled: at most")
     axes.plot(band.at, lower, color=PALE, linewidth=1.2, linestyle=(0, (4, 2.5)), label="shuffled: at least")
-    axes.plot(
-        local.at, alone, color=GREY, linewidth=1.4, linestyle=(0, (1, 1.3)), label=f"{reports} without a shuffler"
-    )
+    words = f"{reports} without a shuffler"
+    axes.plot(local.at, alone, color=GREY, linewidth=1.4, linestyle=(0, (1, 1.3)), label=words)
     axes.set_yscale("log")
     axes.set_ylim(floor, 1.6)
     axes.set_xlabel("ε")
     axes.set_ylabel("the smallest δ for which (ε, δ)-privacy holds")
-    axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(-0.01, 1.0),
-        ncols=3,
-        frameon=False,
-        borderaxespad=0.2,
-        handlelength=2.6,
-        columnspacing=1.2,
-        fontsize=8.5,
-    )
+    unframed(axes)
+    room = {"borderaxespad": 0.2, "handlelength": 2.6, "columnspacing": 1.2, "fontsize": 8.5}
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=3, frameon=False, **room)
 
 
 def _others(axes: Axes, also: Others, at: Floats) -> None:
@@ -205,8 +158,6 @@ def _others(axes: Axes, also: Others, at: Floats) -> None:
 
 
 def _scale(axes: Axes, near: float, far: float, *, log: bool) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
     if log:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if far < 1e3 * near else (1.0,), numticks=20))
@@ -223,22 +174,10 @@ def _compare(axes: Axes, least: float, shuffled: float, alone: float, delta: flo
     middle = math.sqrt(shuffled * alone) if axes.get_xscale() == "log" else 0.5 * (shuffled + alone)
     times = alone / shuffled
     notes = [
-        (
-            middle,
-            (0.0, 6.0),
-            "center",
-            f"{times:,.1f} times smaller" if times < 10.0 else f"{times:,.0f} times smaller",
-        ),
+        (middle, (0.0, 6.0), "center", f"{times:,.{1 if times < 10.0 else 0}f} times smaller"),
         (least, (-7.0, -3.0), "right", f"ε ≤ {rounded(shuffled, up=True, digits=3)}"),
         (alone, (7.0, -3.0), "left", f"ε = {rounded(alone, up=True, digits=3)}"),
     ]
+    look: dict[str, Any] = {"color": DARK, "bbox": {"color": "white", "pad": 1.0, "alpha": 0.8}}
     for x, offset, side, text in notes:
-        axes.annotate(
-            text,
-            (x, delta),
-            textcoords="offset points",
-            xytext=offset,
-            ha=side,
-            color=DARK,
-            bbox={"color": "white", "pad": 1.0, "alpha": 0.8},
-        )
+        axes.annotate(text, (x, delta), textcoords="offset points", xytext=offset, ha=side, **look)

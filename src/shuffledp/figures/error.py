@@ -10,19 +10,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
 from shuffledp._types import Task
-from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure
+from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure, save, unframed
 from shuffledp.mechanisms.mechanism import ADDING, SEALED
 from shuffledp.planning import error_of, plan
-from shuffledp.storage.files import replace_file
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 COLOURS = {"curator": GREY, "shuffler": DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
-WHOM = {
-    "nobody": "trusts nobody",
-    SEALED: "trusts a shuffler",
-    ADDING: "trusts a shuffler",
-}
+WHOM = {"nobody": "trusts nobody", SEALED: "trusts a shuffler", ADDING: "trusts a shuffler"}
 MARKERS = "osD^vPX*<>"
 
 
@@ -40,9 +38,6 @@ def plan_figure(
     """Draw the predicted error of every mechanism against epsilon, and return the file's path.
     Darkness says whom to trust.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     path = check_figure(path)
     domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
     people: dict[str, Any] = {"n": n, "rounds": rounds, "honest": honest}
@@ -55,31 +50,18 @@ def plan_figure(
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         axes = figure.subplots()
         for place, ((name, trust), values) in enumerate(errors.items()):
-            whom = WHOM.get(trust, f"trusts a {trust}")
-            axes.plot(
-                epsilons,
-                values,
-                color=COLOURS[trust],
-                marker=MARKERS[place % len(MARKERS)],
-                markersize=4.5,
-                linewidth=1.3,
-                label=f"{name}, {whom}",
-            )
+            words = f"{name}, {WHOM.get(trust, f'trusts a {trust}')}"
+            look: dict[str, Any] = {"color": COLOURS[trust], "marker": MARKERS[place % len(MARKERS)], "markersize": 4.5}
+            axes.plot(epsilons, values, linewidth=1.3, label=words, **look)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xticks(list(epsilons), [f"{epsilon:g}" for epsilon in epsilons])
         axes.minorticks_off()
         axes.set_xlabel(f"ε at δ = {delta:g}")
         axes.set_ylabel(error_of(task).replace(", ", ",\n"))
-        axes.grid(visible=True, which="major", color="0.9", linewidth=0.6)
-        axes.spines[["top", "right"]].set_visible(False)
+        unframed(axes)
         size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
-        figure.suptitle(
-            f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else ""),
-            x=0.01,
-            ha="left",
-            fontweight="bold",
-        )
+        words = f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else "")
+        figure.suptitle(words, x=0.01, ha="left", fontweight="bold")
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8.0)
-        replace_file(path, lambda temporary: figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=200))
-    return path
+        return save(figure, path)

@@ -8,14 +8,16 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shuffledp.errors import InvalidInput
-from shuffledp.storage.files import check_file
+from shuffledp.errors import InvalidInput, Refusal
+from shuffledp.storage.files import check_file, replace_file
 
 FIGURE_TYPES = (".png", ".svg", ".pdf")
 
@@ -31,10 +33,24 @@ def check_figure(path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     if path.suffix.lower() not in FIGURE_TYPES:
         better = path.with_suffix(".png") if path.name else Path("curve.png")
-        raise InvalidInput(
-            f"a figure must end in .png, .svg or .pdf, got {str(path)!r}. Rename it, for example to {str(better)!r}."
-        )
+        remedy = f"Rename it, for example to {str(better)!r}."
+        raise InvalidInput(Refusal("a figure must end in .png, .svg or .pdf", repr(str(path)), remedy))
     return check_file(path)
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a figure, whole or not at all, and return the file's path."""
+    path = check_figure(path)
+    with mpl.rc_context(STYLE):
+        replace_file(path, partial(figure.savefig, format=path.suffix[1:].lower(), dpi=200))
+    return path
+
+
+def unframed(axes: Axes, side: Literal["both", "x", "y"] = "both") -> None:
+    """Pale lines beneath the curves, and two sides without a frame."""
+    axes.grid(visible=True, axis=side, which="major", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 DARK, BLUE, PALE, GREY = "#16324f", "#2f6db3", "#6aa8e8", "0.35"
@@ -48,10 +64,9 @@ class Drawing(Figure):
     """
 
     def draw(self, renderer: Any) -> None:
+        unknown = "Glyph|Matplotlib currently does not support"  # a script without a font here is drawn as boxes
         with mpl.rc_context(STYLE), warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", message="Glyph|Matplotlib currently does not support"
-            )  # a script without a font here is drawn as boxes
+            warnings.filterwarnings("ignore", message=unknown)
             super().draw(renderer)
 
     def _repr_png_(self) -> bytes:

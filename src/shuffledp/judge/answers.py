@@ -11,16 +11,7 @@ import numpy as np
 
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw, CountedLevels
-from shuffledp.judge.rows import (
-    FEW,
-    SOLVED,
-    CountedTree,
-    Estimated,
-    bernstein,
-    counted_groups,
-    counted_mean,
-    score,
-)
+from shuffledp.judge.rows import FEW, SOLVED, CountedTree, Estimated, bernstein, counted_groups, counted_mean, score
 from shuffledp.judge.shares import CountedShares
 
 Bins = tuple[int, int]
@@ -36,9 +27,7 @@ def moved(law: CountedLaw) -> float | None:
 def counted_number(
     votes: Sequence[int], reports: int, law: CountedLaw, bounds: tuple[float, float], times: int
 ) -> Estimated:
-    """So many times the mean of numbers between these bounds, which are points of a grid. How many
-    hold a value is a sum of numbers 0 and 1.
-    """
+    """``times`` the mean of numbers between two grid points; a count is a sum of 0 and 1."""
     if not isinstance(law, CountedShares):
         return counted_mean(votes, law, bounds, times)
     lower, upper = map(Fraction, bounds)
@@ -47,9 +36,7 @@ def counted_number(
 
 
 def counted_unions(votes: Sequence[int], groups: Sequence[Sequence[int]], reports: int, law: CountedLaw) -> Estimated:
-    """How many people hold one of the values of each group; groups of one size are computed
-    together.
-    """
+    """How many people hold a value of each group; groups of one size go together."""
     sizes, cast = list(map(len, groups)), [sum(votes[place] for place in group) for group in groups]
     parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
     found = [counted_groups([cast[each] for each in at], size, reports, law) for size, at in parts.items()]

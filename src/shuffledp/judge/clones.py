@@ -58,7 +58,7 @@ def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:
     0.0
     """
     if n > MOST_USERS:
-        raise TooLarge(f"floating point does not reach {n} users")
+        raise TooLarge(f"floating point does not reach {n} people")
     growth = Fraction(DIGITS.exp(Decimal(eps)))
     gains = [
         np.array([float(there - growth * back) for _, there, back, _ in kind]) for kind in (swap.first, *swap.kinds)

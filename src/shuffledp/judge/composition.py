@@ -179,9 +179,7 @@ def _masses(x: Array, y: Array) -> tuple[Array, Array, float]:
 
 
 def _deltas(law: Lattice, rounds: int, epsilons: Array, end: float) -> Array:
-    """E (1 - e^(eps - loss))_+ over the loss of all rounds, at every epsilon: neighboring ones
-    share a tilt, and so a transform.
-    """
+    """E (1 - e^(eps - loss))_+ over all rounds; neighboring epsilons share a transform."""
     total, values = float(law.masses.sum()), law.values
     one = Lattice(law.centre, law.step, law.places, law.masses / total)
     found = np.zeros(len(epsilons))

@@ -1,6 +1,4 @@
-"""Every limit of a verification in one place: a file from a stranger must not keep anybody's
-machine busy, nor fill its memory.
-"""
+"""Every limit of a verification: no file may keep a machine busy or fill its memory."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ class Effort:
     def __post_init__(self) -> None:
         if not 0.0 <= self.seconds < float("inf"):
             raise InvalidInput(
-                f"the seconds of a verification must be a number of at least 0, got {self.seconds!r}. Leave them out "
-                f"for {SECONDS:g}."
+                f"the seconds of a verification must be at least 0, got {self.seconds!r}. Default: {SECONDS:g}."
             )
 
     def check(self) -> None:

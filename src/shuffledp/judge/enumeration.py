@@ -41,8 +41,7 @@ Law = Mapping[tuple[int, ...], float]
 
 @lru_cache(maxsize=8)
 def _histograms(outputs: int, n: int) -> tuple[list[NDArray[np.int64]], list[NDArray[np.intp]]]:
-    """For m = 0..n: the codes of all histograms with m reports, and where h + e_y sits among those
-    with m + 1.
+    """For m = 0..n: the codes of histograms of m reports, and where h + e_y is among the next.
 
     The code of a histogram is its counts read as digits in base n + 1.
     """
@@ -72,9 +71,7 @@ def _add_user(law: Array, row: Array, successor: NDArray[np.intp], size: int) ->
 
 
 def _law(rows: Sequence[Array], n_max: int) -> Array:
-    """The law of the histogram of independent reports, one for each of these rows, as an array over
-    the codes of `_histograms`.
-    """
+    """The law of the histogram of one report per row, over the codes of `_histograms`."""
     codes, successor = _histograms(len(rows[0]), n_max) if rows else ([], [])
     law = np.ones(1)
     for m, row in enumerate(rows):
@@ -83,9 +80,7 @@ def _law(rows: Sequence[Array], n_max: int) -> Array:
 
 
 def shuffled_law(rows: ArrayLike, dataset: Sequence[int]) -> dict[tuple[int, ...], float]:
-    """The law of the histogram (count of output 0, count of output 1, ...) when user i holds input
-    dataset[i].
-    """
+    """The law of the histogram of outputs when person i holds input dataset[i]."""
     matrix, n = _matrix(rows), len(dataset)
     outputs = matrix.shape[1]
     codes, _ = _histograms(outputs, n)
@@ -105,9 +100,7 @@ def hockey_stick(P: ArrayLike | Law, Q: ArrayLike | Law, eps: float) -> float:
 
 
 def neighbouring_laws(rows: ArrayLike, n: int) -> Iterator[list[Array]]:
-    """For every multiset of inputs of the n-1 other users: the laws for each input of the target.
-    Any two of one list are neighbors.
-    """
+    """For every multiset of the n-1 others: the laws for each input of the target."""
     matrix = _matrix(rows)
     inputs = len(matrix)
     codes, successor = _histograms(matrix.shape[1], n)
@@ -124,16 +117,12 @@ def neighbouring_laws(rows: ArrayLike, n: int) -> Iterator[list[Array]]:
 
 
 def worst_delta(rows: ArrayLike, n: int, epsilons: ArrayLike) -> Array:
-    """The largest hockey-stick divergence over all neighboring datasets of n users, both orders,
-    for each epsilon.
-    """
+    """The largest divergence over all neighbors of n people, both orders, per epsilon."""
     return rounds_delta([rows], n, epsilons)
 
 
 def worst_epsilon(rows: ArrayLike, n: int, delta: float) -> float:
-    """The smallest eps >= 0 with worst_delta <= delta (infinite when there is none). The curve is
-    bisected pair by pair, to 1e-13.
-    """
+    """The smallest eps >= 0 with worst_delta <= delta, to 1e-13; infinite if none."""
     worst = 0.0
     for laws in neighbouring_laws(rows, n):
         for P, Q in permutations(laws, 2):
@@ -170,9 +159,7 @@ def rounds_delta(rows_per_round: Sequence[ArrayLike], n: int, epsilons: ArrayLik
 
 
 def blanket(rows: ArrayLike) -> tuple[float, Array, Array]:
-    """gamma, omega and nu of mu_x = gamma omega + (1 - gamma) nu_x with the largest possible
-    gamma.
-    """
+    """gamma, omega, nu of mu_x = gamma omega + (1 - gamma) nu_x with the largest gamma."""
     matrix = _matrix(rows)
     common = matrix.min(axis=0)
     gamma = math.fsum(common)
@@ -182,9 +169,7 @@ def blanket(rows: ArrayLike) -> tuple[float, Array, Array]:
 
 
 def _blanket_view(law0: Array, law1: Array, gamma: float, omega: Array, n: int, eps: float) -> float:
-    """The view (m, histogram of one report from law0 or law1 and m from omega), where m ~ Bin(n-1,
-    gamma) others took the blanket.
-    """
+    """(m, histogram of law0 or law1 and m from omega), m ~ Bin(n-1, gamma)."""
     terms = []
     for m in range(n):
         weight = math.comb(n - 1, m) * gamma**m * (1 - gamma) ** (n - 1 - m)
@@ -195,18 +180,14 @@ def _blanket_view(law0: Array, law1: Array, gamma: float, omega: Array, n: int, 
 
 
 def weak_delta(rows: ArrayLike, n: int, pair: tuple[int, int], eps: float) -> float:
-    """Koskela's weak adversary: knows which of the others took the blanket and removes the reports
-    of those who did not.
-    """
+    """Koskela's weak adversary: reports of others outside the blanket are removed."""
     matrix = _matrix(rows)
     gamma, omega, _ = blanket(matrix)
     return _blanket_view(matrix[pair[0]], matrix[pair[1]], gamma, omega, n, eps)
 
 
 def strong_delta(rows: ArrayLike, n: int, pair: tuple[int, int], eps: float) -> float:
-    """The strong adversary also sees the target's own coin: blanket (both inputs give one law) or
-    the data-dependent part nu_x.
-    """
+    """The strong adversary also sees the target's coin: blanket, or the rest nu_x."""
     gamma, omega, nu = blanket(rows)
     return gamma * max(1 - math.exp(eps), 0.0) + (1 - gamma) * _blanket_view(
         nu[pair[0]], nu[pair[1]], gamma, omega, n, eps
@@ -275,9 +256,7 @@ def subset(k: int, w: int, e0: float) -> Matrix:
 
 
 def hadamard(k: int, e0: float) -> Matrix:
-    """B blocks of b columns, the +1 columns of the input's row of its block favored (Acharya, Sun
-    and Zhang 2019).
-    """
+    """B blocks of b columns; the +1 columns of the input's row (Acharya, Sun, Zhang 2019)."""
     blocks = 2 ** (math.ceil(math.log2(min(math.exp(e0), 2 * k))) - 1)
     b = 2 ** math.ceil(math.log2(k / blocks + 1))
     signs = sylvester(b)

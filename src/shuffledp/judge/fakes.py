@@ -61,9 +61,7 @@ class CountedFakes(CountedMessages):
 
     @property
     def _described(self) -> bool:
-        """Whether its kind and the numbers of that are such as describe fakes; what is not a number
-        cannot be compared with one.
-        """
+        """Whether its kind and its numbers describe fakes."""
         own = self.own
         idle = (OF_SHUFFLER if self.from_shuffler else OF_USERS)[own["kind"]]
         silent = all(own[name] == 0 for name in idle if name in own)
@@ -105,7 +103,6 @@ class CountedFakes(CountedMessages):
 
     @property
     def messages(self) -> int:
-        """Of one person."""
         return 1 + int(self.own["slots"]) if self.family == "fakes" else 1
 
     @property
@@ -114,7 +111,6 @@ class CountedFakes(CountedMessages):
 
     @property
     def theorems(self) -> tuple[tuple[str, ...], ...]:
-        """Any of which may be behind the upper end."""
         if self.plain:
             return ((self.family,),)
         if self.family == "fakes":
@@ -150,9 +146,7 @@ class CountedFakes(CountedMessages):
 
     @cached_property
     def least_integers(self) -> tuple[int, ...]:
-        """All integers, by rules of our own: the table is the ideal law's, whatever its last digits
-        are rounded to.
-        """
+        """All integers by rules of our own; of the table all but the last digits count."""
         light = 0
         if not self.plain:
             light = CountedLaw("krr", self.k, (WORD // 2,), 0, self.epsilon0).least_integers[0]
@@ -196,11 +190,11 @@ class CountedFakes(CountedMessages):
     def fakes(self, people: int, size: int = 1) -> tuple[int, Array]:
         """How many fakes name one of ``size`` values, where so many people sent theirs."""
         if self.from_shuffler:
-            return _many(*self.table, size)
+            return added(*self.table, size)
         share = size / self.k
         if self.own["kind"] == "bernoulli":
             named = self._parts[0][1] / WORD * share
-            return _many(0, np.array([1.0 - named, named]), people * int(self.own["slots"]))
+            return added(0, np.array([1.0 - named, named]), people * int(self.own["slots"]))
         first, chances = self.table
         mine = np.zeros(first + len(chances))
         for number, chance in enumerate(chances.tolist(), start=first):
@@ -208,7 +202,7 @@ class CountedFakes(CountedMessages):
                 mine[named_of] += (
                     chance * math.comb(number, named_of) * share**named_of * (1 - share) ** (number - named_of)
                 )
-        return _many(0, mine, people)
+        return added(0, mine, people)
 
     def moments(self, people: int, size: int = 1) -> tuple[Fraction, Fraction]:
         share = Fraction(size, self.k)
@@ -250,9 +244,7 @@ class CountedFakes(CountedMessages):
 
     @cached_property
     def certain(self) -> float:
-        """How likely one round tells for certain which of two values it was, at least: by a count
-        that only one of them can have.
-        """
+        """How likely one round tells the value for certain, by a count only one can have."""
         if not self.plain or not self.from_shuffler:
             return 0.0
         without, held = self._counts
@@ -273,9 +265,7 @@ class CountedFakes(CountedMessages):
         return abs(apart[0] - (apart[1] if len(apart) > 1 else 0.0)) if apart else 0.0
 
     def convolved(self, rounds: int, epsilons: Array, step: float) -> tuple[Array, Array]:
-        """Both ends of delta after so many rounds, by the losses of two counts; 0 and 1 where that
-        says nothing.
-        """
+        """Both ends of delta after ``rounds`` rounds by the losses of two counts, or 0 and 1."""
         without, held = self._counts
         both = (held > 0.0) & (without > 0.0)
         if not self.unit:
@@ -287,14 +277,11 @@ class CountedFakes(CountedMessages):
 
     @property
     def farthest(self) -> float:
-        """From where on delta is 0."""
         return self.epsilon0
 
     @property
     def _counts(self) -> tuple[Array, Array]:
-        """The laws of the count of a value that the target does not hold, and of one that it
-        does.
-        """
+        """The laws of the count of a value that the target lacks, and of one that it holds."""
         without, keep = np.append(self.table[1], 0.0), float(self.keep)
         return without, keep * np.append(0.0, self.table[1]) + (1.0 - keep) * without
 
@@ -314,9 +301,7 @@ class CountedFakes(CountedMessages):
     def light_deltas(
         self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None
     ) -> list[tuple[Array, Array]]:
-        """Where true messages are randomized: both ends of what the theorem says, and of what is
-        seen on one dataset.
-        """
+        """True messages are randomized: ends of the theorem, and of one dataset."""
         from shuffledp.judge.messages import LightSums  # slow to import, and for these laws only
 
         keep = float(self.keep)
@@ -349,9 +334,7 @@ class CountedFakes(CountedMessages):
         return float(excess)
 
     def deltas(self, users: int, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
-        """What is seen of one round with so many honest users, from below and from above; of one of
-        its ``repeats``, if it counts as several.
-        """
+        """Both ends of one round (one of its ``repeats``) with so many honest people."""
         if self.from_shuffler:
             if len(self.table[1]) > MOST_CELLS // 2:
                 raise TooLarge(f"{len(self.table[1])} numbers of dummies are too many to be paired")
@@ -380,7 +363,7 @@ def _power(base: Fraction, steps: int, norm: Fraction) -> Fraction:
     return Fraction(value) / norm if value > NEVER else Fraction(0)
 
 
-def _many(first: int, chances: Array, times: int) -> tuple[int, Array]:
+def added(first: int, chances: Array, times: int) -> tuple[int, Array]:
     """The law of a sum of so many, by doubling; what is too rare is left out."""
     total, at, power, step = np.ones(1), 0, chances, first
     while times:

@@ -222,9 +222,7 @@ def haystack_interval(
 
 
 def mean_positive_part(values: Array, masses: Array, n: int, *, gap: float) -> tuple[float, float]:
-    """Two numbers with E(sum of n independent draws)_+ between them, for a law with a mean of at
-    most 0.
-    """
+    """Two numbers around E(sum of n independent draws)_+, for a mean of at most 0."""
     if values.max() <= 0.0:
         return 0.0, 0.0
     tilt = _tilt(values, masses, n)

@@ -42,9 +42,7 @@ Patterns = Mapping[tuple[int, ...], Fraction]
 
 
 def read_integers(law: Mapping[str, Any]) -> tuple[int, ...]:
-    """The numbers of words that a design says; none if they are not written as shuffledp writes
-    them, such as " 1_0", which int() would read.
-    """
+    """The words of a design; none if written otherwise than shuffledp does (" 1_0")."""
     integers = tuple(int(each) for each in law["integers"])
     return integers if [str(each) for each in integers] == law["integers"] else ()
 
@@ -56,9 +54,7 @@ def not_run(law: Mapping[str, Any]) -> InvalidInput:
 
 @dataclass(frozen=True)
 class CountedLaw:
-    """The law of one report: ``family``, ``k`` inputs, the numbers of words out of 2^64, and
-    ``size``: g for hashing, w for subsets, else 0.
-    """
+    """The law of one report; ``size`` is g for hashing, w for subsets, else 0."""
 
     family: str
     k: int
@@ -131,9 +127,7 @@ class CountedLaw:
 
     @property
     def theorems(self) -> tuple[tuple[str, ...], ...]:
-        """Any of which may be behind the upper end: where the blanket is as good as any, there is
-        no swap.
-        """
+        """Any may be behind the upper end: a swap needs a blanket that is not as good."""
         return (("scan",),) if self.binary else (("blanket", "swap"), ("blanket",))
 
     @property
@@ -227,9 +221,7 @@ class CountedLaw:
 
     @cached_property
     def hit(self) -> Fraction:
-        """How often a report supports its sender's value; for Hadamard response, its mean vote of
-        +1 or -1 for it.
-        """
+        """How often a report supports its sender's value; of Hadamard response, its mean vote."""
         if self.family == "hadamard":
             return 1 - Fraction(self.integers[0], WORD)
         return self.share * self.factors[0]
@@ -244,16 +236,12 @@ class CountedLaw:
 
     @cached_property
     def blankets(self) -> tuple[Classes, ...]:
-        """One haystack per kind of pair and order: every other user is absent unless they draw from
-        what all inputs have in common.
-        """
+        """One haystack per kind of ordered pair, with what all inputs have in common."""
         return self._distinct([self._classes(pair, None) for pair in permutations(self._candidates, 2)])
 
     @cached_property
     def datasets(self) -> tuple[Classes, ...]:
-        """One haystack per kind of pair, order and value that all others hold, be it one of the
-        pair or a third.
-        """
+        """One haystack per kind of pair, order and value that all others hold."""
         held = [self._classes(pair, place) for pair in permutations(self._candidates, 2) for place in (0, 1)]
         return self._distinct(held + [self._classes(triple, 2) for triple in permutations(self._candidates, 3)])
 
@@ -283,9 +271,7 @@ class CountedLaw:
         return tuple(found)
 
     def _clone(self, two: Patterns) -> dict[tuple[int, ...] | None, Fraction]:
-        """The ratio of the clone's law to the base law, by pattern; None: a report that supports
-        every input.
-        """
+        """Clone's law over base law, by pattern; None: a report that supports every input."""
         high, low = self.factors
         growth, universal = high / low, self._universal
         split = two.get((0, 1), Fraction(0)) + two.get((1, 0), Fraction(0))
@@ -330,9 +316,7 @@ class CountedLaw:
         return tuple(tuple((hay, hay * u, hay * v) for (u, v), hay in kind) for kind in sorted(kinds))
 
     def _classes(self, inputs: tuple[int, ...], holder: int | None) -> dict[tuple[Fraction, Fraction], Fraction]:
-        """Mass of the hay by likelihood ratios: the law of the input in place ``holder``, or what
-        all inputs have in common.
-        """
+        """Hay by likelihood ratios: the law of ``holder``, or what all have in common."""
         high, low = self.factors
         mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
         for pattern, base in self.patterns(inputs).items():
@@ -387,8 +371,7 @@ def set_patterns(k: int, size: int, tested: int) -> dict[tuple[int, ...], Fracti
 
 
 def sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) -> dict[tuple[int, ...], int]:
-    """How many columns of the blocks of a Sylvester matrix support just these of the inputs at
-    (block, row - 1).
+    """How many columns of a Sylvester matrix's blocks support just these inputs (block, row - 1).
 
     Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the
     column's digits: so the signs are all sums of the single digits' ones, and occur equally often.
@@ -408,9 +391,7 @@ def sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) 
 
 
 def least_noise(epsilon0: float, share: Fraction) -> int:
-    """How many words out of 2^64 must mean noise, where a report supports a given input with this
-    base probability.
-    """
+    """How many words mean noise, if a report supports an input with this base probability."""
     base = DIGITS.divide(Decimal(share.numerator), Decimal(share.denominator))
     gain = DIGITS.subtract(DIGITS.exp(Decimal(epsilon0)), Decimal(1))
     return _upwards(DIGITS.add(Decimal(1), DIGITS.multiply(base, gain)))
@@ -445,8 +426,7 @@ class CountedLevels(CountedLaw):
             epsilon0 = float(law["epsilon0"])
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise InvalidInput(
-                f"the law of levels must have questions, weights, epsilon0 and integers, got {str(law)[:60]!r}. "
-                f"{REMEDY}"
+                f"the law of levels must have questions, weights and integers, got {str(law)[:60]!r}. {REMEDY}"
             ) from None
         sizes = [level.k for level in levels]
         sound = (
@@ -494,9 +474,7 @@ class CountedLevels(CountedLaw):
 
     @cached_property
     def rows(self) -> list[list[Fraction]]:
-        """For every bin x of k, the probability of each report: node floor(x m / k) of a level of m
-        nodes, or another.
-        """
+        """For every bin x of k, the chance of each report: node floor(x m / k) or another."""
         chances = [
             (level.k, share * level.hit, share * level.miss)
             for level, share in zip(self.levels, self.shares, strict=True)
@@ -538,9 +516,7 @@ class CountedLevels(CountedLaw):
 
 @dataclass(frozen=True)
 class CountedMessages(CountedLaw):
-    """A law of several messages; ``own`` are its parameters beside k and epsilon0, which is
-    infinite where a message is the plain truth.
-    """
+    """A law of several messages; epsilon0 is infinite where they are the plain truth."""
 
     parameters: ClassVar[Mapping[str, tuple[str, ...]]]  # by family
 

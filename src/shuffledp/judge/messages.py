@@ -41,6 +41,7 @@ import numpy as np
 from scipy.stats import binom, nbinom, poisson
 
 from shuffledp.judge.effort import TooLarge
+from shuffledp.judge.fakes import added
 from shuffledp.judge.lattice import Array
 
 ROUNDED, CANCELED, OUTSIDE = 1e-9, 1e-12, 1e-30
@@ -66,9 +67,7 @@ class MessageSums:
         return (_signed if law["type"] == "signed" else _split)(law, int(law["integers"][0]) / WORD, people)
 
     def deltas(self, epsilons: Array, check: Callable[[], None] = lambda: None) -> tuple[Array, Array]:
-        """Both ends of the larger order, at every epsilon; ``check`` is called before each, and may
-        stop them.
-        """
+        """Both ends of the larger order at every epsilon; ``check`` may stop it before each."""
         found, curves = [], dict.fromkeys((self.there, self.back))  # once, where the orders are alike
         for eps in epsilons:
             check()
@@ -183,7 +182,6 @@ def colorings_excess(points: int, permutations: int, colors: int) -> float:
 UNSEEN = 1e-21
 MOST_CELLS = 1 << 21
 CELLS = 16.0  # per deviation, of one ratio
-LEFT_OUT = 1e-25
 
 Ends = tuple[Array, Array]
 Points = tuple[Array, Array]  # values, and how likely they are
@@ -232,9 +230,7 @@ class LightSums:
         return [_ends(least, above), _ends(*seen)]
 
     def among_dummies(self, chances: Array, keep: float, epsilons: Array) -> list[Ends]:
-        """``chances`` of so many dummies of one value, where reports are handed on with probability
-        ``keep``.
-        """
+        """``chances`` of dummies of one value; reports are kept with probability ``keep``."""
         self._check(chances.size)
         z = np.append(chances, 0.0)
         sure: Points = (np.ones(1), np.ones(1))
@@ -340,20 +336,9 @@ def _mean_ratio(z: Array, many: int, points: int) -> Points:
     power = np.zeros(below.max() + 2)
     np.add.at(power, below, chances * (below + 1.0 - place))
     np.add.at(power, below + 1, chances * (place - below))
-    total, first, at, left = np.ones(1), 0, 0, many
-    while left:
-        if left & 1:
-            total, first = _trimmed(np.convolve(total, power), first + at)
-        left >>= 1
-        if left:
-            power, at = _trimmed(np.convolve(power, power), 2 * at)
+    first, total = added(0, power, many)
     values = (first + np.arange(float(total.size))) * step / many
     return _few(values, total, points)
-
-
-def _trimmed(law: Array, first: int) -> tuple[Array, int]:
-    kept = np.flatnonzero(law > LEFT_OUT)
-    return law[kept[0] : kept[-1] + 1], first + int(kept[0])
 
 
 def _few(values: Array, chances: Array, points: int) -> Points:

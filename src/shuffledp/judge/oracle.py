@@ -1,5 +1,4 @@
-"""The slow oracle: delta of a design between two ends, by direct sums over what the analyst may
-see.
+"""The slow oracle: delta of a design between two ends, by sums over what the analyst may see.
 
 One round, more than two values: the upper end is the privacy blanket's haystack or, where a page
 rests on it too, the first-clone swap, whichever is smaller; the lower end is the worst of the
@@ -65,9 +64,7 @@ Curve = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """Two certified ends each of what the two ends of a certificate claim, at every epsilon; 0 and
-    1 where the sum is too large.
-    """
+    """Both certified ends of what a certificate's ends claim; 0 and 1 if too large."""
 
     upper: tuple[Array, Array]
     lower: tuple[Array, Array]
@@ -154,17 +151,13 @@ class Oracle:
         return Span((lower[0], smaller), lower)
 
     def upper(self, epsilons: Array) -> tuple[Array, Array]:
-        """Two ends of what the upper end of a certificate claims: half the work, where the datasets
-        are not asked for.
-        """
+        """Two ends of what a certificate's upper end claims: half the work."""
         if self.rounds > 1 or self.law.binary or self.swap or isinstance(self.law, (CountedFakes, CountedShares)):
             return self.spans(epsilons).upper
         return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
 
     def _among_fakes(self, law: CountedFakes | CountedShares, epsilons: Array) -> Span:
-        """A true value among fakes: one pair for both ends, composed where there are rounds; two
-        where true values are randomized.
-        """
+        """Among fakes: one pair for both ends, two where true values are randomized."""
         if self.repeated == 1:
             upper, lower = law.spans(self.users, epsilons, self.effort.check)
             return Span((lower[0], upper[1]), (lower[0], upper[1]))
@@ -191,9 +184,7 @@ class Oracle:
         return step * np.unique(np.concatenate([dense, np.arange(dense.size, last, QUICK * SPARSER), [last]]))
 
     def _swaps(self, epsilons: Array, closely: int = 0) -> Array:
-        """The first-clone swap at every epsilon; 1 where it is too much work, and beside the ends
-        of epsilon, where nobody asks.
-        """
+        """The first-clone swap at every epsilon; 1 if too much work, or if nobody asks."""
         found = np.ones_like(epsilons)
         for place, eps in enumerate(epsilons.tolist()):
             if 1 <= place < min(closely, BESIDE):
@@ -213,9 +204,7 @@ class Oracle:
             return 1.0
 
     def enumerated(self, epsilons: Array) -> Array | None:
-        """The exact delta over all datasets, for a handful of users of randomized response; None if
-        there are too many.
-        """
+        """The exact delta over all datasets of a few people; None if there are too many."""
         if (
             self.law.family != "krr"
             or self.users > FEW_USERS
@@ -232,9 +221,7 @@ class Oracle:
         return self.law.miss
 
     def _largest(self, kinds: tuple[Classes, ...], epsilons: Array, *, far: bool = False) -> tuple[Array, Array]:
-        """Both ends of the largest of several haystacks; with ``far``, rougher where they hardly
-        count.
-        """
+        """Both ends of the largest of several haystacks; ``far``: rougher where small."""
         found: list[tuple[float, float]] = []
         close = GAP if BALLS or not far else LATTICE_GAP  # a closer one takes a lattice too long
         refused, gap = 0, close
@@ -249,9 +236,7 @@ class Oracle:
         return np.array([low for low, _ in found]), np.array([high for _, high in found])
 
     def _larger(self, kinds: tuple[Classes, ...], eps: float, gap: float) -> tuple[float, float]:
-        """Both ends of the largest at one epsilon; one that is too large to be summed leaves the
-        upper end open.
-        """
+        """Both ends of the largest at one epsilon; what is too large leaves it open."""
         found = dict.fromkeys(kinds, (0.0, math.inf))
         for step in dict.fromkeys([*(rough for rough in ROUGH_GAPS if rough > gap and len(kinds) > 1), gap]):
             found = {kind: ends if ends == UNKNOWN else self._tried(kind, eps, step) for kind, ends in found.items()}
@@ -278,9 +263,7 @@ class Oracle:
         return self.known[kind, eps, gap]
 
     def _composed(self, epsilons: Array) -> Span:
-        """Several rounds: the theorem's curve from above, and two datasets that leak much from
-        below.
-        """
+        """Several rounds: the theorem's curve above, two leaky datasets below."""
         most, pairs = self._curves()
         knots = self._knots(math.sqrt(2.0 * math.pi) * float(most(np.zeros(1))[0]), most)
         upper = most(knots)
@@ -299,9 +282,7 @@ class Oracle:
         return Span((low, high), (low, high))
 
     def _curves(self) -> tuple[Callable[[Array], Array], list[tuple[Curve, Curve | None]]]:
-        """One round: an upper curve for all pairs; both ends of datasets that leak much, in both
-        orders unless they are alike.
-        """
+        """One round: a curve for all pairs; ends of leaky datasets, in unlike orders."""
         if self.law.binary:
             check, p = self.effort.check, self._wrong
             total, _, _, _ = binary_datasets(p, self.users, np.zeros(1), check)

@@ -32,9 +32,7 @@ def counted(law: Mapping[str, Any]) -> CountedLaw:
 
 
 def documented(law: Mapping[str, Any]) -> Any:
-    """The same with the integers that follow from its parameters, wherever they do: those that are
-    written down are the sampler's.
-    """
+    """The same with the integers that follow from its parameters, where they do."""
     said = counted(law)
     least = said.least_integers
     return replace(said, integers=(*least, *said.integers[len(least) :]))

@@ -117,9 +117,7 @@ def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array],
 
 
 def _strays(others: int, miss: float) -> NDArray[np.intp]:
-    """How many of the others may vote for a value: fewer or more do with a probability below 1e-16
-    (Bernstein).
-    """
+    """How many of the others may vote for a value, but for 1e-16 (Bernstein)."""
     mean = others * miss
     reach = 9.0 * math.sqrt(mean)
     return np.arange(max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach + 40.0)) + 1)
@@ -132,9 +130,7 @@ def bernstein(variance: Array, linear: Array, strength: float) -> Array:
 
 
 def _first(fits: Callable[[int], bool], most: int) -> int:
-    """The first number from 0 on that fits, given that all later ones do; ``most`` if none before
-    does.
-    """
+    """The first number from 0 on that fits, as do all later ones; at most ``most``."""
     low, high = 0, most
     for _ in range(math.ceil(math.log2(most + 2)) + 1):
         if low < high:
@@ -155,9 +151,7 @@ Limits = Callable[[float], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimated:
-    """Estimates with standard errors and limits at any tail; ``rounding`` is what 64-bit floats
-    lose of a standard error.
-    """
+    """Estimates, errors, limits at any tail; ``rounding`` is lost of a standard error."""
 
     values: Array
     errors: Array
@@ -173,9 +167,7 @@ class Estimated:
 def counted_people(
     votes: Sequence[int], blocks: Sequence[int], places: Sequence[int], reports: int, law: CountedLaw
 ) -> Estimated:
-    """How many people hold the values in these places; those with the same votes, of the same
-    block, are alike, and are computed once.
-    """
+    """How many people hold the values in these places; like ones are computed once."""
     if isinstance(law, CountedFakes):
         return Estimated(*_among_fakes(votes, 1, reports, law), math.sqrt(UNIT * reports))
     signed = law.signed
@@ -278,19 +270,10 @@ def counts(votes: list[int], n: int, hit: Fraction, miss: Fraction) -> tuple[Arr
     return _floats(values), np.sqrt(_floats([variance / contrast**2 for variance in variances])), limits
 
 
-def _too_few(variance: Fraction, of_nobody: Fraction) -> bool:
-    """Whether votes vary too little for a normal law; ``of_nobody`` is how much they would for a
-    value that nobody holds.
-    """
-    return variance < FEW or (of_nobody < FEW and variance < MANY)
-
-
 def signed_counts(
     votes: list[int], blocks: Sequence[int], places: list[int], n: int, law: CountedLaw
 ) -> tuple[Array, Array, Limits]:
-    """Hadamard response: of the votes cast in a value's block, its holders' are all for it, and the
-    others for and against alike.
-    """
+    """Hadamard response: in a block all holders vote for a value, others either way."""
     hit, (count, columns) = law.hit, law.blocks
     rows = columns - 1
     where = [place // rows for place in places]
@@ -315,7 +298,7 @@ def signed_counts(
     few = []
     for base, slope, c in zip(bases, slopes, held, strict=True):
         there, nobody = max(base + slope * c, Fraction(0)) * hit**2, max(base, Fraction(0)) * hit**2
-        few.append(_too_few(there, nobody))
+        few.append(there < FEW or (nobody < FEW and there < MANY))  # too few for a normal law
 
     def limits(tail: float) -> tuple[Array, Array]:
         half = float(1 / hit)  # of the votes cast, for and against change together
@@ -387,9 +370,7 @@ class CountedTree(CountedFakes):
 
     @cached_property
     def _solved(self) -> Array:
-        """What the counts of all nodes say of every bin but the last, which has the others of a
-        known number of people.
-        """
+        """What all nodes say of every bin but the last, which has everybody else."""
         return np.asarray(np.linalg.pinv(self.holding[:, :-1] - self.holding[:, -1:]))
 
     def weights(self, groups: Sequence[tuple[int, int]]) -> Array:
@@ -398,9 +379,7 @@ class CountedTree(CountedFakes):
         return np.asarray((inside[:, :-1] - inside[:, -1:]) @ self._solved)
 
     def in_groups(self, votes: Sequence[int], groups: Sequence[tuple[int, int]], n: int) -> Estimated:
-        """How many of n people are in each group of bins, from its first one to before its
-        second.
-        """
+        """How many of n people are in each group of bins, from its first to before its second."""
         weights, last = self.weights(groups), np.array([float(end == self.k) for _, end in groups])
         first, chances = self.table
         counts = first + np.arange(len(chances)) - float(self.moments(n)[0])

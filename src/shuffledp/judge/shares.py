@@ -57,7 +57,6 @@ class CountedShares(CountedMessages):
 
     @property
     def theorems(self) -> tuple[tuple[str, ...], ...]:
-        """What is behind the upper end."""
         return (("signed units",) if self.family == "signed" else ("split shares",),)
 
     @property
@@ -75,7 +74,7 @@ class CountedShares(CountedMessages):
         if self.family == "signed":
             nothing.append(DIGITS.exp(DIGITS.divide(Decimal(-self.own["pairs"]), honest)))
         mine = [ratio]
-        for each, said in zip(nothing, _pairs(self.integers), strict=True):
+        for each, said in zip(nothing, zip(*[iter(self.integers[1:])] * 2, strict=True), strict=True):
             wide = DIGITS.multiply(each, Decimal(WORD**2))
             # So near to a whole number that 60 digits do not tell on which side: it may be either.
             either = [min(int(DIGITS.add(wide, off)), WORD**2 - 1) for off in (-TOO_NEAR, TOO_NEAR)]
@@ -196,8 +195,3 @@ class CountedShares(CountedMessages):
         one = nbinom.pmf(np.arange(most), shape, success)
         chances = np.maximum(fftconvolve(one, one[::-1])[most - 1 :], 0.0)
         return np.asarray(np.append(np.cumsum(chances[::-1])[::-1], 0.0))
-
-
-def _pairs(integers: Sequence[int]) -> list[tuple[int, int]]:
-    """The numbers of two words after the first one."""
-    return list(zip(integers[1::2], integers[2::2], strict=True))

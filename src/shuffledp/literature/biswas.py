@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_count, check_epsilon, shown
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput, Refusal, check_count, check_epsilon, shown
 from shuffledp.literature.bound import Published, Setting, require
 from shuffledp.randomizers.parameters import check_epsilon0
 
@@ -83,18 +83,16 @@ def delta_of_dataset(counts: Sequence[int], epsilon0: float, epsilon: float, *, 
     0.000439
     """
     if isinstance(counts, Mapping) or not isinstance(counts, Iterable):
-        raise InvalidInput(
-            f"counts must be a list, one count per value, got {shown(counts)}. Of a dict pass list(counts.values())."
-        )
+        remedy = "Of a dict pass list(counts.values())."
+        raise InvalidInput(Refusal("counts must be a list, one count per value", shown(counts), remedy))
     held = [check_count("counts", each, least=0, remedy="Each counts the holders of one value.") for each in counts]
     if not any(held):
         raise InvalidInput(f"counts must count at least one user, got {held!r}. Pass the counts of all values.")
     different = {*held} - {0}
     if (steps := sum(held) * len(different)) > MOST_STEPS:
-        raise InvalidInput(
-            f"counts must have few users or few different counts, their product at most {MOST_STEPS:,}, got {steps:,}. "
-            f"Call delta_corrected or delta_printed for the values that matter."
-        )
+        rule = f"counts must have few users or few different counts, their product at most {MOST_STEPS:,}"
+        remedy = "Call delta_corrected or delta_printed for the values that matter."
+        raise InvalidInput(Refusal(rule, f"{steps:,}", remedy))
     delta = delta_printed if printed else delta_corrected
     return max(delta(sum(held), len(held), epsilon0, each - 1, epsilon) for each in different)
 

@@ -19,7 +19,16 @@ from shuffledp.accounting.inversion import halve, mean
 from shuffledp.accounting.reductions import ADVERSARIES
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import Shuffled
-from shuffledp.errors import DoesNotApply, InvalidInput, check_delta, check_epsilon, check_rounds, check_users, shown
+from shuffledp.errors import (
+    DoesNotApply,
+    InvalidInput,
+    Refusal,
+    check_delta,
+    check_epsilon,
+    check_rounds,
+    check_users,
+    shown,
+)
 from shuffledp.randomizers import KRR, Randomizer
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, SMALLEST_EPSILON0
@@ -64,18 +73,14 @@ class Setting:
             raise InvalidInput(f"a mechanism must be given, got {shown(mechanism)}. Pass shuffle(randomizer, n=...).")
         parts = [part for part, _ in mechanism.parts if isinstance(part, Shuffled)]
         if any(part.view != "reports" for part in parts):
-            raise InvalidInput(
-                f"published bounds are about shuffled reports, got {mechanism!r}. Compare the same with "
-                f'view="reports"; its explain(...) says what that adds.'
-            )
+            remedy = 'Compare the same with view="reports"; its explain(...) says what that adds.'
+            raise InvalidInput(Refusal("published bounds are about shuffled reports", repr(mechanism), remedy))
         of_one = isinstance(mechanism, (Shuffled, Rounds)) and len(mechanism.parts) == 1
         part, rounds = mechanism.parts[0] if of_one else (None, 0)
         if isinstance(part, Shuffled):
             return cls(part.randomizer, part.honest, rounds, part.adversary)
-        raise InvalidInput(
-            f"published bounds are about rounds of one mechanism, got {mechanism!r}. Pass shuffle(...), or "
-            f"shuffle(...).compose(rounds)."
-        )
+        remedy = "Pass shuffle(...), or shuffle(...).compose(rounds)."
+        raise InvalidInput(Refusal("published bounds are about rounds of one mechanism", repr(mechanism), remedy))
 
     @property
     def epsilon0(self) -> float:
@@ -155,16 +160,14 @@ class Published:
 
     def __post_init__(self) -> None:
         if self.epsilon_at is None and self.delta_at is None:
-            raise InvalidInput(
-                f"a bound must compute something, got neither epsilon_at nor delta_at for {self.name!r}. Pass a "
-                f"function of (setting, delta) or of (setting, epsilon)."
-            )
+            got = f"neither epsilon_at nor delta_at for {self.name!r}"
+            remedy = "Pass a function of (setting, delta) or of (setting, epsilon)."
+            raise InvalidInput(Refusal("a bound must compute something", got, remedy))
         for field, known in KNOWN.items():
             if getattr(self, field) not in known:
-                raise InvalidInput(
-                    f"{field} must be one of {', '.join(known)}, got {getattr(self, field)!r} for {self.name!r}. "
-                    f"See shuffledp.literature.bounds.Published for what they mean."
-                )
+                got = f"{getattr(self, field)!r} for {self.name!r}"
+                remedy = "See shuffledp.literature.bounds.Published for what they mean."
+                raise InvalidInput(Refusal(f"{field} must be one of {', '.join(known)}", got, remedy))
 
     @property
     def citation(self) -> str:

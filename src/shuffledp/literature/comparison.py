@@ -15,19 +15,15 @@ from shuffledp._types import End
 from shuffledp.accounting.accuracy import PATIENCE, SLACK
 from shuffledp.accounting.curves import Bound
 from shuffledp.accounting.guarantee import Goal, Guarantee
-from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, ShuffledpError, check_finite
+from shuffledp.errors import CertificateError, DoesNotApply, InvalidInput, Refusal, ShuffledpError, check_finite
 from shuffledp.literature.bounds import LITERATURE, Published, Setting, for_rounds
 from shuffledp.literature.own_bounds import LOWER, slowness
 from shuffledp.wording import reserved
 
 QUICK = 0.1  # seconds, likewise, of bounds beside an explanation, where answers take the usual time
 CERTIFIED = "shuffledp"
-BY_LAW = (  # upper ends that rest on what the law assumes
-    "shuffledp-strong",
-    "balle-2019-blanket-exact",
-    "feldman-2020-thm-4.1-reconstructed",
-    "feldman-2020-thm-4.1-exact",
-)
+BY_LAW = {"shuffledp-strong", "balle-2019-blanket-exact"}  # upper ends that rest on what the law assumes
+BY_LAW |= {"feldman-2020-thm-4.1-reconstructed", "feldman-2020-thm-4.1-exact"}
 WAIT = "It is how many seconds a bound may take; inf waits for all of them."
 Answer = TypeVar("Answer")
 
@@ -65,9 +61,7 @@ class Compared:
 
     @property
     def contradicts(self) -> bool:
-        """Whether it claims to be proven and is refuted: then either it or the certificate is
-        wrong.
-        """
+        """Whether it claims to be proven and is refuted: one of it and the certificate is wrong."""
         return self.status == "proven" and self.refuted
 
 
@@ -99,16 +93,12 @@ class Comparison:
 
     @property
     def best(self) -> Compared:
-        """The smallest upper bound that is proven; a bound that is not cannot win, however
-        small.
-        """
+        """The smallest upper bound that is proven; one that is not cannot win, however small."""
         return next(row for row in self.rows if row.side == "upper" and row.status == "proven" and not row.refuted)
 
     @property
     def contradictions(self) -> tuple[Compared, ...]:
-        """Bounds passed as ``also`` that claim to be proven, and that the certified interval
-        refutes.
-        """
+        """Bounds passed as ``also`` that claim to be proven, and that the interval refutes."""
         return tuple(row for row in self.rows if row.contradicts)
 
     def __str__(self) -> str:
@@ -116,11 +106,9 @@ class Comparison:
         only = f", {only}" if (only := reserved(self.certified.assumptions)) else ""
         ends, here = self.certified, f"{self.goal.given} = {self.goal.at:g}"
         lines = [f"{self.goal.asked} at {here} lies in [{ends.lower:.6g}, {ends.upper:.6g}]{only}", ""]
-        lines += [
-            f"  {row.side:<6} {row.value:<12.6g} {row.ratio:<10.4g} {row.standing:<9} {row.citation}"
-            + (f", {row.rests}" if row.rests else "")
-            for row in self.rows
-        ]
+        for row in self.rows:
+            cited = f"{row.citation}, {row.rests}" if row.rests else row.citation
+            lines.append(f"  {row.side:<6} {row.value:<12.6g} {row.ratio:<10.4g} {row.standing:<9} {cited}")
         lines += [f"  -      {left.citation}: {left.reason}" for left in (*self.refused, *self.skipped)]
         lines += [f"  {row.citation} contradicts the certified interval." for row in self.contradictions]
         return "\n".join(lines)
@@ -153,12 +141,10 @@ def compare(
     patience, own = _check_patience(patience), _check_own(also)
     certified, seconds = _timed(goal.answer)
     judge = _Judge(goal, certified)
-    method, only = f"certified here: {certified.method}", reserved(certified.assumptions)
-    ends: list[tuple[End, float, str]] = [("lower", certified.lower, ""), ("upper", certified.upper, only)]
-    rows = [
-        Compared(CERTIFIED, method, "proven", side, end, judge.ratio(end), seconds, rests=rests)
-        for side, end, rests in ends
-    ]
+    cited = CERTIFIED, f"certified here: {certified.method}", "proven"
+    ends: list[tuple[End, float, str]] = [("lower", certified.lower, "")]
+    ends += [("upper", certified.upper, reserved(certified.assumptions))]
+    rows = [Compared(*cited, side, end, judge.ratio(end), seconds, rests=rests) for side, end, rests in ends]
     known = _said(LITERATURE, setting, patience, judge)
     for row in known.rows:
         judge.check(row)
@@ -216,11 +202,11 @@ class _Judge(NamedTuple):
     def check(self, row: Compared) -> Compared:
         """Return a row of ``LITERATURE``, if it agrees with the interval or is not proven."""
         if row.contradicts:
-            asked, ends = self.goal, self.certified
+            asked = f"{self.goal.asked} at {self.goal.given} = {self.goal.at!r}"
+            ends = f"[{self.certified.lower!r}, {self.certified.upper!r}]"
             raise CertificateError(
-                f"{row.citation} says {row.side} {row.value!r}, but {asked.asked} at {asked.given} = {asked.at!r} is "
-                f"certified to lie in [{ends.lower!r}, {ends.upper!r}]. This is a bug in shuffledp; please report the "
-                f"call."
+                f"{row.citation} says {row.side} {row.value!r}, but {asked} is certified to lie in {ends}. This is a "
+                "bug in shuffledp; please report the call."
             )
         return row
 
@@ -238,16 +224,16 @@ def _said(bounds: Iterable[Published], setting: Setting, patience: float, judge:
     for bound in bounds:
         if bound is LOWER:  # it is the certified lower end
             continue
-        left, reason = found.refused, ""
+        name = bound.name, bound.citation, bound.status, bound.side
         try:
             seconds = for_rounds(bound, setting).seconds(setting)
             if seconds <= patience:
                 found.rows.append(judge.weighed(bound, setting))
-                continue
-            left, reason = found.skipped, f"takes about {seconds:.2g} s, and each bound is given {patience:g} s"
+            else:
+                reason = f"takes about {seconds:.2g} s, and each bound is given {patience:g} s"
+                found.skipped.append(Left(*name, reason))
         except DoesNotApply as error:
-            reason = str(error)
-        left.append(Left(bound.name, bound.citation, bound.status, bound.side, reason))
+            found.refused.append(Left(*name, str(error)))
     return found
 
 
@@ -274,10 +260,9 @@ def _check_own(also: object) -> list[Published]:
     own, taken = list(also), {bound.name for bound in LITERATURE} | {CERTIFIED}
     for bound in own:
         if not isinstance(bound, Published):
-            raise InvalidInput(
-                f"also must hold bounds, each a shuffledp.literature.bounds.Published, got {bound!r}. Describe it: "
-                f"Published(name=..., paper=..., where=..., covers=..., status=..., epsilon_at=...)."
-            )
+            remedy = "Describe it: Published(name=..., paper=..., where=..., covers=..., status=..., epsilon_at=...)."
+            rule = "also must hold bounds, each a shuffledp.literature.bounds.Published"
+            raise InvalidInput(Refusal(rule, repr(bound), remedy))
         if bound.name in taken:
             raise InvalidInput(f"a bound's name must be its own, got {bound.name!r} again. Rename yours.")
         taken.add(bound.name)
@@ -294,16 +279,13 @@ def _guarded(bound: Published) -> Published:
             except ShuffledpError:
                 raise
             except Exception as error:
-                raise InvalidInput(
-                    f"the bound {bound.name} must answer or raise DoesNotApply, got {type(error).__name__}: "
-                    f"{' '.join(str(error).split())}. Correct the bound."
-                ) from error
+                rule = f"the bound {bound.name} must answer or raise DoesNotApply"
+                got = f"{type(error).__name__}: {' '.join(str(error).split())}"
+                raise InvalidInput(Refusal(rule, got, "Correct the bound.")) from error
             number = float(value) if isinstance(value, Real) else math.nan
             if not number >= 0.0:
-                raise InvalidInput(
-                    f"the bound {bound.name} must be 0 or more, got {value!r}. Where it says nothing, let it raise "
-                    f"DoesNotApply."
-                )
+                remedy = "Where it says nothing, let it raise DoesNotApply."
+                raise InvalidInput(Refusal(f"the bound {bound.name} must be 0 or more", repr(value), remedy))
             return number
 
         return answer

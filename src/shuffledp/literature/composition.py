@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from shuffledp.accounting.inversion import halve, mean
-from shuffledp.errors import LARGEST_EPSILON, LEAST_DELTA, DoesNotApply, InvalidInput
+from shuffledp.errors import LARGEST_EPSILON, LEAST_DELTA, DoesNotApply, InvalidInput, Refusal
 from shuffledp.literature.bound import Published, Setting, require
 
 Theorem = Literal["basic", "advanced"]
@@ -70,10 +70,8 @@ def composed(bound: Published, theorem: Theorem) -> Published:
     one round at which both are alike.
     """
     if bound.side == "lower" or bound.rounds == "any":
-        raise InvalidInput(
-            f"only an upper bound on one round can be composed, got {bound.name}. A lower bound on rounds is "
-            f"shuffledp-lower."
-        )
+        rule = "only an upper bound on one round can be composed"
+        raise InvalidInput(Refusal(rule, bound.name, "A lower bound on rounds is shuffledp-lower."))
     evaluations = 1 if theorem == "basic" else 1 + len(SPLITS)
     return replace(
         bound,

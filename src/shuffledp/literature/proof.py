@@ -27,7 +27,7 @@ from shuffledp.accounting.haystack import (
 from shuffledp.accounting.reductions import Curve, Theorem
 from shuffledp.accounting.rounds import Round
 from shuffledp.accounting.shuffled import Shuffled
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.wording import rounded
 
 if TYPE_CHECKING:
@@ -57,16 +57,12 @@ def prove(goal: Goal, bound: Bound) -> Proof:
     try:
         from shuffledp.judge.balls.arithmetic import precision
     except ImportError:
-        raise InvalidInput(
-            "python-flint must be installed to prove a bound in ball arithmetic, got no such package. Install the "
-            "extra: shuffledp[arb]."
-        ) from None
+        rule = "python-flint must be installed to prove a bound in ball arithmetic"
+        raise InvalidInput(Refusal(rule, "no such package", "Install the extra: shuffledp[arb].")) from None
     mechanism = goal.guarantee
     if not isinstance(mechanism, Round):
-        raise InvalidInput(
-            f"a bound must be of one round to be proven in ball arithmetic, got one of {mechanism.describe()}. Prove "
-            "the bound of a single round: survey.epsilon(delta=...).proven()."
-        )
+        rule, got = "a bound must be of one round to be proven in ball arithmetic", f"one of {mechanism.describe()}"
+        raise InvalidInput(Refusal(rule, got, "Prove the bound of a single round: survey.epsilon(delta=...).proven()."))
     began = time.process_time()
     users = mechanism.honest if isinstance(mechanism, Shuffled) else 1 << 40
     bits = 128 + 2 * users.bit_length()
@@ -189,10 +185,9 @@ class _Prover:
             basis = CLASSES if known is None else self._basis()
             found = [_needle(known or _haystack(curve), curve.n)]
         else:
-            raise InvalidInput(
-                f"a bound must rest on haystacks to be proven in ball arithmetic, got {curve.name}. Take it as it is "
-                "certified, or ask for another randomizer or adversary."
-            )
+            rule = "a bound must rest on haystacks to be proven in ball arithmetic"
+            remedy = "Take it as it is certified, or ask for another randomizer or adversary."
+            raise InvalidInput(Refusal(rule, curve.name, remedy))
         if self.bases.get(end) != CLASSES:
             self.bases[end] = basis
         return found
@@ -344,25 +339,26 @@ def _alike(curve: Haystack, needle: Needle) -> bool:
     """Whether the needle is the curve, but for the rounding of its masses."""
     if len(needle.hay) != curve.hay.size + curve.exposed0.size:
         return False
-    own = [curve.hay.tolist() + [0.0] * curve.exposed0.size]
-    own += [[*curve.needle0, *curve.exposed0], [*curve.needle1, *curve.exposed1]]
+    own = _columns(curve)
     other = [[float(each.mid()) for each in column] for column in (needle.hay, needle.needle0, needle.needle1)]
-    rows, others = (np.array(sorted(zip(*each, strict=True), key=_rank)) for each in (own, other))
+    rank = lambda row: [float(f"{each:.6g}") for each in row]  # noqa: E731
+    rows, others = (np.array(sorted(zip(*each, strict=True), key=rank)) for each in (own, other))
     return bool(np.allclose(rows, others, rtol=SAME, atol=0.0))
 
 
-def _rank(row: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(float(f"{each:.6g}") for each in row)
+def _columns(curve: Haystack) -> list[list[float]]:
+    """The hay and the needles, what is exposed last."""
+    columns = (
+        (curve.hay, np.zeros(curve.exposed0.size)),
+        (curve.needle0, curve.exposed0),
+        (curve.needle1, curve.exposed1),
+    )
+    return [np.concatenate(each).tolist() for each in columns]
 
 
 def _haystack(curve: Haystack) -> Needle:
     """One of the accountant's own haystacks, its masses taken as exact."""
     from shuffledp.judge.balls import Needle
 
-    return Needle.of(
-        curve.name,
-        [*curve.hay.tolist(), *([0.0] * curve.exposed0.size)],
-        [*curve.needle0.tolist(), *curve.exposed0.tolist()],
-        [*curve.needle1.tolist(), *curve.exposed1.tolist()],
-        whole=abs(float(curve.hay.sum()) - 1.0) < WHOLE,
-    )
+    hay, *needles = _columns(curve)
+    return Needle.of(curve.name, hay, *needles, whole=abs(float(curve.hay.sum()) - 1.0) < WHOLE)

@@ -3,6 +3,7 @@
 question's ``choices``.
 
 mechanism        ``Mechanism``, and ``Target``: whom it hides among, and how well
+results          ``Tally``, what reports add up to
 shuffler         ``Reports``, what people send, and ``Bag``, what the shuffler releases of it
 one_message      everybody sends one noisy message
 fakes            people add fakes to their true messages

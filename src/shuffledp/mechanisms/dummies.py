@@ -37,9 +37,9 @@ class Dummies(Faked):
         target: Target,
         name: str,
         *,
-        keep: float | None = None,
+        keep: float = 1.0,
         kind: DummiesKind | None = None,
-        light_epsilon0: float | None = None,
+        light_epsilon0: float = math.inf,
         levels: int | None = None,
         branches: int | None = None,
     ) -> Dummies:
@@ -49,9 +49,9 @@ class Dummies(Faked):
         from shuffledp.mechanisms.noise_search import fewest_dummies
         from shuffledp.mechanisms.tree import Tree
 
-        keep = 1.0 if keep is None else check_keep(keep)
+        keep, light = check_keep(keep), check_light(light_epsilon0)
         kind = None if kind is None else check_dummies_kind(kind)
-        flat = not question.ordered or keep != 1.0 or light_epsilon0 is not None  # one shape is left
+        flat = not question.ordered or keep != 1.0 or light < math.inf  # one shape is left
         given = [each for each in (levels, branches) if each is not None]
         if given and (flat or len(given) == 1):
             raise InvalidInput(
@@ -59,7 +59,6 @@ class Dummies(Faked):
                 f"= {levels} and branches = {branches}. Leave them out to have a shape chosen."
             )
         if flat:
-            light = math.inf if light_epsilon0 is None else check_light(light_epsilon0)
             return Dummies(fewest_dummies(question.size, *target.terms, keep=keep, kind=kind, epsilon0=light))
         if levels is not None and branches is not None:
             return Tree.of_shape(target, question.size, (levels, branches), kind=kind)

@@ -55,7 +55,7 @@ class Faked(Messages, Voting):
 
         from shuffledp.mechanisms.exact_limits import FakeVotes
 
-        law, (people, _, votes, _) = self.law, self.law.opened(counts)
+        law, (people, _, votes) = self.law, self.law.opened(counts)
         total, (honest, free, each, many, name, who) = sum(votes.tolist()), self._expected(people, honest)
         true, sent = FakeVotes(0, np.array([1.0 - law.kept, law.kept])), honest * law.true_messages
 
@@ -99,14 +99,13 @@ class Fakes(Faked):
         name: str,
         *,
         slots: int | None = None,
-        kind: FakesKind | None = None,
-        light_epsilon0: float | None = None,
+        kind: FakesKind = "bernoulli",
+        light_epsilon0: float = math.inf,
     ) -> Self:
         from shuffledp.mechanisms.noise_search import fewest_fakes
 
         slots = None if slots is None else check_slots(slots)
-        kind = "bernoulli" if kind is None else check_fakes_kind(kind)
-        light = math.inf if light_epsilon0 is None else check_light(light_epsilon0)
+        kind, light = check_fakes_kind(kind), check_light(light_epsilon0)
         return cls(fewest_fakes(question.size, *target.terms, slots=slots, kind=kind, epsilon0=light))
 
     def _fakes(self, size: int, people: int) -> FakeVotes:

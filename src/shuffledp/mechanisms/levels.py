@@ -32,8 +32,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.mechanism import Mechanism, Target
 from shuffledp.mechanisms.one_message import Family, OneMessage
 from shuffledp.mechanisms.report_sums import ReportSums
+from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.krr import KRR
-from shuffledp.randomizers.randomizer import Opened
 from shuffledp.randomizers.wrappers.levels import OneLevel
 from shuffledp.workload import Workload
 
@@ -68,7 +68,7 @@ class Levels(Mechanism):
         weighted = (laws / laws.sum(axis=1, keepdims=True)).T
         return ReportSums(self.law.rows, np.linalg.solve(weighted @ laws, weighted), workload.dense(self.size))
 
-    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+    def _rows(self, tally: Tally, workload: Workload) -> Rows:
         return self.sums(workload).rows(tally.reports, tally.votes)
 
     def predicted(self, workload: Workload, held: Any) -> Floats:

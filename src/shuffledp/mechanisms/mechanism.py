@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import Floats, View
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.shuffler import Bag, as_tally, check_most
 from shuffledp.randomizers.family import family_of
-from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened
+from shuffledp.randomizers.randomizer import GroupLaw, Ints
 from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Workload
 
@@ -123,21 +124,19 @@ class Mechanism(ABC):
         """Whether its reports say something of these rows."""
         return workload.counts
 
-    def estimate(
-        self, tally: Opened, workload: Workload, *, secure: bool = True, notes: tuple[str, ...] = ()
-    ) -> Estimate:
+    def estimate(self, tally: Tally, workload: Workload, *, notes: tuple[str, ...] = ()) -> Estimate:
         """Unbiased numbers for every row, with errors and limits."""
         from shuffledp.mechanisms.estimate import Estimate
 
-        return Estimate(workload.labels, tally.people, self.rows(tally, workload), secure, notes)
+        return Estimate(workload.labels, tally.people, self.rows(tally, workload), tally.secure, notes)
 
-    def rows(self, tally: Opened, workload: Workload) -> Rows:
+    def rows(self, tally: Tally, workload: Workload) -> Rows:
         """The law of what is estimated; of several rounds that is the mean."""
         from shuffledp.mechanisms.rows import Scaled
 
         self.check_answers(workload)
-        rows = self._rows(tally, workload)
-        return rows if tally.rounds == 1 else Scaled(rows, 1.0 / tally.rounds)
+        rows, rounds = self._rows(tally, workload), len(tally.rounds)
+        return rows if rounds == 1 else Scaled(rows, 1.0 / rounds)
 
     def check_answers(self, workload: Workload) -> None:
         """Refuse rows of which its reports say nothing."""
@@ -149,7 +148,7 @@ class Mechanism(ABC):
             )
 
     @abstractmethod
-    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+    def _rows(self, tally: Tally, workload: Workload) -> Rows:
         """The law of the sum over all rounds: people count once for each report."""
 
     @abstractmethod
@@ -172,14 +171,32 @@ class Mechanism(ABC):
         """What the shuffler hands on of everybody's reports."""
         return Bag(description, rows, secure)
 
-    def counted(self, bag: Bag) -> Ints:
+    def counted(self, bag: Bag) -> Tally:
         """The tally of a bag."""
-        return np.asarray(self.law.tally(self.law.check_reports(bag.rows)))
+        return Tally.handed_on(self.law, self.law.of_people(self.law.tally(bag.rows), len(bag)), secure=bag.secure)
 
-    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
-        """A tally as people and votes, or refused if no bag of ``n`` people could have it."""
-        found: Opened = self.law.opened(_tally(counts, self.law.tally_size, n))
-        return found
+    def received(self, given: Tally | ArrayLike, n: int, honest: int) -> Tally:
+        """A tally, or the numbers of one that was mixed, or refused if no bag of ``n`` people could
+        have it.
+        """
+        numbers = given.checked().numbers if isinstance(given, Tally) else as_tally(given)
+        self.check_numbers(numbers, n, honest)
+        return given if isinstance(given, Tally) else Tally.handed_on(self.law, numbers.astype(np.int64))
+
+    def check_numbers(self, seen: NDArray[Any], n: int, honest: int) -> None:
+        """Refuse what is not how often each report was sent."""
+        # no entry above n is summed, so that the sum does not wrap
+        if (
+            seen.shape != (self.law.tally_size,)
+            or seen.dtype.kind not in "iu"
+            or seen.min() < 0
+            or seen.max() > n
+            or not 1 <= seen.sum(dtype=np.float64) <= n
+        ):
+            raise InvalidInput(
+                f"counts must be {self.law.tally_size} whole numbers that sum to the reports, from 1 to n = {n}, got "
+                f"{seen!r}. Count the bag's reports."
+            )
 
     def check(self, counts: Ints, honest: int) -> None:
         """Refuse a tally that cannot hold the noise of ``honest`` people, or of the shuffler, where
@@ -213,22 +230,17 @@ class Messages(Mechanism):
         messages = self.law.mixed_messages(rows.ravel(), rng=rng)
         return Bag(description, messages, secure and rng is None, people=len(rows))
 
-    def counted(self, bag: Bag) -> Ints:
-        return np.asarray(self.law.of_people(self.law.tally(bag.rows), len(bag)))
-
-    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
-        law, tally = self.law, as_tally(counts)
-        whole = tally.shape == (law.tally_size,)
-        if not whole or tally.dtype.kind not in "iu" or tally.min() < 0:
-            found = repr(tally.tolist())[:60] if whole else f"shape {tally.shape}"
+    def check_numbers(self, seen: NDArray[Any], n: int, honest: int) -> None:
+        law = self.law
+        whole = seen.shape == (law.tally_size,)
+        if not whole or seen.dtype.kind not in "iu" or seen.min() < 0:
+            found = repr(seen.tolist())[:60] if whole else f"shape {seen.shape}"
             raise InvalidInput(
                 f"counts must be the {law.tally_size} whole numbers of tally(...), none below 0, got {found}. Add up "
                 f"the tallies of a bag."
             )
-        opened: Opened = law.opened(tally)
-        check_most(opened.people, n)
-        self.check(tally, honest)
-        return opened
+        check_most(law.opened(seen)[0], n)
+        self.check(seen, honest)
 
 
 class Voting(Mechanism):
@@ -244,10 +256,10 @@ class Voting(Mechanism):
         """How many votes of nobody's a group of places has, where there are any."""
         return None
 
-    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+    def _rows(self, tally: Tally, workload: Workload) -> Rows:
         from shuffledp.mechanisms.rows import Parts, TwoCoins
 
-        people, votes, rounds = tally.people, tally.votes, tally.rounds
+        people, votes, rounds = tally.people, tally.votes, len(tally.rounds)
 
         def coins(size: int, seen: Ints) -> TwoCoins:
             law, fakes = self._group(size, people), self._fakes(size, people)
@@ -290,21 +302,3 @@ class Voting(Mechanism):
         sizes = {1} if isinstance(workload, Each) else {size for size, _, _ in self._sizes(workload)}
         laws = [self._group(size, people) for size in sizes]
         return math.sqrt(max(float(law.variance(held, people)) for law in laws for held in (0, people)))
-
-
-def _tally(counts: ArrayLike, length: int, n: int) -> NDArray[np.int64]:
-    """Return ``counts`` as how often each of ``length`` reports was sent."""
-    seen = as_tally(counts)
-    # no entry above n is summed, so that the sum does not wrap
-    if (
-        seen.shape != (length,)
-        or seen.dtype.kind not in "iu"
-        or seen.min() < 0
-        or seen.max() > n
-        or not 1 <= seen.sum(dtype=np.float64) <= n
-    ):
-        raise InvalidInput(
-            f"counts must be {length} whole numbers that sum to the reports, from 1 to n = {n}, got {counts!r}. Count "
-            f"the bag's reports."
-        )
-    return seen.astype(np.int64)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp._types import Floats, View
 from shuffledp.domain import NAMING
@@ -19,13 +19,13 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms import mechanism_of
 from shuffledp.mechanisms.mechanism import Mechanism, Target, Voting
 from shuffledp.mechanisms.report_sums import ReportSums
-from shuffledp.mechanisms.shuffler import Bag, SummedBag, as_tally
+from shuffledp.mechanisms.results import Tally
+from shuffledp.mechanisms.shuffler import Bag, SummedBag
 from shuffledp.randomizers.hadamard import Hadamard
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.local_hash import OLH
-from shuffledp.randomizers.matrix import Unmixed
 from shuffledp.randomizers.parameters import check_epsilon0
-from shuffledp.randomizers.randomizer import GroupLaw, Ints, Opened
+from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.randomizers.subset import SubsetSelection
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.randomizers.unary import OUE, RAPPOR
@@ -115,7 +115,7 @@ class OneMessage(Voting):
             return SummedBag(description, self.law.tally(rows), secure)
         return super().bag(description, rows, secure=secure)
 
-    def counted(self, bag: Bag) -> Ints:
+    def counted(self, bag: Bag) -> Tally:
         if self.view == "reports":
             return super().counted(bag)
         if not isinstance(bag, SummedBag):
@@ -123,13 +123,12 @@ class OneMessage(Voting):
                 f'the bag must hold sums only where view="sums" is promised, got {type(bag).__name__}. Take the one '
                 f"that shuffle(...) of this poll makes."
             )
-        return bag.rows
+        return Tally.handed_on(self.law, bag.rows, secure=bag.secure)
 
-    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
-        law = self.law
+    def check_numbers(self, seen: NDArray[Any], n: int, honest: int) -> None:
+        law, head = self.law, 1 + self.law.blocks
         if law.single:
-            return super().opened(counts, n, honest)
-        seen, head = as_tally(counts), 1 + law.blocks
+            return super().check_numbers(seen, n, honest)
         if seen.shape != (law.tally_size,) or seen.dtype.kind not in "iu" or not 1 <= seen[0] <= n:
             raise InvalidInput(
                 f"counts must be what tally(...) adds up to for at most n = {n} reports, got shape {seen.shape}. Add "
@@ -141,24 +140,29 @@ class OneMessage(Voting):
                 f"counts must say of every report in which block it is, got {seen[0]} reports and others in the "
                 f"blocks. Add up the tallies of a bag."
             )
-        return law.opened(seen)
+        return None
 
     def answers(self, workload: Workload) -> bool:
         return isinstance(workload, Each) or self.law.single
+
+    @property
+    def _sums(self) -> ReportSums | None:
+        """How reports that vote for nothing are decoded."""
+        decoding = self.law.decoding
+        return None if decoding is None else ReportSums(*decoding, np.eye(self.law.k))
 
     def _group(self, size: int, people: int) -> GroupLaw:
         law = self.law
         return super()._group(size, people) if law.single else GroupLaw(law.hit, law.miss, law.contrast)
 
-    def _rows(self, tally: Opened, workload: Workload) -> Rows:
-        if isinstance(self.law, Unmixed):
-            sums = ReportSums(self.law.table, self.law.weights.T, np.eye(self.law.k))
-            return sums.rows(tally.reports, tally.blocks)
+    def _rows(self, tally: Tally, workload: Workload) -> Rows:
+        if self._sums is not None:
+            return self._sums.rows(tally.reports, tally.blocks)
         if self.law.blocks:
             return _signs(self.law, tally)
         return self._sum(tally, workload) if isinstance(workload, Weights) else super()._rows(tally, workload)
 
-    def _sum(self, tally: Opened, workload: Weights) -> Rows:
+    def _sum(self, tally: Tally, workload: Weights) -> Rows:
         """A sum of numbers (Balle et al. 2019, Algorithm 2). With the mean weight taken off, random
         reports add nothing on average. What people's squared weights sum to is estimated, too: of
         that, ``drawn`` is due to rounding, and the rest is no more than the data can have.
@@ -223,12 +227,12 @@ class OneMessage(Voting):
     def worst(self, workload: Workload, people: int) -> float:
         if isinstance(workload, Weights):
             return math.sqrt(people * self._worst_of_one(workload)) / self.law.contrast
-        if isinstance(self.law, Unmixed):
-            return math.sqrt(people * float(self.law.variances.max()))
+        if self._sums is not None:
+            return math.sqrt(people * float(self._sums.variances.max()))
         return super().worst(workload, people) if self.law.single else Mechanism.worst(self, workload, people)
 
 
-def _signs(law: VotingRandomizer, tally: Opened) -> Rows:
+def _signs(law: VotingRandomizer, tally: Tally) -> Rows:
     """Hadamard response: reports in a value's block vote for or against it."""
     from shuffledp.mechanisms.rows import Signs
 

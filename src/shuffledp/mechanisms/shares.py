@@ -22,8 +22,9 @@ from shuffledp._types import Floats
 from shuffledp.mechanisms.estimate import check_level
 from shuffledp.mechanisms.fakes import Faked
 from shuffledp.mechanisms.mechanism import Mechanism
+from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.rows import FEW
-from shuffledp.randomizers.randomizer import GroupLaw, Opened
+from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.workload import Each, Groups
 
 HALVINGS = 50  # as many as floats have digits
@@ -45,7 +46,7 @@ class Shares(NamedTuple):
     all_upper: Floats
 
 
-def shares(mechanism: Mechanism, tally: Opened, sizes: Sequence[int], axis: int, *, level: float = 0.95) -> Shares:
+def shares(mechanism: Mechanism, tally: Tally, sizes: Sequence[int], axis: int, *, level: float = 0.95) -> Shares:
     """Of those in each group of one column of a table with so many categories in each, the share in
     each cell.
 
@@ -69,7 +70,7 @@ def shares(mechanism: Mechanism, tally: Opened, sizes: Sequence[int], axis: int,
     few, (lower, upper) = known, (np.zeros_like(values), np.ones_like(values))
     if not isinstance(mechanism, Faked):
         cell, rest = (mechanism.law.group_law(size, tally.reports) for size in (1, len(group) // sizes[axis] - 1))
-        test = ShareTest(part.values * tally.rounds, whole.values * tally.rounds, cell, rest, tally.reports)
+        test = ShareTest(part.values * len(tally.rounds), whole.values * len(tally.rounds), cell, rest, tally.reports)
         few, (lower, upper) = known & (test.variance(values) < FEW), test.limits(values, tail)
     if few.any():
         parts, wholes = part.limits(tail / 2.0), whole.limits(tail / 2.0)

@@ -18,9 +18,10 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.errors import Argument, InvalidInput, check_count, check_positive
 from shuffledp.mechanisms.mechanism import Messages, Target
+from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
-from shuffledp.randomizers.randomizer import Ints, Opened
+from shuffledp.randomizers.randomizer import Ints
 from shuffledp.wording import rounded
 from shuffledp.workload import Ranges, Workload
 
@@ -66,7 +67,7 @@ class Signed(Messages):
     def answers(self, workload: Workload) -> bool:
         return isinstance(workload, Ranges) and workload.ends == ((1, 2),)
 
-    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+    def _rows(self, tally: Tally, workload: Workload) -> Rows:
         """+1 less -1; pairs cancel."""
         from shuffledp.mechanisms.rows import SharedNoise
 
@@ -84,7 +85,7 @@ class Signed(Messages):
         """
         from scipy.special import pdtr
 
-        _, minus = self.law.opened(counts).votes
+        _, minus = self.law.opened(counts)[2]
         mean = self.law.pairs * honest / self.law.honest
         if minus < mean and pdtr(minus, mean) < SURE:
             raise InvalidInput(

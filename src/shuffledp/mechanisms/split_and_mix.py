@@ -15,15 +15,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.mechanisms.mechanism import Messages, Target
+from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
 from shuffledp.randomizers.messages.split_shares import MOST_BITS, bits_to_hold
-from shuffledp.randomizers.randomizer import Ints, Opened
+from shuffledp.randomizers.randomizer import Ints
 from shuffledp.workload import Weights, Workload
 
 if TYPE_CHECKING:
@@ -74,22 +74,17 @@ class Split(Messages):
     def answers(self, workload: Workload) -> bool:
         return isinstance(workload, Weights)
 
-    def opened(self, counts: ArrayLike, n: int, honest: int) -> Opened:
-        """Its votes are what people's numbers add up to:
-        shares of several rounds could wrap around.
-        """
-        tally = super().opened(counts, n, honest)
-        return tally._replace(votes=np.array([self.law.total(np.asarray(counts))]))
-
-    def _rows(self, tally: Opened, workload: Workload) -> Rows:
+    def _rows(self, tally: Tally, workload: Workload) -> Rows:
         """Limits cover at least as often as they say, whatever the numbers are: each may lie
-        half-way between two points of the grid.
+        half-way between two points of the grid. Shares of several rounds could wrap around: their
+        totals are added up.
         """
         from shuffledp.mechanisms.rows import Scaled, SharedNoise
 
         law, reports = self.law, tally.reports
+        total = np.array([float(sum(law.total(each) for each in tally.checked().rounds))])
         variance = law.noise_variance(reports) + reports / 4.0
-        steps = SharedNoise(tally.votes.astype(float), reports / law.honest, float(law.ratio), variance, reports)
+        steps = SharedNoise(total, reports / law.honest, float(law.ratio), variance, reports)
         return Scaled(steps, workload.spread / (law.k - 1))
 
     def predicted(self, workload: Workload, held: Any) -> Floats:
@@ -101,7 +96,7 @@ class Split(Messages):
         from shuffledp.mechanisms.exact_limits import noise_reach
 
         law, steps = self.law, self.law.k - 1
-        people, total = law.opened(counts).people, law.total(counts)
+        people, total = law.opened(counts)[0], law.total(counts)
         far = noise_reach(people / law.honest, float(law.ratio), 0, SURE)
         if not -far <= total <= people * steps + far:
             raise InvalidInput(

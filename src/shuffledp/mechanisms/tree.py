@@ -30,9 +30,10 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.mechanisms.dummies import Dummies
 from shuffledp.mechanisms.mechanism import Target
+from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.messages import TreeDummies
 from shuffledp.randomizers.messages.dummies import MOST_LEVELS, DummiesKind
-from shuffledp.randomizers.randomizer import Ints, Opened
+from shuffledp.randomizers.randomizer import Ints
 from shuffledp.workload import Workload
 
 if TYPE_CHECKING:
@@ -82,11 +83,11 @@ class Tree(Dummies):
         every = [cls.of_shape(target, k, shape, kind=kind) for shape in tree_shapes(k)]
         return min(every, key=lambda each: each.worst(workload, target.n))
 
-    def _rows(self, tally: Opened, workload: Workload) -> Known:
+    def _rows(self, tally: Tally, workload: Workload) -> Known:
         weights, shares = self.weights(workload.dense(self.size))
-        dummies = float(self.law.numbers.mean) * tally.rounds
+        dummies = float(self.law.numbers.mean) * len(tally.rounds)
         values = weights @ (tally.votes - dummies) + shares * tally.reports
-        return replace(self._noise(weights, tally.rounds), found=values)
+        return replace(self._noise(weights, len(tally.rounds)), found=values)
 
     def _noise(self, weights: Floats, rounds: int = 1) -> Known:
         """Of sums of counts with these weights: the same for all data."""

@@ -17,8 +17,7 @@ koskela_curves     curves of pairs
 biswas_tables      Biswas et al. 2023
 biswas_utility     the same for utility
 cities             the check-ins that it maps
-landscape          all published bounds at a glance, which is in none of the papers
-swap_figures       what the first-clone swap gains, for docs/first-clone-swap.md
+own_figures        bounds at a glance, and the first-clone swap: in none of the papers
 """
 
 from difflib import get_close_matches
@@ -34,7 +33,10 @@ FOUR = balle_2019, feldman_2020, koskela_2021, biswas_2023 = tuple(
 PAPERS = (*FOUR, *read_others())
 INSTEAD = {  # of papers without a bound here: their erratum, and what to use
     "feldman-2022": (9, "shuffledp-any; what 2-RR and 3-RR really leak is below it"),
-    "chen-2024": (15, "sdp.shuffle_groups for k-RR; for others there is no theorem about different epsilon0"),
+    "chen-2024": (
+        15,
+        "sdp.accounting.shuffle_groups for k-RR; for others there is no theorem about different epsilon0",
+    ),
 }
 
 

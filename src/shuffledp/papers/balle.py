@@ -18,11 +18,9 @@ from shuffledp._types import Floats
 from shuffledp.accounting.inversion import geometric, halve
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.literature import balle, other_papers
-from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, curve, ends, find
+from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, curve, ends, find, span
 from shuffledp.randomizers import KRR, AnyLDP, Laplace
 from shuffledp.randomizers.randomizer import Randomizer
-
-__all__ = ["EXPERIMENTS"]
 
 PAPER = "Balle et al. 2019"
 EPSILON, DELTA = 0.1, 1e-6  # the target of panels (ii), (iii) and (iv)
@@ -33,6 +31,8 @@ EVERY = 11  # the slow curves are computed at every eleventh of the paper's n, t
 
 LossAt = Callable[[float, float], balle.Loss]
 Average = Callable[[balle.Loss, int], float]
+Build = Callable[[int, float], Randomizer]
+Target = Callable[[int], float]
 
 
 def users(low: float, high: float, points: int) -> list[int]:
@@ -50,9 +50,7 @@ def bracket(fits: Callable[[float], bool], good: float, bad: float) -> tuple[flo
 
 
 def epsilon_of(delta_at: Callable[[float], float]) -> float:
-    """Panel (i): the smallest epsilon with delta at most ``DELTA``; epsilon0 itself always is
-    one.
-    """
+    """Panel (i): the smallest epsilon with delta at most ``DELTA``; epsilon0 always is one."""
     return bracket(lambda epsilon: epsilon >= LOCAL or delta_at(epsilon) <= DELTA, LOCAL, 1e-6)[0]
 
 
@@ -68,15 +66,8 @@ def published(label: str, kind: Kind, ns: Sequence[int], loss: LossAt, average: 
     return curve(label, kind, ns, lambda n: epsilon0_of(lambda epsilon0: average(loss(EPSILON, epsilon0), n), DELTA)[0])
 
 
-def ours(
-    name: str,
-    ns: Sequence[int],
-    build: Callable[[int, float], Randomizer],
-    target: Callable[[int], float] | None = None,
-) -> Iterator[Line]:
-    """What our upper end allows, and what our lower end says no mechanism of this kind may
-    exceed.
-    """
+def ours(name: str, ns: Sequence[int], build: Build, target: Target = lambda _: DELTA) -> Iterator[Line]:
+    """What our upper end allows, and what by our lower end no mechanism of this kind may exceed."""
 
     @cache
     def both(n: int, epsilon0: float) -> tuple[float, float]:
@@ -84,20 +75,16 @@ def ours(
         return bound.upper, bound.lower
 
     def solved(n: int, end: int) -> float:
-        return epsilon0_of(lambda epsilon0: both(n, epsilon0)[end], DELTA if target is None else target(n))[end]
+        return epsilon0_of(lambda epsilon0: both(n, epsilon0)[end], target(n))[end]
 
     yield curve(f"{name}, ours", "upper", ns, lambda n: solved(n, 0))
     yield curve(f"{name}, no more is possible", "lower", ns, lambda n: solved(n, 1))
 
 
-def rr(k: int) -> LossAt:
-    return lambda epsilon, epsilon0: balle.krr(epsilon, epsilon0, k)
-
-
-MECHANISMS: dict[str, tuple[LossAt, Callable[[int, float], Randomizer]]] = {
-    "RR-2": (rr(2), lambda _, epsilon0: KRR(k=2, epsilon0=epsilon0)),
+MECHANISMS: dict[str, tuple[LossAt, Build]] = {
+    "RR-2": (partial(balle.krr, k=2), lambda _, epsilon0: KRR(k=2, epsilon0=epsilon0)),
     "Laplace": (balle.laplace, lambda _, epsilon0: Laplace(epsilon0=epsilon0)),
-    "RR-100": (rr(100), lambda _, epsilon0: KRR(k=100, epsilon0=epsilon0)),
+    "RR-100": (partial(balle.krr, k=100), lambda _, epsilon0: KRR(k=100, epsilon0=epsilon0)),
 }
 
 
@@ -118,7 +105,7 @@ def erlingsson_epsilon0(n: int) -> float:
     return epsilon0 if epsilon0 > EPSILON else math.nan
 
 
-def figure_2() -> Iterator[Line]:
+def _figure_2() -> Iterator[Line]:
     y = np.linspace(-8.0, 9.0, 1701)
     laws = {x: 0.5 * np.exp(-np.abs(y - x)) for x in (0.0, 0.5, 1.0)}
     below = np.minimum(laws[0.0], laws[1.0])  # the infimum over all inputs: |y - x| is largest at an end of [0, 1]
@@ -135,7 +122,7 @@ def _generic_epsilon(average: Average, n: int) -> float:
     return epsilon_of(lambda epsilon: average(balle.generic(epsilon, LOCAL), n))
 
 
-def panel_i() -> Iterator[Line]:
+def _panel_i() -> Iterator[Line]:
     ns = users(1e3, 1e6, 100)
     few = ns[::EVERY]
     yield curve("EFMRTT'19", "outside", ns, erlingsson_epsilon)
@@ -148,7 +135,7 @@ def panel_i() -> Iterator[Line]:
     yield from ends(*labels, np.array(few, dtype=np.float64), certified)
 
 
-def panel_ii() -> Iterator[Line]:
+def _panel_ii() -> Iterator[Line]:
     ns = users(1e2, 1e5, 100)
     yield curve("EFMRTT'19", "published", ns, erlingsson_epsilon0)
     yield published("Generic", "published", ns, balle.generic, balle.delta_hoeffding)
@@ -159,7 +146,7 @@ def panel_ii() -> Iterator[Line]:
         yield from ours(name, ns[::EVERY], build)
 
 
-def panel_iii() -> Iterator[Line]:
+def _panel_iii() -> Iterator[Line]:
     ns = users(1e2, 1e5, 100)
     for name, (loss, build) in MECHANISMS.items():
         yield published(f"{name}, Hoeffding", "published", ns, loss, balle.delta_hoeffding)
@@ -168,26 +155,22 @@ def panel_iii() -> Iterator[Line]:
         yield from ours(name, ns[::EVERY], build)
 
 
-def panel_iv() -> Iterator[Line]:
+def _panel_iv() -> Iterator[Line]:
     ns = users(1e2, 1e5, 50)
-    averages: tuple[tuple[str, Kind, int, Average], ...] = (
-        ("Hoeffding", "published", 1, balle.delta_hoeffding),
-        ("Bennett corrected", "published", 1, balle.delta_bennett),
-        ("Bennett as printed", "invalid", 7, balle.delta_bennett_printed),
-    )
+
+    def values_of(n: int) -> int:
+        return int(n ** (1.0 / 3.0))
 
     def target(n: int) -> float:
         return 1.0 / n**2
 
-    for label, kind, every, average in averages:
+    def value(average: Average, n: int) -> float:
+        return epsilon0_of(lambda epsilon0: average(balle.krr(EPSILON, epsilon0, values_of(n)), n), target(n))[0]
 
-        def value(n: int, average: Average = average) -> float:
-            return epsilon0_of(
-                lambda epsilon0: average(balle.krr(EPSILON, epsilon0, int(n ** (1.0 / 3.0))), n), target(n)
-            )[0]
-
-        yield curve(label, kind, ns[::every], value)
-    yield from ours("RR", ns[::7], lambda n, epsilon0: KRR(k=int(n ** (1.0 / 3.0)), epsilon0=epsilon0), target)
+    yield curve("Hoeffding", "published", ns, partial(value, balle.delta_hoeffding))
+    yield curve("Bennett corrected", "published", ns, partial(value, balle.delta_bennett))
+    yield curve("Bennett as printed", "invalid", ns[::7], partial(value, balle.delta_bennett_printed))
+    yield from ours("RR", ns[::7], lambda n, epsilon0: KRR(k=values_of(n), epsilon0=epsilon0), target)
 
 
 def values(lines: Sequence[Line], label: str, where: Line | None = None) -> Floats:
@@ -196,11 +179,7 @@ def values(lines: Sequence[Line], label: str, where: Line | None = None) -> Floa
     return line.y if where is None else line.y[np.searchsorted(line.x, where.x)]
 
 
-def span(ratio: Floats) -> str:
-    return f"{float(np.nanmin(ratio)):.2f} to {float(np.nanmax(ratio)):.2f}"
-
-
-def verdict_2(lines: Sequence[Line]) -> str:
+def _verdict_2(lines: Sequence[Line]) -> str:
     y = lines[0].x
     mass = float(np.trapezoid(values(lines, "gamma omega"), y))
     parts = np.array([values(lines, f"nu for x = {x}") for x in ("0", "0.5", "1")])
@@ -213,7 +192,7 @@ def verdict_2(lines: Sequence[Line]) -> str:
     )
 
 
-def verdict_i(lines: Sequence[Line]) -> str:
+def _verdict_i(lines: Sequence[Line]) -> str:
     few = find(lines, "Bennett, as printed")
     older, hoeffding, bennett = (values(lines, label) for label in ("EFMRTT'19", "Hoeffding", "Bennett, corrected"))
     upper, lower = values(lines, "any randomizer, ours"), values(lines, "any randomizer, no less is possible")
@@ -233,7 +212,7 @@ def verdict_i(lines: Sequence[Line]) -> str:
     )
 
 
-def verdict_ii(lines: Sequence[Line]) -> str:
+def _verdict_ii(lines: Sequence[Line]) -> str:
     few = find(lines, "RR-2, ours")
     theirs = {name: values(lines, name) for name in ("Generic", *MECHANISMS)}
     ordered = bool(np.all((theirs["RR-2"] >= theirs["Laplace"]) & (theirs["Laplace"] >= theirs["RR-100"])))
@@ -262,14 +241,11 @@ def beyond(lines: Sequence[Line], printed: str, limit: str) -> str:
     most = values(lines, limit)
     worst = int(np.argmax(few.y / most))
     count = f"at {int(np.sum(few.y > most))} of {len(few.x)} values of n"
-    return (
-        f"{count} (n = {few.x[worst]:.0f}: it allows {few.y[worst]:.3g}, and {most[worst]:.3g} is too much)"
-        if few.y[worst] > most[worst]
-        else count
-    )
+    beside = f" (n = {few.x[worst]:.0f}: it allows {few.y[worst]:.3g}, and {most[worst]:.3g} is too much)"
+    return count + (beside if few.y[worst] > most[worst] else "")
 
 
-def verdict_iii(lines: Sequence[Line]) -> str:
+def _verdict_iii(lines: Sequence[Line]) -> str:
     gain = {
         name: values(lines, f"{name}, Bennett corrected") / values(lines, f"{name}, Hoeffding") for name in MECHANISMS
     }
@@ -290,7 +266,7 @@ def verdict_iii(lines: Sequence[Line]) -> str:
     )
 
 
-def verdict_iv(lines: Sequence[Line]) -> str:
+def _verdict_iv(lines: Sequence[Line]) -> str:
     corrected, hoeffding = values(lines, "Bennett corrected"), values(lines, "Hoeffding")
     upper, lower = values(lines, "RR, ours"), values(lines, "RR, no more is possible")
     return (
@@ -315,8 +291,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         x=Axis("report y", limits=(-4.0, 5.0)),
         y=Axis("density"),
         count=8,
-        compute=figure_2,
-        verdict=verdict_2,
+        compute=_figure_2,
+        verdict=_verdict_2,
     ),
     _panel(
         name="balle-fig3i",
@@ -324,24 +300,24 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         parameters=f"epsilon0 = 0.5, delta = 1e-6, n = 1e3..1e6 {NOTEBOOK}",
         y=Axis("epsilon", log=True),
         count=7,
-        compute=panel_i,
-        verdict=verdict_i,
+        compute=_panel_i,
+        verdict=_verdict_i,
     ),
     _panel(
         name="balle-fig3ii",
         title="Figure 3 (ii): The local privacy that shuffling allows, by Hoeffding's inequality",
         parameters=THEIRS,
         count=13,
-        compute=panel_ii,
-        verdict=verdict_ii,
+        compute=_panel_ii,
+        verdict=_verdict_ii,
     ),
     _panel(
         name="balle-fig3iii",
         title="Figure 3 (iii): The local privacy that shuffling allows, Hoeffding against Bennett",
         parameters=THEIRS,
         count=15,
-        compute=panel_iii,
-        verdict=verdict_iii,
+        compute=_panel_iii,
+        verdict=_verdict_iii,
     ),
     _panel(
         name="balle-fig3iv",
@@ -351,7 +327,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             "notebook); ours at 8 of them"
         ),
         count=5,
-        compute=panel_iv,
-        verdict=verdict_iv,
+        compute=_panel_iv,
+        verdict=_verdict_iv,
     ),
 )

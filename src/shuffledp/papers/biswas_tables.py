@@ -13,16 +13,12 @@ import numpy as np
 from shuffledp._types import Floats
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.literature.biswas import delta_corrected, delta_printed
-from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, find
+from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, by_panel, find
 from shuffledp.randomizers import KRR
 
 PAPER = "Biswas et al. 2023"
-THEOREM, CORRECTED, TRUTH = (
-    "Theorem 1 as printed",
-    "Theorem 1 corrected: one bin, one dataset",
-    "certified: the histogram, worst dataset",
-)
-WORST = "Theorem 1 corrected: one bin, worst n0"
+THEOREM, TRUTH = "Theorem 1 as printed", "certified: the histogram, worst dataset"
+CORRECTED, WORST = "Theorem 1 corrected: one bin, one dataset", "Theorem 1 corrected: one bin, worst n0"
 KINDS: tuple[Kind, Kind] = ("printed", "invalid")
 Formula = Callable[[int, int, float, int, float], float]
 
@@ -61,16 +57,14 @@ def _values(formula: Formula, n: int, k: int, epsilon0: float, epsilons: Floats)
     return np.array([formula(n, k, epsilon0, 4 * n // 5, epsilon) for epsilon in epsilons.tolist()])
 
 
-def _row(
-    n: int, k: int, epsilon0: float, epsilons: Floats, printed: Sequence[float], panel: str = ""
-) -> Iterator[Line]:
+def _row(n: int, k: int, epsilon0: float, at: Floats, printed: Sequence[float], panel: str = "") -> Iterator[Line]:
     """One row of a table: five lines."""
-    band = shuffle(KRR(k=k, epsilon0=epsilon0), n=n).profile(epsilons)
-    yield Line(TRUTH, "upper", epsilons, band.upper, panel)
-    yield Line(TRUTH, "lower", epsilons, band.lower, panel)
-    yield Line(CORRECTED, "law", epsilons, _values(delta_corrected, n, k, epsilon0, epsilons), panel)
-    yield Line(THEOREM, "invalid", epsilons, _values(delta_printed, n, k, epsilon0, epsilons), panel)
-    yield Line(THEOREM, "printed", epsilons, np.array(printed), panel)
+    band = shuffle(KRR(k=k, epsilon0=epsilon0), n=n).profile(at)
+    yield Line(TRUTH, "upper", at, band.upper, panel)
+    yield Line(TRUTH, "lower", at, band.lower, panel)
+    yield Line(CORRECTED, "law", at, _values(delta_corrected, n, k, epsilon0, at), panel)
+    yield Line(THEOREM, "invalid", at, _values(delta_printed, n, k, epsilon0, at), panel)
+    yield Line(THEOREM, "printed", at, np.array(printed), panel)
 
 
 def _table_1() -> Iterator[Line]:
@@ -115,31 +109,21 @@ def _orders(truth: Floats, found: Floats) -> Floats:
 
 def _compared(lines: Sequence[Line]) -> str:
     """What the printed column is, and how far it is from the truth."""
-    pairs, gaps, narrow = [], [], []
-    for panel in dict.fromkeys(line.panel for line in lines):
-        printed, misprint = (find(lines, THEOREM, kind, panel).y for kind in KINDS)
-        corrected, lower = find(lines, CORRECTED, "law", panel).y, find(lines, TRUTH, "lower", panel).y
-        at = find(lines, TRUTH, "lower", panel).x
+    off, gaps, narrow = [], list[float](), list[float]()
+    for panel, mine in by_panel(lines).items():
+        printed, misprint = (find(mine, THEOREM, kind).y for kind in KINDS)
+        corrected, truth = find(mine, CORRECTED).y, find(mine, TRUTH, "lower")
         known = (printed > 0.0) & (misprint > 0.0)
-        pairs += [
-            (panel, *row)
-            for row in zip(at[known].tolist(), printed[known].tolist(), misprint[known].tolist(), strict=True)
-        ]
-        gaps += np.log10(lower[known] / printed[known]).tolist()
-        narrow += np.log10(lower[known] / corrected[known]).tolist()
-    off = [
-        f"{panel + ', ' if panel else ''}epsilon = {e:g}: {p:.2e} for {m:.2e}"
-        for panel, e, p, m in pairs
-        if abs(math.log(p / m)) > 0.02
-    ]
-    agreeing = (
-        f"{len(pairs) - len(off)} of the {len(pairs)} positive numbers printed agree within 2 % with Theorem 1 "
-        f"*as printed*"
-    )
+        for e, p, m in zip(truth.x[known], printed[known], misprint[known], strict=True):
+            if abs(math.log(p / m)) > 0.02:
+                off.append(f"{panel + ', ' if panel else ''}epsilon = {e:g}: {p:.2e} for {m:.2e}")
+        gaps += np.log10(truth.y[known] / printed[known]).tolist()
+        narrow += np.log10(truth.y[known] / corrected[known]).tolist()
+    agreeing = f"{len(gaps) - len(off)} of the {len(gaps)} positive numbers printed agree within 2 % with Theorem 1"
     exceptions = f" (the others: {'; '.join(off)})" if off else ""
     return (
-        f"{agreeing}{exceptions}, which is a misprint (erratum 1): it averages the square of a share where the share "
-        "itself belongs.\n\n"
+        f"{agreeing} *as printed*{exceptions}, which is a misprint (erratum 1): it averages the square of a share "
+        "where the share itself belongs.\n\n"
         f"They lie {min(gaps):.0f} to {max(gaps):.0f} orders of magnitude below the certified delta of the released "
         "histogram. Corrected, the theorem is the exact delta of one bin on one dataset in one order, still "
         f"{min(narrow):.1f} to {max(narrow):.1f} orders of magnitude too small for a guarantee (erratum 2)."
@@ -147,15 +131,12 @@ def _compared(lines: Sequence[Line]) -> str:
 
 
 def _verdict_1(lines: Sequence[Line]) -> str:
-    off = max(
-        float(np.abs(np.log(find(lines, label, "outside").y / find(lines, label, "printed").y))[0])
-        for label in list(COLUMNS)[:3]
-    )
+    ratios = [find(lines, label, "outside").y[0] / find(lines, label, "printed").y[0] for label in list(COLUMNS)[:3]]
+    off = float(np.abs(np.log(ratios)).max())
     upper = find(lines, TRUTH, "upper").y
     least = float(np.log10(np.min([find(lines, label, "printed").y for label in COLUMNS], axis=0) / upper).min())
-    printed, corrected = (
-        ", ".join(f"{y:.3e}" for y in line.y) for line in (find(lines, THEOREM, "invalid"), find(lines, CORRECTED))
-    )
+    both = find(lines, THEOREM, "invalid"), find(lines, CORRECTED)
+    printed, corrected = (", ".join(f"{y:.3e}" for y in line.y) for line in both)
     return (
         f"Theorem 1 gives {printed} as printed, and {corrected} corrected. {_compared(lines)}\n\n"
         "The other columns are not those papers' bounds either: [10] is a theorem that needs n >= 1000, [3] and [11] "

@@ -31,7 +31,7 @@ from shuffledp.errors import LEAST_DELTA, InvalidInput
 from shuffledp.literature import biswas
 from shuffledp.papers.charts import figure, heat_maps
 from shuffledp.papers.cities import CITIES, City, described
-from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, arranged, find
+from shuffledp.papers.experiment import Axis, Experiment, Kind, Line, arranged, by_panel, find
 from shuffledp.poll import check_held
 from shuffledp.randomizers import KRR
 
@@ -43,11 +43,9 @@ DELTA, DELTA_WORD = 1e-6, "1e-6"  # ours
 SENSITIVITY = math.sqrt(2.0)  # one user moves from one bin to another
 RUNS = 400  # of the tables; Figure 3 has the paper's 10
 SHUFFLE, INVERTED, TRUE, PURE = "shuffle", "shuffle+INV", "true", "central geometric noise, (epsilon0, 0)-DP"
-PRINTED, EQUAL, MISPRINT = (
-    "central Gaussian",
-    "central Gaussian, same certified guarantee",
-    "central Gaussian, delta as misprinted",
-)
+PRINTED = "central Gaussian"
+EQUAL, MISPRINT = f"{PRINTED}, same certified guarantee", f"{PRINTED}, delta as misprinted"
+ENDS: tuple[Kind, Kind] = ("upper", "lower")
 Counts = NDArray[np.int64]
 
 # Table 4: x0, and for each n the Gaussian and shuffle+INV. Table 5: the same for each city.
@@ -62,12 +60,8 @@ TABLE_5 = {
 }
 USERS = {"San Francisco": 100_000, "Paris": 10_000}  # the most in Figure 3
 EPSILON, BINS = 4.0, 15
-_figure = partial(
-    Experiment,
-    paper=PAPER,
-    x=Axis("cell, from the south-west, row after row"),
-    y=Axis("share of the check-ins in a cell"),
-)
+CELL = Axis("cell, from the south-west, row after row")
+_figure = partial(Experiment, paper=PAPER, x=CELL, y=Axis("share of the check-ins in a cell"))
 EDGES = np.linspace(-6.0, 6.0, BINS + 1)[1:-1]
 
 
@@ -82,7 +76,7 @@ def individual_utility(truth: ArrayLike, estimate: ArrayLike) -> Floats:
     if not counts.ndim or counts.shape not in (found.shape, found.shape[1:]):
         raise InvalidInput(
             f"truth and estimate must have one count for every value, got shapes {counts.shape} and {found.shape}. "
-            f"Pass the counts of the same values in the same order."
+            "Pass the counts of the same values in the same order."
         )
     if np.any(counts < 0):
         raise InvalidInput(f"truth must count users, got {counts.min():g}. Only an estimate may be below 0.")
@@ -137,10 +131,8 @@ def _equal(krr: KRR, n: int) -> tuple[Bound, tuple[float, float]]:
     the lower end of epsilon.
     """
     bound = shuffle(krr, n=n).epsilon(delta=DELTA)
-    more, less = (
-        gaussian.sigma(epsilon=each, delta=DELTA, sensitivity=SENSITIVITY) for each in (bound.lower, bound.upper)
-    )
-    return bound, (more, less)
+    most, least = (gaussian.sigma(epsilon=e, delta=DELTA, sensitivity=SENSITIVITY) for e in (bound.lower, bound.upper))
+    return bound, (most, least)
 
 
 def _errors(panel: str, truth: Counts, epsilon0: float, at: Sequence[int], rng: np.random.Generator) -> Iterator[Line]:
@@ -155,8 +147,8 @@ def _errors(panel: str, truth: Counts, epsilon0: float, at: Sequence[int], rng: 
     for label, estimate in ((SHUFFLE, seen), (INVERTED, inverted(seen, krr))):
         yield Line(label, "law", x, individual_utility(truth, estimate)[:, chosen].mean(axis=0) / n, panel)
     yield Line(PURE, "law", x, np.full(x.size, _geometric(epsilon0) / n), panel)
-    for kind, sigma in zip(("upper", "lower"), noise, strict=True):
-        yield Line(EQUAL, kind, x, np.full(x.size, _gaussian(sigma) / n), panel)  # type: ignore[arg-type]
+    for kind, sigma in zip(ENDS, noise, strict=True):
+        yield Line(EQUAL, kind, x, np.full(x.size, _gaussian(sigma) / n), panel)
 
 
 def _printed(panel: str, at: Sequence[int], central: Sequence[float], shuffled: Sequence[float]) -> Iterator[Line]:
@@ -209,10 +201,8 @@ def _figure_3(gowalla: str | None) -> Iterator[Line]:
             for label, distances in found.items():
                 yield Line(label, "law", np.repeat(users, 10), np.concatenate(distances), panel)
             yield Line(PURE, "law", users, k * _geometric(epsilon0) / (2.0 * users), panel)
-            for kind, sigma in zip(
-                ("upper", "lower"), zip(*(_equal(krr, n)[1] for n in counts), strict=True), strict=True
-            ):
-                yield Line(EQUAL, kind, users, k * _gaussian(1.0) * np.array(sigma) / (2.0 * users), panel)  # type: ignore[arg-type]
+            for kind, sigma in zip(ENDS, np.array([_equal(krr, n)[1] for n in counts]).T, strict=True):
+                yield Line(EQUAL, kind, users, k * _gaussian(1.0) * sigma / (2.0 * users), panel)
 
 
 def _check_ins(gowalla: str | None) -> Iterator[Line]:
@@ -247,10 +237,7 @@ def _named(city: City, gowalla: str | None, n: int | None = None) -> str:
 
 def _panels(lines: Sequence[Line]) -> dict[str, int]:
     """The panels with their n, as their titles say it."""
-    return {
-        panel: int(panel.partition("n = ")[2].partition(",")[0])
-        for panel in dict.fromkeys(line.panel for line in lines)
-    }
+    return {panel: int(panel.partition("n = ")[2].partition(",")[0]) for panel in by_panel(lines)}
 
 
 def _number(value: float) -> str:
@@ -271,10 +258,8 @@ def _at_both(lines: Sequence[Line], multiple: str) -> str:
     """How far shuffle+INV is from central noise, at the paper's guarantee and the certified one."""
     panels = _panels(lines)
     pure = "; ".join(f"{_span(_ratio(lines, panel, PURE, 'law'))} at n = {n}" for panel, n in panels.items())
-    equal = "; ".join(
-        f"{_span(_ratio(lines, panel, EQUAL, 'upper'))} at ({panel.rpartition(' = ')[2]}, {DELTA_WORD})"
-        for panel in panels
-    )
+    ratios = {panel.rpartition(" = ")[2]: _span(_ratio(lines, panel, EQUAL, "upper")) for panel in panels}
+    equal = "; ".join(f"{ratio} at ({epsilon}, {DELTA_WORD})" for epsilon, ratio in ratios.items())
     return (
         f"But at epsilon = epsilon0 = {EPSILON:g} delta is 0, and no Gaussian mechanism has that guarantee "
         f"(erratum 14). Geometric noise has, and the error of shuffle+INV over its error {multiple} {pure}. The "
@@ -302,12 +287,8 @@ def _verdict_4(lines: Sequence[Line]) -> str:
 
 
 def _verdict_5(lines: Sequence[Line]) -> str:
-    own = np.concatenate(
-        [
-            find(lines, INVERTED, "printed", panel).y / find(lines, PRINTED, "printed", panel).y
-            for panel in _panels(lines)
-        ]
-    )
+    printed = [line for line in lines if line.kind == "printed"]
+    own = np.concatenate([find(mine, INVERTED).y / find(mine, PRINTED).y for mine in by_panel(printed).values()])
     return (
         'The paper: "the Gaussian mechanism approximates the original distributions slightly better than the '
         'shuffle+INV, but they are comparable". '
@@ -319,9 +300,8 @@ def _verdict_5(lines: Sequence[Line]) -> str:
 def _verdict_3(lines: Sequence[Line]) -> str:
     rows, spreads, bias = [], [], []
     gaps: dict[str, list[Floats]] = {}
-    for panel in dict.fromkeys(line.panel for line in lines):
-        runs, pure = (find(lines, label, "law", panel) for label in (INVERTED, PURE))
-        central = find(lines, EQUAL, "upper", panel)
+    for panel, mine in by_panel(lines).items():
+        runs, pure, central = find(mine, INVERTED), find(mine, PURE), find(mine, EQUAL, "upper")
         users = central.x
         each = runs.y.reshape(users.size, -1)
         gap, multiple = each.mean(axis=1) / central.y, each.mean(axis=1) / pure.y
@@ -329,7 +309,7 @@ def _verdict_3(lines: Sequence[Line]) -> str:
         rows.append(f"{panel}: {few}, {many}")
         gaps.setdefault(panel.partition(",")[0], []).append(gap)
         spreads.append(float((np.ptp(each, axis=1) / each.mean(axis=1)).max()))
-        bias.append(float(find(lines, SHUFFLE, "law", panel).y.reshape(each.shape)[-1].mean() / each[-1].mean()))
+        bias.append(float(find(mine, SHUFFLE).y.reshape(each.shape)[-1].mean() / each[-1].mean()))
     wider = sum(low[-1] > high[-1] for high, low in gaps.values())
     return (
         'The paper: "the gap between their statistical utilities is very small and tends to vanish as the number of '
@@ -345,11 +325,8 @@ def _verdict_3(lines: Sequence[Line]) -> str:
 
 
 def _verdict_1(lines: Sequence[Line]) -> str:
-    cells = [
-        f"{line.panel}: the busiest of the {line.y.size} cells has {100.0 * line.y.max():.1f} % of them, and "
-        f"{np.sum(line.y == 0.0)} cells have none"
-        for line in lines
-    ]
+    busiest = "{}: the busiest of the {} cells has {:.1f} % of them, and {} cells have none"
+    cells = [busiest.format(each.panel, each.y.size, 100.0 * each.y.max(), np.sum(each.y == 0.0)) for each in lines]
     return (
         'The paper: "Location data from Gowalla check-ins from a northern part of San Francisco and a part of Paris". '
         f"Check-ins are counted in cells, so the points of its panels (a) and (b) are not drawn. {'; '.join(cells)}."
@@ -359,12 +336,9 @@ def _verdict_1(lines: Sequence[Line]) -> str:
 def _verdict_map(lines: Sequence[Line]) -> str:
     rows = []
     for panel, n in _panels(lines).items():
-        truth, found = (
-            find(lines, TRUE, "law", panel).y,
-            {label: find(lines, label, "law", panel).y for label in (SHUFFLE, INVERTED, EQUAL)},
-        )
-        raw, inverse, central = (0.5 * float(np.abs(values - truth).sum()) for values in found.values())
-        below = [f"{100.0 * np.mean(found[label] < 0.0):.0f} %" for label in (INVERTED, EQUAL)]
+        truth, *found = (find(lines, label, "law", panel).y for label in (TRUE, SHUFFLE, INVERTED, EQUAL))
+        raw, inverse, central = (0.5 * float(np.abs(values - truth).sum()) for values in found)
+        below = [f"{100.0 * np.mean(values < 0.0):.0f} %" for values in found[1:]]
         ours = f"{inverse:.3f} and {central:.3f}, with {below[0]} and {below[1]} of the cells below 0"
         rows.append(f"{panel.partition(',')[0]}, n = {n}: {ours}, and {raw:.3f} without INV")
     return (
@@ -452,7 +426,7 @@ def box_plots(experiment: Experiment, lines: Sequence[Line]) -> Figure:
     runs = [(line, {x: line.y[line.x == x] for x in np.unique(line.x).tolist()}) for line in arranged(lines)]
     medians = [replace(line, x=np.array([*at]), y=np.array([*map(np.median, at.values())])) for line, at in runs]
     drawn = figure(experiment, medians)
-    for axes, panel in zip(drawn.axes, dict.fromkeys(line.panel for line in medians), strict=False):
+    for axes, panel in zip(drawn.axes, by_panel(medians), strict=False):
         mine = [(line, at) for line, at in runs if line.panel == panel]
         for curve, (line, at) in zip(list(axes.lines), mine, strict=True):
             if len(at) < line.x.size:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput, check_count, check_finite
+from shuffledp.errors import InvalidInput, Refusal, check_count, check_finite
 
 FIELDS = "user, check-in time, latitude, longitude and location id, separated by tabs"
 CHUNK = 1 << 24  # bytes of the file at a time
@@ -51,14 +51,11 @@ class Box:
 
     def __post_init__(self) -> None:
         for low, high, most in (("south", "north", 90.0), ("west", "east", 180.0)):
-            ends = [
-                check_finite(name, getattr(self, name), remedy="Coordinates are in degrees.") for name in (low, high)
-            ]
-            if not -most <= ends[0] < ends[1] <= most:
-                raise InvalidInput(
-                    f"{low} and {high} must increase from -{most:g} to {most:g}, got {ends[0]!r} and {ends[1]!r}. "
-                    f"Swap or correct them."
-                )
+            degrees = "Coordinates are in degrees."
+            first, last = (check_finite(name, getattr(self, name), remedy=degrees) for name in (low, high))
+            if not -most <= first < last <= most:
+                rule, got = f"{low} and {high} must increase from -{most:g} to {most:g}", f"{first!r} and {last!r}"
+                raise InvalidInput(Refusal(rule, got, "Swap or correct them."))
         for name in ("rows", "columns"):
             check_count(name, getattr(self, name), least=1, remedy="It counts the cells along one side.")
 
@@ -99,18 +96,15 @@ def described(path: str | os.PathLike[str]) -> str:
     of this one.
     """
     if not os.path.isfile(path):  # False also for a name too long, which Path.is_file raises
-        raise Unreadable(
-            f"the check-ins must be in a file, got {os.fspath(path)!r}. Name the SNAP collection's "
-            f"loc-gowalla_totalCheckins.txt, or its .gz."
-        )
+        remedy = "Name the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz."
+        raise Unreadable(Refusal("the check-ins must be in a file", repr(os.fspath(path)), remedy))
     name = os.fsencode(os.path.basename(path)).decode("utf-8", "backslashreplace")
     try:
         with open(path, "rb") as file:
             return f"check-ins of {name} (SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()[:16]})"
     except OSError as error:
-        raise Unreadable(
-            f"{os.fspath(path)!r} must be readable, got: {error}. Check its permissions, or download it again."
-        ) from None
+        remedy = "Check its permissions, or download it again."
+        raise Unreadable(f"{os.fspath(path)!r} must be readable, got: {error}. {remedy}") from None
 
 
 def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:
@@ -123,15 +117,13 @@ def _read(path: Path, boxes: Sequence[Box]) -> list[NDArray[np.int64]]:
             for counts, box in zip(found, boxes, strict=True):
                 counts += box.count(*places)
     except (OSError, EOFError, zlib.error) as error:
-        raise Unreadable(
-            f"{str(path)!r} must be readable, got: {error}. It may have been cut off; download it again."
-        ) from None
+        remedy = "It may have been cut off; download it again."
+        raise Unreadable(f"{str(path)!r} must be readable, got: {error}. {remedy}") from None
     for counts, box in zip(found, boxes, strict=True):
         if not counts.any():
             where = f"latitude {box.south:g} to {box.north:g}, longitude {box.west:g} to {box.east:g}"
-            raise Unreadable(
-                f"{str(path)!r} must have check-ins in the box ({where}), got none. Take a file of check-ins there."
-            )
+            rule = f"{str(path)!r} must have check-ins in the box ({where})"
+            raise Unreadable(Refusal(rule, "none", "Take a file of check-ins there."))
     return found
 
 
@@ -174,14 +166,10 @@ def synthetic_city(box: Box, *, seed: int, water: Literal["coast", "river"]) -> 
     The same arguments give the same city.
     """
     rng = np.random.default_rng(seed)
-    y, x = np.meshgrid(
-        (np.arange(box.rows) + 0.5) / box.rows, (np.arange(box.columns) + 0.5) / box.columns, indexing="ij"
-    )
+    y, x = np.meshgrid(*((np.arange(cells) + 0.5) / cells for cells in (box.rows, box.columns)), indexing="ij")
     if water == "coast":
-        centre, wet = (
-            (0.68, 0.74),
-            (x < 0.07 + 0.03 * np.sin(9.0 * y)) | (y > 0.93 - 0.05 * np.sin(7.0 * x)) | (x + 0.25 * y > 1.12),
-        )
+        wet = (x < 0.07 + 0.03 * np.sin(9.0 * y)) | (y > 0.93 - 0.05 * np.sin(7.0 * x)) | (x + 0.25 * y > 1.12)
+        centre = (0.68, 0.74)
     else:
         centre, wet = (0.52, 0.5), np.abs(y - 0.42 - 0.16 * np.sin(5.5 * x - 0.6)) < 0.35 / box.rows
     density = np.zeros((box.rows, box.columns))

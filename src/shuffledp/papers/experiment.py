@@ -107,6 +107,11 @@ def find(lines: Sequence[Line], label: str, kind: Kind | None = None, panel: str
     return found
 
 
+def span(values: Floats, form: str = ".2f") -> str:
+    """From the least to the largest that is known."""
+    return f"{float(np.nanmin(values)):{form}} to {float(np.nanmax(values)):{form}}"
+
+
 def by_panel(lines: Iterable[Line]) -> dict[str, list[Line]]:
     """The lines of every panel."""
     found: dict[str, list[Line]] = {}
@@ -193,11 +198,15 @@ def read_table(text: str) -> tuple[dict[str, str], tuple[Line, ...]]:
                 points.setdefault((panel, label, kind), []).append((float(x), float(y)))
     panels = dict.fromkeys(panel for panel, _, _ in points)
     keys = [(panel, label, kind) for panel in panels for label, kind in curves]
-    return about, tuple(Line(*key[1:], *np.array(points[key]).T, key[0]) for key in keys if key in points)
+    return about, tuple(_line(*key, np.array(points[key])) for key in keys if key in points)
 
 
 def _checksum(body: str) -> str:
     return hashlib.sha256(body.encode()).hexdigest()[:16]
+
+
+def _line(panel: str, label: str, kind: Kind, points: Floats) -> Line:
+    return Line(label, kind, points[:, 0], points[:, 1], panel)
 
 
 def _places(xs: Sequence[float]) -> Iterable[tuple[float, int]]:

@@ -22,41 +22,32 @@ from shuffledp.accounting.pld import CurveBand
 from shuffledp.accounting.reductions import Curve, reduce
 from shuffledp.accounting.shuffled import shuffle
 from shuffledp.errors import DoesNotApply
-from shuffledp.literature import balle, feldman, feldman_lemmas, other_papers, own_bounds
+from shuffledp.literature import balle, feldman, feldman_lemmas, own_bounds
 from shuffledp.literature.bound import Published, Setting
 from shuffledp.literature.composition import composed
-from shuffledp.papers.experiment import Axis, Experiment, Line, curve, ends, kind_of
+from shuffledp.literature.other_papers import CHECKINS, CHEU, ERLINGSSON_GENERAL, GIRGIS, girgis
+from shuffledp.papers.experiment import Axis, Experiment, Line, curve, ends, kind_of, span
 from shuffledp.randomizers import KRR, RR, AnyLDP
 from shuffledp.randomizers.randomizer import Randomizer
-
-__all__ = ["EXPERIMENTS"]
 
 PAPER = "Feldman, McMillan and Talwar 2020"
 DELTA = 1e-6
 OURS, LEAST = "ours, any randomizer", "ours, no such bound can be lower"
 CLONES, ALGORITHM, CLOSED = "Clones", "Clones, Algorithms 4-6", "Clones, theoretical (eq 1)"
 BBGN, LOWER = "BBGN'19 (Bennett, generic)", "2RR, lower bound"
-BKMTT, GDDSK = f"BKMTT'20, {other_papers.CHECKINS.rests}", f"GDDSK'21, {other_papers.GIRGIS.rests}"
-CSUZZ = "CSUZZ'19, 2RR"
+BKMTT, GDDSK = f"BKMTT'20, {CHECKINS.rests}", f"GDDSK'21, {GIRGIS.rests}"
+CSUZZ, EFMRTT, BBGN_1 = "CSUZZ'19, 2RR", "EFMRTT'19", "BBGN'19, Thm 1"
 BY_DP, BY_RDP = "Clones, via approximate DP", "Clones, via RDP"
 NO_CLONES = "probability of no clone"
 
 UPPER, LEAST_1 = "certified, at most", "certified, at least"
 USERS_1, LOCALS_1 = 1_000_000, np.array([0.25, 0.45, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
 TABLE_1: tuple[tuple[str, Callable[..., Randomizer], tuple[tuple[str, Published], ...]], ...] = (
-    ("binary randomized response", RR, ((CSUZZ, other_papers.CHEU), ("Thm 3.1", feldman.THM_3_1))),
+    ("binary randomized response", RR, ((CSUZZ, CHEU), ("Thm 3.1", feldman.THM_3_1))),
     ("non-adaptive shuffle", partial(AnyLDP, adaptive=False), ((BBGN, balle.BENNETT), ("Thm 3.1", feldman.THM_3_1))),
-    (
-        "adaptive shuffle",
-        AnyLDP,
-        (("EFMRTT'19", other_papers.ERLINGSSON_GENERAL), (BKMTT, other_papers.CHECKINS), ("Thm 3.1", feldman.THM_3_1)),
-    ),
+    ("adaptive shuffle", AnyLDP, ((EFMRTT, ERLINGSSON_GENERAL), (BKMTT, CHECKINS), ("Thm 3.1", feldman.THM_3_1))),
     ("adaptive shuffle, delta0 = 1e-14", partial(AnyLDP, delta0=1e-14), (("Thm 3.8", feldman.THM_3_8),)),
-    (
-        "16-ary randomized response",
-        partial(KRR, k=16),
-        (("BBGN'19, Thm 1", balle.THEOREM_1), ("Cor 4.2", feldman.COR_4_2)),
-    ),
+    ("16-ary randomized response", partial(KRR, k=16), ((BBGN_1, balle.THEOREM_1), ("Cor 4.2", feldman.COR_4_2))),
 )
 USERS_2, LOCALS_2 = (10_000, 100_000, 1_000_000), np.linspace(0.5, 8.0, 11)
 USERS_3, LOCAL_3 = 1000, 2.0
@@ -74,8 +65,8 @@ def amplification() -> Iterator[Line]:
         (ALGORITHM, feldman.NUMERICAL, AnyLDP),
         (CLOSED, feldman.THM_3_1, AnyLDP),
         (BBGN, balle.BENNETT, AnyLDP),
-        (BKMTT, other_papers.CHECKINS, AnyLDP),
-        (CSUZZ, other_papers.CHEU, RR),
+        (BKMTT, CHECKINS, AnyLDP),
+        (CSUZZ, CHEU, RR),
         (LOWER, feldman.LOWER_2RR, AnyLDP),
     ]
     for n in USERS_2:
@@ -121,8 +112,8 @@ def divergences() -> Iterator[Line]:
     """Figure 3(a): Renyi divergence against its order."""
     mechanism = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
     yield curve(CLONES, "published", ORDERS_3, lambda order: feldman_lemmas.divergence(USERS_3, LOCAL_3, order))
-    theirs, dataset = partial(other_papers.girgis, USERS_3, LOCAL_3), BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
-    yield curve(GDDSK, kind_of(other_papers.GIRGIS), ORDERS_3, lambda order: _useful(theirs(order), LOCAL_3))
+    theirs, dataset = partial(girgis, USERS_3, LOCAL_3), BinaryDataset(LOCAL_3, USERS_3 - 1, 0)
+    yield curve(GDDSK, kind_of(GIRGIS), ORDERS_3, lambda order: _useful(theirs(order), LOCAL_3))
     pair = _band(dataset), _band(dataset.swapped())
     both = [partial(renyi.divergence_at_least, *each, LOCAL_3) for each in (pair, pair[::-1])]
     yield curve(LOWER, "published", ORDERS_3, lambda order: max(each(order) for each in both))
@@ -136,19 +127,12 @@ def _band(curve: Curve) -> CurveBand:
 def rounds() -> Iterator[Line]:
     """Figure 3(b): epsilon after many rounds."""
     xs = np.array(ROUNDS_3, dtype=np.float64)
-    curves = (
-        (BY_RDP, feldman_lemmas.CLONES_RENYI),
-        (BY_DP, composed(own_bounds.CLONES, "advanced")),
-        (GDDSK, other_papers.GIRGIS),
-    )
+    curves = (BY_RDP, feldman_lemmas.CLONES_RENYI), (BY_DP, composed(own_bounds.CLONES, "advanced")), (GDDSK, GIRGIS)
+    law = AnyLDP(epsilon0=LOCAL_3)
     for label, bound in curves:
-        yield curve(
-            label,
-            kind_of(bound),
-            xs,
-            lambda r, b=bound: b.epsilon(Setting(AnyLDP(epsilon0=LOCAL_3), USERS_3, int(r)), delta=DELTA),  # type: ignore[misc]
-        )
-    once = shuffle(AnyLDP(epsilon0=LOCAL_3), n=USERS_3)
+        after = lambda r, b=bound: b.epsilon(Setting(law, USERS_3, int(r)), delta=DELTA)  # noqa: E731
+        yield curve(label, kind_of(bound), xs, after)
+    once = shuffle(law, n=USERS_3)
     yield from ends(OURS, LEAST, xs, [once.compose(r).epsilon(delta=DELTA) for r in ROUNDS_3])
 
 
@@ -175,11 +159,10 @@ def _both(over: Floats, under: Floats) -> Floats:
     return np.asarray(over[known] / under[known])
 
 
-def _span(ratios: Floats) -> str:
-    return f"{ratios.min():.3g} to {ratios.max():.3g}"
+_span = partial(span, form=".3g")
 
 
-def judge_settings(lines: Sequence[Line]) -> str:
+def _judge_settings(lines: Sequence[Line]) -> str:
     said = []
     for panel, _, bounds in TABLE_1:
         curves = _by_label(lines, panel)
@@ -195,7 +178,7 @@ def judge_settings(lines: Sequence[Line]) -> str:
     )
 
 
-def judge_amplification(lines: Sequence[Line]) -> str:
+def _judge_amplification(lines: Sequence[Line]) -> str:
     panels = [_by_label(lines, f"n = {n:,}") for n in USERS_2]
 
     def ratios(over: str, under: str, which: Sequence[dict[str, Floats]] = panels) -> Floats:
@@ -211,7 +194,7 @@ def judge_amplification(lines: Sequence[Line]) -> str:
         "The paper says that Clones is tighter than BBGN'19 and BKMTT'20 in all regimes tested: "
         f"{'true' if tighter else 'false'} at every point here, {older}; of {LOCALS_2.size} values of epsilon0, "
         f"BBGN'19 says something at {kept[0]}, {kept[1]} and {kept[2]} for the three n. The closed form costs a "
-        f"factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {other_papers.CHECKINS.rests}.\n\n"
+        f"factor of {_span(ratios(CLOSED, CLONES))}. BKMTT'20 is {CHECKINS.rests}.\n\n"
         "It also says that Clones closely tracks the 2RR lower bound: here it is "
         f"{_both(panels[-1][CLONES], panels[-1][LOWER])[0]:.3g} times that at epsilon0 = {LOCALS_2[0]:g} and n = "
         f"{USERS_2[-1]:,}, and up to {above.max():.3g} times elsewhere.\n\n"
@@ -223,7 +206,7 @@ def judge_amplification(lines: Sequence[Line]) -> str:
     )
 
 
-def judge_divergences(lines: Sequence[Line]) -> str:
+def _judge_divergences(lines: Sequence[Line]) -> str:
     curves = _by_label(lines)
     above, lost = _both(curves[GDDSK], curves[CLONES]), ORDERS_3[np.isnan(curves[GDDSK])]
     end = f"; from order {lost.min():.0f} on it exceeds epsilon0" if lost.size else ""
@@ -237,7 +220,7 @@ def judge_divergences(lines: Sequence[Line]) -> str:
     )
 
 
-def judge_rounds(lines: Sequence[Line]) -> str:
+def _judge_rounds(lines: Sequence[Line]) -> str:
     curves = _by_label(lines)
     wins = int(np.argmax(curves[BY_RDP] < curves[BY_DP]))
     gain = curves[BY_DP][-1] / curves[BY_RDP][-1]
@@ -251,16 +234,14 @@ def judge_rounds(lines: Sequence[Line]) -> str:
     )
 
 
-def judge_tails(lines: Sequence[Line]) -> str:
+def _judge_tails(lines: Sequence[Line]) -> str:
     said, halves = [], []
     for n in USERS_4:
         curves = _by_label(lines, f"n = {n:,}")
         xs = next(line.x for line in lines if line.label == CLONES)
         halves.append([float(np.interp(LOCAL_4 / 2.0, xs, np.log(curves[label]))) for label in ("2RR", CLONES)])
-        said.append(
-            f"{n:,} users: {math.exp(halves[-1][0]):.1e} and {math.exp(halves[-1][1]):.1e} (mark "
-            f"{curves[NO_CLONES][0]:.1e})"
-        )
+        two = " and ".join(f"{math.exp(half):.1e}" for half in halves[-1])
+        said.append(f"{n:,} users: {two} (mark {curves[NO_CLONES][0]:.1e})")
     binary, clones = (np.array(halves[0]) - np.array(halves[-1])) / ((USERS_4[-1] - USERS_4[0]) * math.exp(-LOCAL_4))
     return (
         "The paper shows a sharp transition from amplification to none as delta falls, near dotted marks whose "
@@ -284,7 +265,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         parameters=f"parameters: ours (the table's entries are lost): n = {USERS_1:,}, delta = {DELTA:g}",
         count=sum(len(bounds) + 2 for _, _, bounds in TABLE_1),
         compute=settings,
-        verdict=judge_settings,
+        verdict=_judge_settings,
     ),
     _figure(
         name="feldman-fig2",
@@ -295,7 +276,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ),
         count=10 * len(USERS_2),
         compute=amplification,
-        verdict=judge_amplification,
+        verdict=_judge_amplification,
     ),
     _figure(
         name="feldman-fig3a",
@@ -305,7 +286,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         y=Axis("Renyi divergence", log=True),
         count=5,
         compute=divergences,
-        verdict=judge_divergences,
+        verdict=_judge_divergences,
     ),
     _figure(
         name="feldman-fig3b",
@@ -317,7 +298,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         y=Axis("epsilon", log=True),
         count=5,
         compute=rounds,
-        verdict=judge_rounds,
+        verdict=_judge_rounds,
     ),
     _figure(
         name="feldman-fig4",
@@ -327,6 +308,6 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         y=Axis("delta", log=True),
         count=5 * len(USERS_4),
         compute=tails,
-        verdict=judge_tails,
+        verdict=_judge_tails,
     ),
 )

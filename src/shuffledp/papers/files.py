@@ -18,14 +18,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from shuffledp.errors import InvalidInput, ShuffledpError
+from shuffledp.errors import InvalidInput, Refusal, ShuffledpError
 from shuffledp.papers import PAPERS, biswas_utility
 from shuffledp.papers.charts import draw
 from shuffledp.papers.cities import Unreadable
 from shuffledp.papers.experiment import Experiment, Line, arranged, facts, read_table, write_table
 from shuffledp.storage.files import replace_file
 
-CATALOGUE = "shuffledp.papers.experiments"
+CATALOGUE, LISTED = "shuffledp.papers.experiments", "shuffledp papers reproduce --list"
+Names = Sequence[str] | None
 State = Literal["computed", "drawn", "kept", "failed"]
 SUFFIXES = (".csv", ".png", ".svg", ".json")
 ENDS = {".png": b"IEND\xaeB`\x82", ".svg": b"</svg>\n", ".json": b"}\n"}  # of a file that is whole
@@ -73,17 +74,11 @@ def make(experiment: Experiment, out: Path, *, force: bool, report: Callable[[in
         with _writing():
             replace_file(table, lambda path: path.write_text(text, encoding="utf-8"))
         state = "computed"
-    words = facts(experiment) | {
-        "curves": experiment.count,
-        "x": experiment.x.label,
-        "verdict": experiment.verdict(lines),
-    }
+    words = facts(experiment) | {"curves": experiment.count, "x": experiment.x.label}
+    said = json.dumps(words | {"verdict": experiment.verdict(lines)}, indent=2, ensure_ascii=False)
     with _writing():
         draw(experiment, lines, png, svg)
-        replace_file(
-            summary,
-            lambda path: path.write_text(json.dumps(words, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"),
-        )
+        replace_file(summary, lambda path: path.write_text(f"{said}\n", encoding="utf-8"))
     return state, time.perf_counter() - start
 
 
@@ -119,10 +114,8 @@ def _writing() -> Iterator[None]:
     except InvalidInput as error:
         raise Unwritable(str(error)) from None
     except OSError as error:
-        raise Unwritable(
-            f"{error.filename!r} must be writable, got: {error.strerror or error}. Choose another place, or make room "
-            f"there."
-        ) from None
+        remedy = "Choose another place, or make room there."
+        raise Unwritable(f"{error.filename!r} must be writable, got: {error.strerror or error}. {remedy}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,24 +149,20 @@ class ReproductionError(ShuffledpError):
         failed = [outcome for outcome in outcomes if outcome.state == "failed"]
         reasons = "; ".join(f"{outcome.name} failed ({outcome.error})" for outcome in failed)
         rest = len(self.outcomes) - len(failed)
-        super().__init__(
-            f"{reasons}. {'The others are finished. ' if rest else ''}This is a bug in shuffledp; please report the "
-            f"command."
-        )
+        finished = "The others are finished. " if rest else ""
+        super().__init__(f"{reasons}. {finished}This is a bug in shuffledp; please report the command.")
 
 
-def select(
-    names: Sequence[str] | None, *, source: str = CATALOGUE, gowalla: str | None = None
-) -> tuple[Experiment, ...]:
+def select(names: Names, *, source: str = CATALOGUE, gowalla: str | None = None) -> tuple[Experiment, ...]:
     """The experiments of these names, or of the papers of these names, each once; all of them for
     None. Those on check-ins use the ones in the file ``gowalla``, if there is one.
     """
     known, without = catalogue(source, gowalla), catalogue(source)
     chosen = tuple(known.values()) if names is None else _named(names, known)
     if gowalla is not None and all(facts(each) == facts(without[each.name]) for each in chosen):
+        remedy = "Leave it out, or name biswas-2023."
         raise InvalidInput(
-            "none of these figures and tables is about check-ins, so there is no use for their file. Leave it out, or "
-            "name biswas-2023."
+            f"none of these figures and tables is about check-ins, so there is no use for their file. {remedy}"
         )
     return chosen
 
@@ -185,19 +174,15 @@ def _named(names: Sequence[str], known: dict[str, Experiment]) -> tuple[Experime
     for name in names:
         if name not in groups:
             near = difflib.get_close_matches(name, groups, n=1, cutoff=0.5)
-            raise InvalidInput(
-                f"there is no paper, figure or table {name!r} here. "
-                f"{f'Did you mean {near[0]}?' if near else 'List them: shuffledp papers reproduce --list'}"
-            )
+            remedy = f"Did you mean {near[0]}?" if near else f"List them: {LISTED}"
+            raise InvalidInput(f"there is no paper, figure or table {name!r} here. {remedy}")
         if not groups[name]:
-            raise InvalidInput(
-                f"no figure of {name} is computed here. List those that are: shuffledp papers reproduce --list"
-            )
+            raise InvalidInput(f"no figure of {name} is computed here. List those that are: {LISTED}")
     return tuple({each.name: each for name in names for each in groups[name]}.values())
 
 
 def reproduce(
-    names: Sequence[str] | None,
+    names: Names,
     out: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -216,9 +201,9 @@ def reproduce(
     names them; but if the folder does not take a file, or the user's own file cannot be read,
     ``InvalidInput`` ends the run.
     """
-    chosen, folder = select(names, source=source, gowalla=gowalla), _folder(Path(out))
+    chosen, folder = select(names, source=source, gowalla=gowalla), Path(out)
     todo = [each.name for each in chosen if force or not finished(each, folder)]
-    _check_room(folder, [path for name in todo for path in files(name, folder)])
+    _check_room(folder, todo)
     outcomes = [_outcome(each, folder, force, each.name not in todo, progress or (lambda *_: None)) for each in chosen]
     if any(outcome.state == "failed" for outcome in outcomes):
         raise ReproductionError(outcomes)
@@ -243,32 +228,17 @@ def _outcome(
     return Outcome(name, state, seconds, there, error)
 
 
-def _folder(out: Path) -> Path:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(out, error) from None
-    return out
-
-
-def _check_room(folder: Path, paths: Sequence[Path]) -> None:
+def _check_room(folder: Path, todo: Sequence[str]) -> None:
     """Refuse before minutes of computing what could not be written after them."""
-    for path in paths:
-        if path.is_dir():
-            raise Unwritable(
-                f"{str(path)!r} must be free for a file, got a folder. Move it away, or choose another folder to write "
-                f"to."
-            )
-    if paths:
-        try:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        taken = [path for name in todo for path in files(name, folder) if path.is_dir()]
+        if taken:
+            remedy = "Move it away, or choose another folder to write to."
+            raise Unwritable(Refusal(f"{str(taken[0])!r} must be free for a file", "a folder", remedy))
+        if todo:
             with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
                 probe.write(b"room")
-        except OSError as error:
-            raise _unwritable(folder, error) from None
-
-
-def _unwritable(folder: Path, error: OSError) -> Unwritable:
-    return Unwritable(
-        f"the folder {str(folder)!r} must be writable, got: {error.strerror or error}. Choose another one, or make "
-        f"room there."
-    )
+    except OSError as error:
+        got, remedy = error.strerror or error, "Choose another one, or make room there."
+        raise Unwritable(f"the folder {str(folder)!r} must be writable, got: {got}. {remedy}") from None

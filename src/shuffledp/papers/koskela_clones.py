@@ -18,7 +18,7 @@ import numpy as np
 import shuffledp as sdp
 from shuffledp.literature import composition, feldman
 from shuffledp.literature.koskela_pairs import clones_pair, feldman_pair
-from shuffledp.papers.experiment import Axis, Experiment, Line, find
+from shuffledp.papers.experiment import Axis, Experiment, Line, curve, find, span
 from shuffledp.papers.koskela_curves import GRID, PAPER, certified_profile, deltas_of, keyed, parted, reaches, value
 
 DELTA, EPSILON = "delta", "epsilon"
@@ -36,12 +36,7 @@ def _compute_numerical(n: int, epsilon0: float) -> Iterator[Line]:
     epsilons = np.linspace(0.1, 1.0, 37)
     yield from keyed(deltas_of(clones_pair(n, epsilon0, tau=TAU), ROUNDS2, epsilons), FA, "published", epsilons)
     yield Line(INTENDED, "published", epsilons, deltas_of(feldman_pair(n, epsilon0, tau=TAU), [1], epsilons)[1])
-    yield Line(
-        NUMERICAL,
-        "published",
-        epsilons,
-        np.array([feldman.delta_upper(n, epsilon, epsilon0, step=1) for epsilon in epsilons]),
-    )
+    yield curve(NUMERICAL, "published", epsilons, lambda epsilon: feldman.delta_upper(n, epsilon, epsilon0, step=1))
     mechanism = sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n)
     for rounds in ROUNDS2:
         yield from certified_profile(mechanism.compose(rounds), f"{ANY}, nc = {rounds}", epsilons)
@@ -55,20 +50,17 @@ def _verdict_numerical(least: float, lines: Sequence[Line]) -> str:
     for rounds in (1, 4):
         printed = value(lines, f"{FA}, nc = {rounds}", "published", 0.5)
         low, high = (value(lines, f"{ANY}, nc = {rounds}", kind, 0.5) for kind in ("lower", "upper"))
-        rows.append(
-            f"- nc = {rounds}: {printed:.2e}, certified {low:.2e} to {high:.2e} ({printed / high:.1f} times the upper "
-            f"end)."
-        )
+        times = f"{printed / high:.1f} times the upper end"
+        rows.append(f"- nc = {rounds}: {printed:.2e}, certified {low:.2e} to {high:.2e} ({times}).")
     return (
         "**Agrees**: for one round the numerical method is not far from the accountant: its delta is "
-        f"{np.nanmin(apart):.2f} to {np.nanmax(apart):.2f} times as large. Every curve of the figure is an upper "
-        f"bound. The paper's axis is labelled down to {least:g}; the lowest point of its curves here is "
+        f"{span(apart)} times as large. Every curve of the figure is an upper bound. The paper's axis is labelled "
+        f"down to {least:g}; the lowest point of its curves here is "
         f"{min(np.nanmin(numerical.y), np.nanmin(accountant.y)):.2g}.\n\n"
         "**Does not**: neither is tight even for Feldman's pair. The numerical method with S = 1 gives "
-        f"{np.nanmin(ratio):.2f} to {np.nanmax(ratio):.2f} times its delta, as the rule that ends it adds all unused "
-        f"mass; the accountant was run on a pair of the paper's own, whose delta is {np.nanmin(erratum):.2f} to "
-        f"{np.nanmax(erratum):.2f} times Feldman's (erratum 5).\n\nAnd the clones are far from what any randomizer "
-        "can leak. At epsilon = 0.5, the paper's pair against that:\n\n"
+        f"{span(ratio)} times its delta, as the rule that ends it adds all unused mass; the accountant was run on a "
+        f"pair of the paper's own, whose delta is {span(erratum)} times Feldman's (erratum 5).\n\nAnd the clones are "
+        "far from what any randomizer can leak. At epsilon = 0.5, the paper's pair against that:\n\n"
     ) + "\n".join(rows)
 
 
@@ -109,9 +101,8 @@ def first_closed_form(n: int, epsilon0: float, delta: float) -> tuple[float, boo
     weaker, so valid under the same condition.
     """
     clones = n * math.exp(-epsilon0)
-    return math.log1p(8.0 * math.sqrt(math.log(4.0 / delta) / clones) + 8.0 / clones), clones >= 16.0 * math.log(
-        2.0 / delta
-    )
+    holds = clones >= 16.0 * math.log(2.0 / delta)
+    return math.log1p(8.0 * math.sqrt(math.log(4.0 / delta) / clones) + 8.0 / clones), holds
 
 
 def _basic(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float, bool]:
@@ -121,9 +112,7 @@ def _basic(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float, b
 
 
 def _advanced(n: int, epsilon0: float, delta: float, rounds: int) -> tuple[float, bool]:
-    """Half of delta for the rounds, half for the theorem's delta'; the paper does not say how it
-    splits.
-    """
+    """Half of delta for the rounds, half for the theorem's delta': the paper does not say."""
     one, holds = first_closed_form(n, epsilon0, 0.5 * delta / rounds)
     return composition.advanced(one, 0.5 * delta / rounds, rounds, 0.5 * delta)[0], holds
 
@@ -132,9 +121,10 @@ def _compute_closed(n: int, epsilon0: float, counts: Sequence[int], highest: flo
     epsilons = np.logspace(-1.0, math.log10(min(highest, 19.0)), 57)  # the grid ends at 20
     yield from keyed(deltas_of(clones_pair(n, epsilon0, tau=TAU), counts, epsilons), FA, "published", epsilons)
     deltas = np.logspace(-1.0, -15.0, 71)
+    composed = _basic if theorem == "basic" else _advanced
     for rounds in counts:
-        answers = [(_basic if theorem == "basic" else _advanced)(n, epsilon0, float(delta), rounds) for delta in deltas]
-        at, holds = np.array([epsilon for epsilon, _ in answers]), np.array([held for _, held in answers])
+        answers = [composed(n, epsilon0, delta, rounds) for delta in deltas.tolist()]
+        at, holds = map(np.array, zip(*answers, strict=True))
         yield from parted(f"{CLOSED} and {theorem} composition, nc = {rounds}", at, deltas, holds)
     mechanism = sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n)
     for rounds in counts:
@@ -148,11 +138,8 @@ def _verdict_closed(epsilon0: float, least: float, counts: Sequence[int], theore
         accountant = reaches(lines, f"{FA}, nc = {rounds}", "published", 1e-6)
         name = f"{CLOSED} and {theorem} composition, nc = {rounds}"
         closed = reaches(lines, name, "outside", 1e-6)
-        useless = (
-            f", more than the {rounds * epsilon0:g} of the reports without a shuffler"
-            if closed > rounds * epsilon0
-            else ""
-        )
+        alone = f", more than the {rounds * epsilon0:g} of the reports without a shuffler"
+        useless = alone if closed > rounds * epsilon0 else ""
         rows.append(f"- nc = {rounds}: {closed:.2f}{useless}; {accountant:.3f}; {low:.3f} to {high:.3f}.")
         drawn = [line for line in lines if line.label == name]
         inside = sum(int(np.isfinite(line.y).sum()) for line in drawn if line.kind == "published")

@@ -59,9 +59,10 @@ def parted(label: str, x: Floats, y: Floats, holds: NDArray[np.bool_], panel: st
     inside = known & holds
     outside = known & ~inside
     beside = np.append(outside[1:], False) | np.append(False, outside[:-1])
-    for kind, part in (("published", inside), ("outside", outside | (inside & beside))):
-        if (inside if kind == "published" else outside).any():
-            yield Line(label, kind, x, np.where(part, y, math.nan), panel)  # type: ignore[arg-type]
+    if inside.any():
+        yield Line(label, "published", x, np.where(inside, y, math.nan), panel)
+    if outside.any():
+        yield Line(label, "outside", x, np.where(outside | (inside & beside), y, math.nan), panel)
 
 
 def value(lines: Sequence[Line], label: str, kind: Kind, x: float, panel: str | None = None) -> float:

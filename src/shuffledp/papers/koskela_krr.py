@@ -34,6 +34,7 @@ PRINTED, SWAPPED = ORDERS = ("P/Q", "Q/P")
 BALLE = "Balle et al. 2019, Thm 3.1"
 BASIC = f"{BALLE} and basic composition"
 STRONG, WEAK = "strong view, exact", "weak view, exact"
+ENDS: tuple[Kind, Kind] = ("upper", "lower")
 
 
 _figure = partial(Experiment, paper=PAPER, x=Axis(DELTA, log=True, limits=(1e-7, 1e-2)), y=Axis(EPSILON))
@@ -76,11 +77,9 @@ N1, K1, GAMMA1, ROUNDS1 = 1000, 4, 0.25, (1, 4, 16)
 def _compute_1() -> Iterator[Line]:
     deltas, parameters = _deltas(-7, -3), (N1, K1, GAMMA1)
     randomizer = sdp.KRR.from_gamma(k=K1, gamma=GAMMA1)
-    first = {
-        FIRST_STRONG: _first(*parameters, ROUNDS1, deltas),
-        FIRST_WEAK: _first(*parameters, ROUNDS1, deltas, "weak"),
-    }
-    published: list[tuple[str, str, dict[int, Floats]]] = [
+    first = {FIRST_STRONG: _first(*parameters, ROUNDS1, deltas)}
+    first[FIRST_WEAK] = _first(*parameters, ROUNDS1, deltas, "weak")
+    published: list[tuple[str, Kind, dict[int, Floats]]] = [
         (THM_8, "invalid", epsilons_of(krr_strong_pair(*parameters), ROUNDS1, deltas)),
         (THM_10, "invalid", epsilons_of(krr_weak_pair(*parameters), ROUNDS1, deltas)),
         (PROOF, "published", epsilons_of(krr_weak_pair(*parameters, reading="multinomial"), ROUNDS1, deltas)),
@@ -89,7 +88,7 @@ def _compute_1() -> Iterator[Line]:
     for rounds in ROUNDS1:
         panel = f"nc = {rounds}"
         for label, kind, curves in published:
-            yield Line(label, kind, deltas, curves[rounds], panel)  # type: ignore[arg-type]
+            yield Line(label, kind, deltas, curves[rounds], panel)
         if rounds == 1:
             yield from _balle(BALLE, *parameters, deltas, panel=panel)
         yield from certified(sdp.shuffle(randomizer, n=N1, adversary="strong").compose(rounds), STRONG, deltas, panel)
@@ -101,16 +100,12 @@ def _verdict_1(lines: Sequence[Line]) -> str:
         return value(lines, label, kind, delta, f"nc = {rounds}")
 
     balle = find(lines, BALLE, "outside", "nc = 1").y
-    loose = [
-        f"{at(THM_8, 'invalid', r):.3f} for {at(STRONG, 'upper', r):.3f} "
-        f"({_percent(at(THM_8, 'invalid', r), at(STRONG, 'upper', r))})"
-        for r in ROUNDS1
-    ]
-    wrong = [
-        (r, below(find(lines, THM_10, "invalid", f"nc = {r}"), find(lines, WEAK, "lower", f"nc = {r}")))
-        for r in ROUNDS1
-    ]
-    where = [f"up to delta = {points.max():.1e} with {r} rounds" for r, points in wrong if points.size]
+    both = [(at(THM_8, "invalid", r), at(STRONG, "upper", r)) for r in ROUNDS1]
+    loose = [f"{claimed:.3f} for {exact:.3f} ({_percent(claimed, exact)})" for claimed, exact in both]
+    where = []
+    for r in ROUNDS1:
+        points = below(find(lines, THM_10, "invalid", f"nc = {r}"), find(lines, WEAK, "lower", f"nc = {r}"))
+        where += [f"up to delta = {points.max():.1e} with {r} rounds"] if points.size else []
 
     def first(family: str, order: str) -> str:
         view = STRONG if family == FIRST_STRONG else WEAK
@@ -164,30 +159,24 @@ def _compute_3() -> Iterator[Line]:
             yield Line(f"{FIRST_STRONG}, {order}", "invalid", deltas, curves[1], panel)
         yield Line(THM_8, "invalid", deltas, epsilons_of(krr_strong_pair(n, K3, GAMMA3), [1], deltas)[1], panel)
         yield from _balle(BALLE, n, K3, GAMMA3, deltas, panel=panel)
-        yield from certified(
-            sdp.shuffle(sdp.KRR.from_gamma(k=K3, gamma=GAMMA3), n=n, adversary="strong"), STRONG, deltas, panel
-        )
+        strong = sdp.shuffle(sdp.KRR.from_gamma(k=K3, gamma=GAMMA3), n=n, adversary="strong")
+        yield from certified(strong, STRONG, deltas, panel)
 
 
 def _verdict_3(lines: Sequence[Line]) -> str:
     a, b = PANELS3
     outside = find(lines, BALLE, "outside", b)
     limit = float(np.max(outside.x[outside.y > 1.0]))
-    ratio = [
-        value(lines, BALLE, "outside" if panel == a else "published", 1e-5, panel)
-        / value(lines, STRONG, "upper", 1e-5, panel)
-        for panel in (a, b)
-    ]
+    upper, lower = ([value(lines, STRONG, end, 1e-5, panel) for panel in (a, b)] for end in ENDS)
+    drawn: tuple[Kind, Kind] = ("outside", "published")
+    ratio = [value(lines, BALLE, kind, 1e-5, panel) / x for kind, panel, x in zip(drawn, (a, b), upper, strict=True)]
     first = []
     for order in ORDERS:
         found = [value(lines, f"{FIRST_STRONG}, {order}", "invalid", 1e-5, panel) for panel in (a, b)]
-        off = [_percent(x, value(lines, STRONG, "lower", 1e-5, panel)) for x, panel in zip(found, (a, b), strict=True)]
+        off = list(map(_percent, found, lower))
         first.append(f"{order} gives {found[0]:.3f} ({off[0]}) and {found[1]:.3f} ({off[1]})")
     highest = [float(np.nanmax(find(lines, BALLE, "outside", panel).y)) for panel in (a, b)]
-    eight = [
-        _percent(value(lines, THM_8, "invalid", 1e-5, panel), value(lines, STRONG, "upper", 1e-5, panel))
-        for panel in (a, b)
-    ]
+    eight = list(map(_percent, [value(lines, THM_8, "invalid", 1e-5, panel) for panel in (a, b)], upper))
     return (
         f"**Agrees**: the analytic bound is far from tight: at delta = 1e-5 it is {ratio[0]:.1f} (a) and "
         f"{ratio[1]:.1f} (b) times the exact strong view. Its highest points are {highest[0]:.2f} and "
@@ -216,9 +205,8 @@ N4, ROUNDS4 = 10**4, (1, 2, 4)
 
 def _compute_4() -> Iterator[Line]:
     deltas, strong = _deltas(-7, -2), sdp.shuffle(sdp.KRR.from_gamma(k=K3, gamma=GAMMA3), n=N4, adversary="strong")
-    published = {
-        f"{FIRST_STRONG}, {order}": curves for order, curves in _first(N4, K3, GAMMA3, ROUNDS4, deltas).items()
-    }
+    first = _first(N4, K3, GAMMA3, ROUNDS4, deltas)
+    published = {f"{FIRST_STRONG}, {order}": curves for order, curves in first.items()}
     published[THM_8] = epsilons_of(krr_strong_pair(N4, K3, GAMMA3), ROUNDS4, deltas)
     for rounds in ROUNDS4:
         panel = f"nc = {rounds}"
@@ -236,10 +224,8 @@ def _verdict_4(lines: Sequence[Line]) -> str:
         balle = value(lines, BASIC, "published", 1e-4, panel)
         found = {order: value(lines, f"{FIRST_STRONG}, {order}", "invalid", 1e-4, panel) for order in ORDERS}
         first = " and ".join(f"{order} {x:.3f} ({_percent(x, exact)})" for order, x in found.items())
-        rows.append(
-            f"- nc = {rounds}: exact {exact:.3f}, analytic {balle:.3f} ({balle / exact:.1f} times), (5.1) of the first "
-            f"version {first}."
-        )
+        analytic = f"{balle:.3f} ({balle / exact:.1f} times)"
+        rows.append(f"- nc = {rounds}: exact {exact:.3f}, analytic {analytic}, (5.1) of the first version {first}.")
     return (
         "At delta = 1e-4:\n\n"
         + "\n".join(rows)
@@ -278,12 +264,11 @@ def _compute_10() -> Iterator[Line]:
                 yield Line(f"{BLANKET}, k = {k}", "invalid", deltas, curves[order][1], f"{panel}, {order}")
             yield Line(CLONES, "published", deltas, clones, f"{panel}, {order}")
         for k in KS:
-            randomizer = sdp.KRR(k=k, epsilon0=epsilon0)
-            yield from certified(sdp.shuffle(randomizer, n=n), f"{SHUFFLED}, k = {k}", deltas, f"{panel}, certified")
-            yield from certified(
-                sdp.shuffle(randomizer, n=n, adversary="strong"), f"{STRONG}, k = {k}", deltas, f"{panel}, certified"
-            )
-        yield from certified(sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n), ANY, deltas, f"{panel}, certified")
+            randomizer, ours = sdp.KRR(k=k, epsilon0=epsilon0), f"{panel}, certified"
+            strong = sdp.shuffle(randomizer, n=n, adversary="strong")
+            yield from certified(sdp.shuffle(randomizer, n=n), f"{SHUFFLED}, k = {k}", deltas, ours)
+            yield from certified(strong, f"{STRONG}, k = {k}", deltas, ours)
+        yield from certified(sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n), ANY, deltas, ours)
 
 
 def _which(curve: Sequence[float], clones: float) -> str:

@@ -108,10 +108,8 @@ class Paper:
         found = self._known.get(asked) or next((each for each in self if _mentions(each, asked)), None)
         if found is None:
             close = get_close_matches(asked, self._known, n=1)
-            raise InvalidInput(
-                f"{self.name} has no statement {name!r}. "
-                + (f"Did you mean {close[0]}?" if close else f"List them: shuffledp papers show {self.name}")
-            )
+            remedy = f"Did you mean {close[0]}?" if close else f"List them: shuffledp papers show {self.name}"
+            raise InvalidInput(f"{self.name} has no statement {name!r}. {remedy}")
         return found
 
     def _word(self, name: object) -> str:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, meant
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -57,7 +57,11 @@ def origin_of(name: str) -> str | None:
     """Which distribution a question that is not ours comes from, and its version."""
     if name in OURS:
         return None
-    found = _entry(name)
+    return _brought(_entry(name))
+
+
+def _brought(found: EntryPoint) -> str:
+    """The distribution that brings a question, and its version."""
     return found.value if found.dist is None else f"{found.dist.name} {found.dist.version}"
 
 
@@ -65,18 +69,18 @@ def _entry(name: object) -> EntryPoint:
     """What another distribution says of that name."""
     from importlib.metadata import entry_points
 
-    found = {each.value: each for each in entry_points(group=GROUP, name=str(name))}
+    found = [*entry_points(group=GROUP, name=str(name))]
     if len(found) == 1:
-        return next(iter(found.values()))
+        return found[0]
     if found:
+        claims = " and ".join(sorted(map(_brought, found)))
         raise InvalidInput(
-            f"a question's name must be its own, got {name!r:.60} from {' and '.join(sorted(found))}. Uninstall one of "
-            f"the two."
+            f"a question's name must be its own, got {name!r:.60} from {claims}. Uninstall one of the two."
         )
-    got = "none" if name is None else f"{name!r:.60}"
+    got, hint = ("none", "") if name is None else (f"{name!r:.60}", meant(name, names()))
     raise InvalidInput(
-        f"the question must be one of {', '.join(names())}, got {got}. Install the package that it comes from, or take "
-        f"a file that shuffledp wrote, unchanged."
+        f"the question must be one of {', '.join(names())}, got {got}. {hint}Install the package that it comes from, "
+        f"or take a file that shuffledp wrote, unchanged."
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shuffledp.design import Design, Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
-    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.sampling import Source
     from shuffledp.workload import Workload
 
@@ -120,13 +120,11 @@ class Question(Part):
         """What a row is multiplied by, and what is added, where so many people report."""
         return 1.0, 0.0
 
-    def estimate(
-        self, mechanism: Mechanism, tally: Opened, *, secure: bool = True, notes: tuple[str, ...] = ()
-    ) -> Estimate:
+    def estimate(self, mechanism: Mechanism, tally: Tally, *, notes: tuple[str, ...] = ()) -> Estimate:
         """What is estimated of a tally; how it is read may be chosen by further arguments."""
-        return mechanism.estimate(tally, self.workload(mechanism.size), secure=secure, notes=notes)
+        return mechanism.estimate(tally, self.workload(mechanism.size), notes=notes)
 
-    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+    def derive(self, mechanism: Mechanism, tally: Tally, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
         """What else the same tally says, by name: an ``Estimate`` of other rows, or a function of
         the level at which limits hold. ``by`` is the column within whose groups shares are asked.
         """

@@ -27,55 +27,38 @@ from shuffledp._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from shuffledp.randomizers.any_ldp import AnyDeletionLDP, AnyLDP
-    from shuffledp.randomizers.gaussian import Gaussian
-    from shuffledp.randomizers.hadamard import Hadamard
-    from shuffledp.randomizers.krr import KRR, RR
-    from shuffledp.randomizers.laplace import Laplace
-    from shuffledp.randomizers.local_hash import BLH, OLH, LocalHash
-    from shuffledp.randomizers.location import OnGrid
-    from shuffledp.randomizers.matrix import FiniteRandomizer, FromMatrix
-    from shuffledp.randomizers.messages import ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
-    from shuffledp.randomizers.randomizer import Atoms, End, Floats, Randomizer
-    from shuffledp.randomizers.subset import SubsetSelection
-    from shuffledp.randomizers.support import VotingRandomizer
-    from shuffledp.randomizers.unary import OUE, RAPPOR, Unary
-    from shuffledp.randomizers.wrappers import AllOf, CheckIn, OneOf
+    from shuffledp.randomizers.any_ldp import AnyDeletionLDP as AnyDeletionLDP
+    from shuffledp.randomizers.any_ldp import AnyLDP as AnyLDP
+    from shuffledp.randomizers.gaussian import Gaussian as Gaussian
+    from shuffledp.randomizers.hadamard import Hadamard as Hadamard
+    from shuffledp.randomizers.krr import KRR as KRR
+    from shuffledp.randomizers.krr import RR as RR
+    from shuffledp.randomizers.laplace import Laplace as Laplace
+    from shuffledp.randomizers.local_hash import BLH as BLH
+    from shuffledp.randomizers.local_hash import OLH as OLH
+    from shuffledp.randomizers.local_hash import LocalHash as LocalHash
+    from shuffledp.randomizers.location import OnGrid as OnGrid
+    from shuffledp.randomizers.matrix import FiniteRandomizer as FiniteRandomizer
+    from shuffledp.randomizers.matrix import FromMatrix as FromMatrix
+    from shuffledp.randomizers.messages import ShufflerDummies as ShufflerDummies
+    from shuffledp.randomizers.messages import SignedUnits as SignedUnits
+    from shuffledp.randomizers.messages import SplitShares as SplitShares
+    from shuffledp.randomizers.messages import TreeDummies as TreeDummies
+    from shuffledp.randomizers.messages import UserFakes as UserFakes
+    from shuffledp.randomizers.randomizer import Atoms as Atoms
+    from shuffledp.randomizers.randomizer import End as End
+    from shuffledp.randomizers.randomizer import Floats as Floats
+    from shuffledp.randomizers.randomizer import Randomizer as Randomizer
+    from shuffledp.randomizers.subset import SubsetSelection as SubsetSelection
+    from shuffledp.randomizers.support import VotingRandomizer as VotingRandomizer
+    from shuffledp.randomizers.unary import OUE as OUE
+    from shuffledp.randomizers.unary import RAPPOR as RAPPOR
+    from shuffledp.randomizers.unary import Unary as Unary
+    from shuffledp.randomizers.wrappers import AllOf as AllOf
+    from shuffledp.randomizers.wrappers import CheckIn as CheckIn
+    from shuffledp.randomizers.wrappers import OneOf as OneOf
 
-__all__ = [
-    "BLH",
-    "KRR",
-    "OLH",
-    "OUE",
-    "RAPPOR",
-    "RR",
-    "AllOf",
-    "AnyDeletionLDP",
-    "AnyLDP",
-    "Atoms",
-    "CheckIn",
-    "End",
-    "FiniteRandomizer",
-    "Floats",
-    "FromMatrix",
-    "Gaussian",
-    "Hadamard",
-    "Laplace",
-    "LocalHash",
-    "OnGrid",
-    "OneOf",
-    "Randomizer",
-    "ShufflerDummies",
-    "SignedUnits",
-    "SplitShares",
-    "SubsetSelection",
-    "TreeDummies",
-    "Unary",
-    "UserFakes",
-    "VotingRandomizer",
-]
-
-__getattr__, __dir__ = lazy(
+__all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "randomizers.any_ldp": "AnyDeletionLDP AnyLDP",

@@ -24,10 +24,7 @@ CHANCE = "delta0 is the chance that one report's guarantee fails; leave it out f
 
 def _check_adaptive(value: object) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(
-            f"adaptive must be True or False, got {value!r}. It is False if the randomizer is fixed before any report "
-            f"is made."
-        )
+        raise InvalidInput(f"adaptive must be True or False, got {value!r}. False: the randomizer is fixed in advance.")
     return value
 
 
@@ -40,9 +37,7 @@ class AnyRandomizer(Randomizer):
 
     @abstractmethod
     def clones(self) -> Atoms:
-        """A haystack that dominates purely private reports with clones in them, also with delta0 >
-        0.
-        """
+        """A haystack that dominates purely private reports with clones, also with delta0 > 0."""
 
     @abstractmethod
     def distance(self, n: int) -> float:
@@ -55,19 +50,15 @@ class AnyRandomizer(Randomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """Nothing is known of the inputs."""
         return ("any", "any")
 
     @property
     def realised(self) -> NoReturn:
-        """Nothing runs."""
         self.randomize(())
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NoReturn:
-        """Refused, as there is no law."""
         raise InvalidInput(
-            f"the randomizer must name a law to draw from, got {type(self).__name__}. Choose one, such as KRR(k=16, "
-            f"epsilon0=4.0), or FromMatrix(rows)."
+            f"the randomizer must name a law to draw from, got {type(self).__name__}. Choose one, such as KRR."
         )
 
 
@@ -105,8 +96,7 @@ class AnyLDP(AnyRandomizer):
         return 2.0 / (math.exp(self.epsilon0) + 1.0) if self.delta0 == 0.0 else math.exp(-self.epsilon0)
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """The dominating haystack of the pure case, binary randomized response with its own
-        blanket; none if delta0 > 0.
+        """The dominating haystack, binary response with its own blanket; none if delta0 > 0.
 
         >>> AnyLDP(epsilon0=1.0, delta0=1e-9).blankets("upper")
         ()
@@ -115,8 +105,7 @@ class AnyLDP(AnyRandomizer):
         return (pure,) if self.delta0 == 0.0 else ()
 
     def clones(self) -> Atoms:
-        """The clones pair, hay e^-epsilon0 in all (Feldman, McMillan and Talwar 2020, Thm 3.2);
-        looser than ``blankets``.
+        """The clones pair, hay e^-epsilon0 (Feldman, McMillan and Talwar 2020, Thm 3.2).
 
         >>> AnyLDP(epsilon0=math.log(4)).clones().hay.tolist()
         [0.125, 0.125]
@@ -128,9 +117,7 @@ class AnyLDP(AnyRandomizer):
         return (1.0 + 0.5 * math.exp(-self.epsilon0)) * n * self.delta0
 
     def datasets(self) -> tuple[Atoms, ...]:
-        """Those of 3-RR: what one epsilon0-LDP randomizer leaks, "any" must allow for (also with
-        delta0 > 0).
-        """
+        """Those of 3-RR, an epsilon0-LDP randomizer: "any" must allow for it."""
         return KRR(k=3, epsilon0=self.epsilon0).datasets()
 
     def describe(self) -> dict[str, object]:
@@ -173,8 +160,7 @@ class AnyDeletionLDP(AnyRandomizer):
         return (self.clones(),) if self.delta0 == 0.0 else ()
 
     def clones(self) -> Atoms:
-        """e^-epsilon0 of the reference as hay, in three classes: one is likely for each input, and
-        the third for neither.
+        """e^-epsilon0 of the reference as hay: a likely class per input, and one for neither.
 
         >>> AnyDeletionLDP(epsilon0=math.log(3)).clones().needle0.round(3).tolist()
         [0.75, 0.083, 0.167]

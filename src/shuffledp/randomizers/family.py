@@ -43,9 +43,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(_laws)  # by the names of thei
 
 
 def register(family: Family) -> None:
-    """Make a family known. Its names must be new; a class that is defined again, as in a notebook,
-    takes the place of the one before.
-    """
+    """Make a family known. Its names must be new, or those of a class defined again."""
     if not family.make.__module__.startswith("shuffledp."):
         import_module("shuffledp.randomizers.law_file")  # so that the laws of this package come first
     earlier = [_families[each] for each in _families if _full_name(each) == _full_name(family.make)]
@@ -54,13 +52,10 @@ def register(family: Family) -> None:
     taken = [name for place, name in enumerate(asked) if (name in NAMES and name not in own) or name in asked[:place]]
     taken += [family.law] if family.law in _laws and _laws[family.law] not in earlier else []
     if taken:
-        raise InvalidInput(
-            f"the names of a family must be new, got {', '.join(taken)} for {family.make.__name__}. Choose others."
-        )
+        raise InvalidInput(f"the names of a family must be new, got {', '.join(taken)}. Choose others.")
     if family.law is not None and not (issubclass(family.make, Reporting) and "epsilon0" in family.parameters):
         raise InvalidInput(
-            f"a family with a law must report and have epsilon0 among its parameters, got {family.make.__name__} with "
-            f"{', '.join(family.parameters) or 'none'}. Implement VotingRandomizer, or leave out law."
+            f"a family with a law must report and have epsilon0, got {family.make.__name__}. Leave out law."
         )
     _forget(family.make)
     _families[family.make] = family

@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 
 from shuffledp._types import Floats
-from shuffledp.errors import InvalidInput, check_finite, check_positive
+from shuffledp.errors import check_finite
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.location import FirstScores, ScaledNoise
-from shuffledp.randomizers.parameters import checked
+from shuffledp.randomizers.parameters import check_between, checked
 from shuffledp.randomizers.randomizer import Strength
 from shuffledp.sampling.tables import discrete_gaussian
 from shuffledp.wording import statement
@@ -38,18 +38,8 @@ BY_SIGMA = Strength(  # the chi-square divergence of two normal laws at distance
 
 
 def _check_sigma(value: object) -> float:
-    sigma = check_positive("sigma", value, remedy="It is the noise's standard deviation, for inputs in [0, 1].")
-    if sigma < SMALLEST_SIGMA:
-        raise InvalidInput(
-            f"sigma must be at least {SMALLEST_SIGMA}, got {sigma!r}. Less noise on inputs in [0, 1] hides "
-            f"nothing; raise sigma, or scale the inputs."
-        )
-    if sigma > LARGEST_SIGMA:
-        raise InvalidInput(
-            f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. More noise than that drowns any number of "
-            f"users; lower sigma."
-        )
-    return sigma
+    remedy = "It is the noise's standard deviation, for inputs in [0, 1]."
+    return check_between("sigma", value, SMALLEST_SIGMA, LARGEST_SIGMA, remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

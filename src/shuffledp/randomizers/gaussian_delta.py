@@ -40,9 +40,7 @@ def gaussian_delta(noise: float, epsilon: float) -> float:
 
 
 def gaussian_delta_roughly(mu: float, epsilon: float) -> float:
-    """The same for mu = 1/s, in a few operations, to a few digits where it is not tiny: to choose
-    where a search begins.
-    """
+    """The same for mu = 1/s, quickly and to a few digits: where a search begins."""
     return float(ndtr(mu / 2.0 - epsilon / mu) - np.exp(min(epsilon + log_ndtr(-mu / 2.0 - epsilon / mu), 0.0)))
 
 

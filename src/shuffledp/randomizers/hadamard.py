@@ -1,6 +1,4 @@
-"""Hadamard response: report a column where the input's row of a block Hadamard matrix is likely to
-be +1.
-"""
+"""Hadamard response: a column where the input's row of a block matrix is likely +1."""
 
 from __future__ import annotations
 
@@ -50,8 +48,7 @@ class Hadamard(MixingRandomizer):
 
     @property
     def block_count(self) -> int:
-        """B = 2^(ceil(log2 min(E, 2k)) - 1): the blocks among which outputs are drawn; not all need
-        hold inputs.
+        """B = 2^(ceil(log2 min(E, 2k)) - 1): the blocks of outputs; not all need hold inputs.
 
         >>> Hadamard(k=100, epsilon0=2.0).block_count
         4
@@ -60,8 +57,7 @@ class Hadamard(MixingRandomizer):
 
     @property
     def block_size(self) -> int:
-        """b = 2^ceil(log2(k / B + 1)): the columns of one block, of which b - 1 rows can serve as
-        inputs.
+        """b = 2^ceil(log2(k / B + 1)): the columns of a block; b - 1 of its rows can be inputs.
 
         >>> Hadamard(k=100, epsilon0=2.0).block_size
         32
@@ -70,15 +66,11 @@ class Hadamard(MixingRandomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """Two inputs of different blocks, whose supports are disjoint; of one block if there is no
-        other.
-        """
+        """Two inputs of different blocks, with disjoint supports; else of one block."""
         return (0, self.block_size - 1 if self.k > self.block_size - 1 else 1)
 
     def overlaps(self) -> tuple[Overlap, ...]:
-        """One overlap per way in which x0, x1 and x2 can share blocks, where k inputs leave room
-        for it.
-        """
+        """One overlap per way in which x0, x1 and x2 can share blocks among k inputs."""
         rows, blocks = min(self.k, self.block_size - 1), -(-self.k // (self.block_size - 1))
         one, two = "x0 and x1 of one block", "x0 and x1 of different blocks"
         kinds: list[tuple[bool, str, str | None, Layout, bool]] = [
@@ -122,7 +114,6 @@ class Hadamard(MixingRandomizer):
 
     @property
     def bits(self) -> int:
-        """A report names one column."""
         return bits_for(self._columns)
 
     @property
@@ -173,9 +164,7 @@ class Hadamard(MixingRandomizer):
         return _walsh_hadamard(sums)[:, 1:].ravel()[: self.k]
 
     def adds_up(self, tally: Ints, reports: int) -> bool:
-        """Also whether each column was sent 0 times or more, in blocks whose rows are all values:
-        the transform, done again, tells.
-        """
+        """Also whether each column was sent 0 times or more, in blocks full of values."""
         b, whole = self.block_size, self.k // (self.block_size - 1)
         if not MixingRandomizer.adds_up(self, tally, reports):  # super() does not work in a class with slots
             return False

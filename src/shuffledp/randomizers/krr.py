@@ -19,8 +19,7 @@ from shuffledp.sampling import Source, bernoulli, smallest_dtype, uniform
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KRR(MixingRandomizer):
-    """k-ary randomized response: the report is the input with probability E / (E + k - 1), each
-    other value 1 / (E + k - 1).
+    """k-ary randomized response: the input with probability E / (E + k - 1), else another value.
 
     Equivalently it is uniform on all k values with probability ``gamma`` = k / (E + k - 1), else
     the input: the blanket is uniform (Balle et al. 2019, section 3.1). An output supports one
@@ -52,14 +51,12 @@ class KRR(MixingRandomizer):
         if epsilon0 > LARGEST_EPSILON0:
             least = k / (math.expm1(LARGEST_EPSILON0) + k)
             raise InvalidInput(
-                f"gamma must be at least {least:.3g} for {k} values, got {gamma!r}. With less noise a report hides "
-                f"nothing; raise gamma, or treat the reports as public."
+                f"gamma must be at least {least:.3g} for {k} values, got {gamma!r}. Raise it: less noise hides nothing."
             )
         return cls(k=k, epsilon0=epsilon0)
 
     @property
     def binary(self) -> bool:
-        """Whether this is Warner's randomized response, on two values."""
         return self.k == 2
 
     def overlaps(self) -> tuple[Overlap, ...]:
@@ -79,7 +76,6 @@ class KRR(MixingRandomizer):
 
     @property
     def bits(self) -> int:
-        """A report names one value."""
         return bits_for(self.k)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:

@@ -64,9 +64,7 @@ class Laplace(ScaledNoise):
         return {"randomizer": "laplace", "epsilon0": self.epsilon0}
 
     def cuts(self) -> Floats:
-        """A power of two of equal cells on [0, 1/2], so that every border and its mirror image are
-        exact.
-        """
+        """A power of two of equal cells on [0, 1/2]: borders and mirror images are exact."""
         fewest, most = CELLS
         cells = 1 << math.ceil(math.log2(min(max(fewest, self.epsilon0 / WIDEST_CELL), most)))
         return np.append(np.linspace(0.5, 0.0, cells + 1), -np.inf)
@@ -98,15 +96,11 @@ class Laplace(ScaledNoise):
         return np.sort(np.concatenate([inside, points]), axis=0).T
 
     def turning(self, one: Floats, two: Floats, other: Floats, growth: float) -> Floats:
-        """Nowhere: between kinks each ratio is constant or a multiple of one and the same
-        exponential.
-        """
+        """Nowhere: between kinks ratios are constant or multiples of one exponential."""
         return np.full(one.shape, np.nan)
 
     def first_scores(self, growth: float) -> FirstScores:
-        """On the two outermost scores, gamma (e^epsilon0 - growth) and gamma (1 - growth
-        e^epsilon0), with mean 1 - growth.
-        """
+        """On the scores gamma (e^epsilon0 - growth), gamma (1 - growth e^epsilon0); mean kept."""
         high = self.gamma * (math.exp(self.epsilon0) - growth)
         low = self.gamma * (1.0 - growth * math.exp(self.epsilon0))
         share = min(max((1.0 - growth - low) / (high - low), 0.0), 1.0)

@@ -35,10 +35,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     >>> law_of(KRR(k=2, epsilon0=1.0))
     {'type': 'krr', 'k': 2, 'epsilon0': 1.0, 'integers': ['9922187141663961708']}
     """
-    if isinstance(randomizer, VotingCheckIn):
-        return law_of(randomizer.check_in)
-    if isinstance(randomizer, OneLevel):
-        return law_of(randomizer.one_of)
+    randomizer = _counted(randomizer)
     if isinstance(randomizer, CheckIn):
         own = {"probability": randomizer.probability, "of": law_of(randomizer.randomizer)}
         return _wrapped("check-in", randomizer, own)
@@ -53,12 +50,18 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
     family = family_of(randomizer)
     if family is None or family.law is None:
         raise InvalidInput(
-            f"the randomizer must be one of {', '.join(sorted(FAMILIES))} to be written down, got "
-            f"{type(randomizer).__name__}. Use one of those."
+            f"the randomizer must be one of {', '.join(sorted(FAMILIES))}, got {type(randomizer).__name__}. Use one."
         )
     explicit = randomizer.explicit
     parameters = {each: _plain(getattr(explicit, each)) for each in family.parameters}
     return {"type": family.law, **parameters, "integers": [str(each) for each in explicit.integers]}
+
+
+def _counted(randomizer: Any) -> Any:
+    """The wrapper whose reports are counted, or the randomizer itself."""
+    if isinstance(randomizer, VotingCheckIn):
+        return randomizer.check_in
+    return randomizer.one_of if isinstance(randomizer, OneLevel) else randomizer
 
 
 def _plain(value: Any) -> Any:
@@ -73,8 +76,7 @@ def _wrapped(name: str, randomizer: Randomizer, own: dict[str, Any]) -> dict[str
 
 
 def randomizer_of(law: object) -> Randomizer:
-    """The randomizer of ``law_of``, a wrapper included; refused if this version would run other
-    integers, anywhere in it.
+    """The randomizer of ``law_of``, or a wrapper; refused if this version runs other integers.
 
     >>> from shuffledp.randomizers import KRR, CheckIn
     >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
@@ -118,19 +120,15 @@ def _read(law: object, depth: int) -> Randomizer:
 
 
 def scaled(randomizer: Any, factor: float) -> Any:
-    """The same with every epsilon0 in it times ``factor``; None of a law of several messages, where
-    others hide a report.
+    """The same with every epsilon0 times ``factor``; None of a law of several messages.
 
     >>> from shuffledp.randomizers import RR, OneOf
     >>> scaled(OneOf([RR(epsilon0=1.0), RR(epsilon0=2.0)]), 0.5).epsilon0
     1.0
     """
+    randomizer = _counted(randomizer)
     if isinstance(randomizer, MessageLaw):
         return None
-    if isinstance(randomizer, VotingCheckIn):
-        return scaled(randomizer.check_in, factor)
-    if isinstance(randomizer, OneLevel):
-        return scaled(randomizer.one_of, factor)
     if isinstance(randomizer, CheckIn):
         return CheckIn(scaled(randomizer.randomizer, factor), probability=randomizer.probability)
     if isinstance(randomizer, OneOf):
@@ -141,8 +139,7 @@ def scaled(randomizer: Any, factor: float) -> Any:
 
 
 def from_law(law: object) -> VotingRandomizer | MessageLaw:
-    """The randomizer of ``law_of``, if it reports; refused if this version would run other
-    integers.
+    """The randomizer of ``law_of``, if it reports, and if this version runs the same integers.
 
     >>> from shuffledp.randomizers import Hadamard
     >>> from_law(law_of(Hadamard(k=10, epsilon0=2.0)))
@@ -155,14 +152,12 @@ def from_law(law: object) -> VotingRandomizer | MessageLaw:
         return levels
     if not isinstance(law, Mapping) or not isinstance(name, str) or name not in FAMILIES:
         raise InvalidInput(
-            f"a law's type must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} A family from "
-            f"elsewhere must be imported first."
+            f"a law's type must be one of {', '.join(sorted(FAMILIES))}, got {name!r}. {REMEDY} Import other families."
         )
     family = FAMILIES[name]
     if wrong := {*family.parameters, "integers", "type"} ^ set(law):
         raise InvalidInput(
-            f"the law of {name} must have {', '.join(family.parameters)} and integers, got a difference in "
-            f"{', '.join(sorted(wrong))}. {REMEDY}"
+            f"the law of {name} must have its parameters and integers, got other {', '.join(sorted(wrong))}. {REMEDY}"
         )
     randomizer = family.make(**{each: math.inf if law[each] is None else law[each] for each in family.parameters})
     assert isinstance(randomizer, (VotingRandomizer, MessageLaw))  # ``register`` sees to it

@@ -1,6 +1,4 @@
-"""Local hashing: randomized response on a hash of the input, with a fresh hash function per
-user.
-"""
+"""Local hashing: randomized response on a hash of the input, a fresh one per person."""
 
 from __future__ import annotations
 
@@ -34,8 +32,7 @@ def _check_g(g: object) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalHash(MixingRandomizer):
-    """Draw a hash function h from the k inputs to g values, and report h with g-RR of h(input)
-    (Wang et al. 2017).
+    """Draw a hash h from k inputs to g values; report h and g-RR of h(input) (Wang et al. 2017).
 
     The report (h, v) supports x if h(x) = v. With h uniform among *all* functions every input is
     supported independently with probability 1/g, and 1/g^k of the outputs support everything. A
@@ -96,10 +93,7 @@ class LocalHash(MixingRandomizer):
 
     def _blank(self, count: int) -> NDArray[Any]:
         if self.g > LARGEST_G:
-            raise InvalidInput(
-                f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name g: LocalHash(k=..., g=..., "
-                f"epsilon0=...)."
-            )
+            raise InvalidInput(f"g must be at most 2**32 to run, got {self.g}. Lower epsilon0, or name a smaller g.")
         return np.empty((count, 2), dtype=np.uint64)
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
@@ -109,9 +103,7 @@ class LocalHash(MixingRandomizer):
         return np.stack([seeds, np.where(noisy, uniform(source, self.g, len(values)), hashed)], axis=1)
 
     def _tally(self, reports: NDArray[Any]) -> Ints:
-        """Every hash of every report: v = h(x) iff m(...) lies in the interval of words that are
-        scaled to v.
-        """
+        """Every hash of every report: v = h(x) iff m(...) lies in the interval of v."""
         votes, keys = np.zeros(self.k, dtype=np.int64), _keys(np.arange(self.k))
         for start in range(0, len(reports), ROWS):
             seeds, found = reports[start : start + ROWS].T
@@ -141,8 +133,7 @@ class LocalHash(MixingRandomizer):
 
 
 def OLH(*, k: int, epsilon0: float) -> LocalHash:
-    """Optimal local hashing: g = e^epsilon0 + 1, rounded, minimizes the variance (Wang et al. 2017,
-    section 4.4).
+    """Optimal local hashing: g = e^epsilon0 + 1, rounded (Wang et al. 2017, section 4.4).
 
     g is at most 2^32, the most that runs, so from epsilon0 = 32 log 2, about 22.2, it is 2^32: the
     best of those that run.

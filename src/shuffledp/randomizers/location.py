@@ -1,5 +1,4 @@
-"""Location randomizers: a number in [0, 1] plus symmetric noise, reduced to finitely many classes
-with a proven side.
+"""Location randomizers: a number in [0, 1] plus symmetric noise, in classes with a proven side.
 
 The density falls away from the input, so the blanket is c = min(mu_0, mu_1), and for the pair (0,
 1)
@@ -46,7 +45,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput, check_finite
 from shuffledp.randomizers.parameters import LARGEST_EPSILON0, check_numbers, check_range
 from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
@@ -77,14 +76,11 @@ class OnGrid(Randomizer):
 
     @property
     def steps(self) -> int:
-        """m: the grid's steps in [0, 1], a power of two; 256, or fewer where there is much
-        noise.
-        """
+        """m: the steps in [0, 1], a power of two; 256, or fewer with much noise."""
         most = NOISE_STEPS / self.ideal.scale
         if most < 1.0:
             raise InvalidInput(
-                f"the noise's scale must be at most {NOISE_STEPS} to run, got {self.ideal.scale:g}. It drowns any "
-                f"number of users; add less noise."
+                f"the noise's scale must be at most {NOISE_STEPS} to run, got {self.ideal.scale:g}. Add less noise."
             )
         return min(MOST_STEPS, 1 << math.floor(math.log2(most)))
 
@@ -100,9 +96,7 @@ class OnGrid(Randomizer):
 
     @property
     def epsilon0(self) -> float:
-        """From the integers of the two ends, rounded up; infinite above 50, where it protects
-        nobody.
-        """
+        """From the integers of the two ends, rounded up; infinite above 50."""
         exact = _law(self).epsilon0
         return exact if exact <= LARGEST_EPSILON0 else math.inf
 
@@ -110,10 +104,7 @@ class OnGrid(Randomizer):
     def gamma(self) -> float:
         return _law(self).gamma
 
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        """The two ends of the interval."""
-        return self.ideal.worst_pair
+    worst_pair = that_of("ideal")
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -133,9 +124,7 @@ class OnGrid(Randomizer):
         return math.fsum(np.maximum(law - math.exp(epsilon) * law[::-1], 0.0))
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """The pair (0, 1) with hay min(mu_0, mu_1), spread or merged within cells of outputs as in
-        ``location``.
-        """
+        """The pair (0, 1), hay min(mu_0, mu_1), spread or merged within cells of outputs."""
         hay, needle = _spread(self._at(0), self._cells()) if end == "upper" else _merged(self._at(0), self._cells())
         half = int(self._cells()[-1])
         middle = self._at(0)[half:-half]  # the output where both laws are equal, if there is one
@@ -184,9 +173,7 @@ class OnGrid(Randomizer):
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one report about its input, at most: that of the noise, and of
-        rounding halfway between grid points.
-        """
+        """The standard deviation of one report: of the noise and of rounding, at most."""
         return math.sqrt(_law(self).variance + 0.25) * self.grid
 
     def mean(self, reports: ArrayLike) -> tuple[float, float]:
@@ -219,9 +206,7 @@ def _merged(law: Floats, cells: Ints) -> tuple[Floats, Floats]:
 
 
 def _spread(law: Floats, cells: Ints) -> tuple[Floats, Floats]:
-    """The same moved to the least and the largest ratio of each cell, keeping both masses: every
-    haystack value can only grow.
-    """
+    """The same on the extreme ratios of each cell, masses kept: values can only grow."""
     hay, needle = _merged(law, cells)
     ratio = law[: cells[-1]] / law[::-1][: cells[-1]]
     low, high = np.minimum.reduceat(ratio, cells[:-1]), np.maximum.reduceat(ratio, cells[:-1])
@@ -279,9 +264,7 @@ OTHERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class LocationRandomizer(Randomizer):
-    """Input x in [0, 1], report x + noise, with noise symmetric and its log-ratio mu_0/mu_1 falling
-    in y.
-    """
+    """Input x in [0, 1], report x + symmetric noise with log(mu_0/mu_1) falling in y."""
 
     __slots__ = ()
 
@@ -291,9 +274,7 @@ class LocationRandomizer(Randomizer):
 
     @abstractmethod
     def mass(self, low: Floats, high: Floats) -> Floats:
-        """The probability that the noise falls between low and high, to full relative accuracy in
-        both tails.
-        """
+        """The noise's mass between low and high, to full relative accuracy in both tails."""
 
     @abstractmethod
     def log_ratio(self, y: Floats) -> Floats:
@@ -301,9 +282,7 @@ class LocationRandomizer(Randomizer):
 
     @abstractmethod
     def log_shift(self, y: Floats, x: float | Floats, other: Floats) -> Floats:
-        """log(mu_x(y) / mu_other(y)), which must be monotone in y between x and other and on either
-        side of them.
-        """
+        """log(mu_x(y) / mu_other(y)): monotone in y between x and other, and beside them."""
 
     @property
     @abstractmethod
@@ -316,15 +295,11 @@ class LocationRandomizer(Randomizer):
 
     @abstractmethod
     def noise_weights(self, steps: int, reach: int) -> list[int]:
-        """The noise as it runs: integer weights of -reach, ..., reach, counted in ``steps`` to the
-        unit (``sampling.tables``).
-        """
+        """The noise as it runs: integer weights of -reach, ..., reach, in ``steps`` to the unit."""
 
     @property
     def realised(self) -> OnGrid:
-        """The same noise on a grid, from an integer table: the continuous law cannot be drawn
-        from.
-        """
+        """The same noise on a grid, from an integer table: what can be drawn."""
         return OnGrid(ideal=self)
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[np.int64]:
@@ -345,7 +320,6 @@ class LocationRandomizer(Randomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """The two ends of the interval."""
         return (0.0, 1.0)
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
@@ -361,9 +335,7 @@ class LocationRandomizer(Randomizer):
         )
 
     def datasets(self) -> tuple[Atoms, ...]:
-        """All others hold 0, 1/4, 1/2, 3/4 or 1; merged cells. Exchanging x0 and x1 mirrors the
-        list into itself.
-        """
+        """All others hold 0, 1/4, 1/2, 3/4 or 1; merged cells. The list is its own mirror image."""
         left = self.cuts()[::-1]
         borders = np.concatenate([left, 1.0 - left[-2::-1]])
         laws = {x: self.mass(borders[:-1] - x, borders[1:] - x) for x in OTHERS}
@@ -375,9 +347,7 @@ class LocationRandomizer(Randomizer):
         return self.mass(cuts[1:] - 1.0, cuts[:-1] - 1.0), self.mass(cuts[1:], cuts[:-1])
 
     def _spread(self) -> tuple[Floats, Floats]:
-        """The same at the cell borders. A last cell without a far end exposes what its near end
-        cannot carry.
-        """
+        """The same at the cell borders; a last cell without a far end exposes the rest."""
         hay, needle = self._merged()
         u = np.exp(self.log_ratio(self.cuts()))
         gap = np.diff(u)
@@ -398,9 +368,7 @@ class FirstScores(NamedTuple):
 
 
 class ScaledNoise(LocationRandomizer):
-    """Noise that is symmetric, unimodal and self-decomposable; mu_v is the law of v plus noise, for
-    every real v.
-    """
+    """Symmetric, unimodal, self-decomposable noise; mu_v is v plus noise, for all real v."""
 
     __slots__ = ()
 
@@ -428,13 +396,9 @@ class ScaledNoise(LocationRandomizer):
 
     @abstractmethod
     def delta_apart(self, distance: float, epsilon: float) -> float:
-        """The delta of one report between two inputs at ``distance`` or less, or slightly more than
-        that.
-        """
+        """The delta of one report between inputs at ``distance`` or less, or slightly more."""
 
     @property
     @abstractmethod
     def grain(self) -> float:
-        """``mass`` of a cell of length d has a relative rounding error below 2^-44 (1 + grain /
-        d).
-        """
+        """Rounding of ``mass`` of a cell of length d is below 2^-44 (1 + grain / d)."""

@@ -28,7 +28,7 @@ from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
-from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer, proportional, rounded
 from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
@@ -59,8 +59,7 @@ def _check_rows(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
         if not np.all(np.isfinite(row)) or np.any(row < 0.0):
             worst = float(row[~(np.isfinite(row) & (row >= 0.0))][0])
             raise InvalidInput(
-                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x, "
-                f"from 0 to 1."
+                f"row {x} must hold probabilities, got {worst!r}. Entry [x][y] is the chance of report y for input x."
             )
         total = math.fsum(row)
         if abs(total - 1.0) > SUM_TOLERANCE:
@@ -72,8 +71,7 @@ def _check_rows(rows: ArrayLike) -> tuple[tuple[float, ...], ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FromMatrix(Randomizer):
-    """A randomizer with finitely many inputs and outputs: ``rows[x][y]`` is the probability of
-    report y for input x.
+    """A finite randomizer: ``rows[x][y]`` is the probability of report y for input x.
 
     The blanket is the least entry of every column (Balle et al. 2019, Lemma 8). Rows must sum to 1
     within 1e-9, and are then divided by their sums. Equal rows are allowed: such a report says
@@ -107,8 +105,7 @@ class FromMatrix(Randomizer):
         except (ValueError, ArithmeticError, csv.Error):
             rule = "matrix must hold a line per value, with the probability of every report, separated by commas"
             raise InvalidInput(
-                f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3, and "
-                f"no header."
+                f"{rule}; line {reader.line_num} of {str(matrix)!r} does not. Write numbers such as 0.25 or 1/3."
             ) from None
         try:
             return cls(rows)
@@ -122,9 +119,7 @@ class FromMatrix(Randomizer):
 
     @property
     def epsilon0(self) -> float:
-        """The largest log-ratio in a column, rounded up; infinite if some output is possible for
-        one input and impossible for another.
-        """
+        """The largest log-ratio in a column, rounded up; infinite beside a 0."""
         table = self.table
         low, high = table.min(axis=0), table.max(axis=0)
         low, high = low[high > 0.0], high[high > 0.0]
@@ -140,17 +135,14 @@ class FromMatrix(Randomizer):
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """The pair of rows at the largest total variation distance; ties go to the largest ratio,
-        then to the first pair.
+        """The rows at the largest total variation; ties go to the largest ratio, then the first.
 
         A choice for display only: ``blankets`` covers every pair.
         """
         return self._ranked_pairs()[0]
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """Every ordered pair of distinct inputs against the columnwise least probability; exact for
-        both ends.
-        """
+        """Every ordered pair of distinct inputs against the columnwise least; exact."""
         table = self.table
         blanket = table.min(axis=0)
         pairs = permutations(range(len(table)), 2)
@@ -180,9 +172,7 @@ class FromMatrix(Randomizer):
 
     @property
     def realised(self) -> FromMatrix:
-        """The rows as they are drawn: exact multiples of 2^-53, where what can happen has at least
-        that probability.
-        """
+        """The rows as drawn: multiples of 2^-53, at least that for what can happen."""
         return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
 
     @property
@@ -204,9 +194,7 @@ class FromMatrix(Randomizer):
         return reports
 
     def _integers(self) -> list[list[int]]:
-        """Every row as whole numbers that sum to 2^53; what rounding leaves over goes to the row's
-        largest entry.
-        """
+        """Rows as whole numbers that sum to 2^53; their largest entry takes up rounding."""
         rows = []
         for row in self.table.tolist():
             weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
@@ -229,15 +217,13 @@ class FromMatrix(Randomizer):
                 yield _atoms(f"all others hold {other}; inputs {i} and {j}", table[other], table[i], table[j])
 
     def _ranked_pairs(self) -> list[tuple[int, int]]:
-        """Ordered pairs by falling total variation, ties by falling largest log-ratio, then in
-        order.
-        """
+        """Ordered pairs by falling total variation, then by falling largest log-ratio."""
         table = self.table
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(table)
             ratio = np.array([np.nanmax(row - logs, axis=1) for row in logs])
         distance = np.array([0.5 * np.abs(row - table).sum(axis=1) for row in table])
-        order = np.lexsort((-_rounded(ratio).ravel(), -_rounded(distance).ravel()))
+        order = np.lexsort((-rounded(ratio, SAME_BITS).ravel(), -rounded(distance, SAME_BITS).ravel()))
         return [
             (i, j)
             for i, j in zip(*(axis.tolist() for axis in np.unravel_index(order, ratio.shape)), strict=True)
@@ -248,40 +234,23 @@ class FromMatrix(Randomizer):
 register(Family(make=FromMatrix))
 
 
-def _rounded(values: Floats, bits: int = SAME_BITS) -> Floats:
-    """Keep some bits, so that numbers equal up to rounding errors are equal; the nudge moves powers
-    of two off the border.
-    """
-    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
-    rounded: Floats = np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
-    return rounded
-
-
 def _atoms(name: str, hay: Floats, needle0: Floats, needle1: Floats, bits: int = SAME_BITS) -> Atoms:
-    """Merge the outputs whose masses are proportional, drop those that never occur, and sort the
-    classes.
-    """
-    masses = np.stack([hay, needle0, needle1])
-    masses = masses[:, masses.any(axis=0)]
-    _, label = np.unique(_rounded(masses / masses.sum(axis=0), bits), axis=1, return_inverse=True)
-    merged = np.zeros((3, label.max() + 1))
-    np.add.at(merged.T, label.ravel(), masses.T)
-    return Atoms(name, *merged)
+    """Merge outputs of proportional masses, drop those that never occur, and sort."""
+    return Atoms(name, *proportional(np.stack([hay, needle0, needle1]), bits))
 
 
 def _distinct(candidates: Iterator[Atoms], bits: int = SAME_BITS) -> Iterator[Atoms]:
     """Leave out atoms that were seen before, up to the order of classes and rounding errors."""
     seen: set[bytes] = set()
     for atoms in candidates:
-        key = _rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1]), bits).tobytes()
+        key = rounded(np.stack([atoms.hay, atoms.needle0, atoms.needle1]), bits).tobytes()
         if key not in seen:
             seen.add(key)
             yield atoms
 
 
 class FiniteRandomizer(Randomizer):
-    """Derive from this class, and state in ``law`` the probability with which each input sends
-    each report.
+    """Derive from this class, and state in ``law`` the chance of each report for each input.
 
     That is enough to be accounted, compared, drawn and audited. To use a faster sampler than a
     table, override ``randomize``; ``shuffledp.testing.check_randomizer`` tells whether it draws
@@ -307,14 +276,10 @@ class FiniteRandomizer(Randomizer):
         """The matrix: entry [x][y] is the probability of report y for input x; rows add up to 1."""
 
     @property
-    def table(self) -> Floats:
-        """The matrix, checked."""
-        return self._matrix.table
-
-    @property
     def _matrix(self) -> FromMatrix:
         return FromMatrix(self.law())
 
+    table = that_of("_matrix")
     epsilon0 = that_of("_matrix")
     gamma = that_of("_matrix")
     worst_pair = that_of("_matrix")
@@ -337,6 +302,13 @@ class FiniteRandomizer(Randomizer):
 FAINTEST = 1e-9  # the least singular value, next to the largest, that rounding leaves meaningful
 
 
+def _read_only(array: ArrayLike) -> Floats:
+    """What is kept, and handed out: not to be changed."""
+    kept: Floats = np.asarray(array, dtype=np.float64)
+    kept.setflags(write=False)
+    return kept
+
+
 @dataclass(frozen=True, repr=False)
 class Unmixed(VotingRandomizer):
     """``inner`` with a matrix for a ``table``. Its reports vote for nothing; each report is a block
@@ -349,8 +321,7 @@ class Unmixed(VotingRandomizer):
         strengths = np.linalg.svd(self.table, compute_uv=False)
         if len(self.table) > self.table.shape[1] or strengths[-1] < FAINTEST * strengths[0]:
             raise InvalidInput(
-                f"the rows of a matrix must be linearly independent to count who holds what, got {self.inner!r}. "
-                "Some inputs send the same reports as a mixture of others: merge them, or separate their reports."
+                f"the rows of a matrix must be linearly independent to count, got {self.inner!r}. Merge like inputs."
             )
 
     def __repr__(self) -> str:
@@ -359,17 +330,21 @@ class Unmixed(VotingRandomizer):
     @cached_property
     def table(self) -> Floats:
         """The law that runs."""
-        return np.asarray(self.inner.realised.table, dtype=np.float64)
+        return _read_only(self.inner.realised.table)
 
     @cached_property
     def weights(self) -> Floats:
         """W: how much a report y adds to the estimate of x."""
-        return np.asarray(np.linalg.pinv(self.table))
+        return _read_only(np.linalg.pinv(self.table))
 
     @cached_property
     def variances(self) -> Floats:
         """Entry [z][x]: what a user who holds z adds to the variance of the estimate of x."""
-        return np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0)
+        return _read_only(np.maximum(self.table @ self.weights**2 - np.eye(len(self.table)), 0.0))
+
+    @property
+    def decoding(self) -> tuple[Floats, Floats]:
+        return self.table, self.weights.T
 
     @property
     def influence(self) -> float:
@@ -411,8 +386,7 @@ class Unmixed(VotingRandomizer):
         never = np.flatnonzero(self.table.max(axis=0) == 0.0)
         if len(never) and np.any(wrong := np.isin(checked, never)):
             raise InvalidInput(
-                f"reports must be of columns that can occur, got {int(checked[wrong][0])}, which no input sends. Leave "
-                f"such reports out."
+                f"reports must be of columns that can occur, got {int(checked[wrong][0])}, which no input sends."
             )
         return checked
 
@@ -425,7 +399,7 @@ class Unmixed(VotingRandomizer):
         if len(reports) != len(np.asarray(values)):
             raise InvalidInput(
                 f"randomize must send one report for each of {len(np.asarray(values))} values, got {len(reports)} from "
-                f"{self.inner!r}. shuffledp.testing.check_randomizer says more."
+                f"{self.inner!r}."
             )
         return reports.astype(self.form.dtype)
 
@@ -440,31 +414,14 @@ class Unmixed(VotingRandomizer):
     def realised(self) -> Unmixed:
         return Unmixed(self.inner.realised) if self.inner.realised is not self.inner else self
 
-    @property
-    def epsilon0(self) -> float:
-        return float(self.inner.epsilon0)
-
-    @property
-    def gamma(self) -> float:
-        return float(self.inner.gamma)
-
-    @property
-    def worst_pair(self) -> tuple[object, object]:
-        pair: tuple[object, object] = self.inner.worst_pair
-        return pair
-
-    def blankets(self, end: End) -> tuple[Atoms, ...]:
-        made: tuple[Atoms, ...] = self.inner.blankets(end)
-        return made
-
-    def datasets(self) -> tuple[Atoms, ...]:
-        made: tuple[Atoms, ...] = self.inner.datasets()
-        return made
+    epsilon0 = that_of("inner")
+    gamma = that_of("inner")
+    worst_pair = that_of("inner")
+    blankets = that_of("inner")
+    datasets = that_of("inner")
 
     def describe(self) -> dict[str, object]:
-        """As ``inner``, and by a digest of the matrix: reports of two that agree in all else must
-        not be taken for one another's.
-        """
+        """As ``inner``, and by a digest of the matrix: no other's reports pass for these."""
         said: dict[str, object] = self.inner.describe()
         return said | {"matrix": hashlib.sha256(self.table.tobytes()).hexdigest()[:16]}
 

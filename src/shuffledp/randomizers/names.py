@@ -128,9 +128,7 @@ OURS = (
     _any("any", "any randomizer with that epsilon0, also adaptive in a secret random order", "any_ldp:AnyLDP"),
     _any("static", "any randomizer with that epsilon0, fixed in advance", "any_ldp:AnyLDP", {"adaptive": False}),
     _any(
-        "deletion",
-        "any deletion epsilon0-DP randomizer: close to one reference distribution",
-        "any_ldp:AnyDeletionLDP",
+        "deletion", "any deletion epsilon0-DP randomizer: close to one reference distribution", "any_ldp:AnyDeletionLDP"
     ),
     Named(name="gaussian", title="Gaussian noise on [0, 1]", ways=(Way((SIGMA,), "gaussian:Gaussian"),)),
     over_domain("hadamard", "Hadamard response", "hadamard:Hadamard"),

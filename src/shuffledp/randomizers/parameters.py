@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.errors import InvalidInput, check_count, check_positive
+from shuffledp.errors import InvalidInput, Refusal, check_count, check_positive
 
 SMALLEST_EPSILON0, LARGEST_EPSILON0 = 1e-12, 50.0
 
@@ -38,26 +38,22 @@ def _checks(kind: type) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
     return tuple((each.name, each.metadata["check"]) for each in dataclasses.fields(kind) if "check" in each.metadata)
 
 
+def check_between(name: str, value: object, least: float, most: float, *, remedy: str) -> float:
+    """Return ``value`` as a positive number from ``least`` to ``most``."""
+    number = check_positive(name, value, remedy=remedy)
+    if not least <= number <= most:
+        raise InvalidInput(Refusal(f"{name} must lie in [{least:g}, {most:g}]", repr(number), remedy))
+    return number
+
+
 def check_epsilon0(value: object) -> float:
     """Return ``value`` as a local privacy parameter in [1e-12, 50].
 
     >>> check_epsilon0(4)
     4.0
     """
-    epsilon0 = check_positive(
-        "epsilon0", value, remedy="It bounds the log-ratio of two reports' laws; 0.5 to 8 is usual."
-    )
-    if epsilon0 < SMALLEST_EPSILON0:
-        raise InvalidInput(
-            f"epsilon0 must be at least {SMALLEST_EPSILON0:g}, got {epsilon0!r}. Less cannot be told from 0 in "
-            f"floating point; use {SMALLEST_EPSILON0:g}."
-        )
-    if epsilon0 > LARGEST_EPSILON0:
-        raise InvalidInput(
-            f"epsilon0 must be at most {LARGEST_EPSILON0:g}, got {epsilon0!r}. "
-            "A report with epsilon0 above 50 hides nothing; lower epsilon0, or treat the reports as public."
-        )
-    return epsilon0
+    remedy = "It bounds the log-ratio of two reports' laws; 0.5 to 8 is usual."
+    return check_between("epsilon0", value, SMALLEST_EPSILON0, LARGEST_EPSILON0, remedy=remedy)
 
 
 def check_domain(k: object) -> int:
@@ -77,7 +73,9 @@ def check_values(values: ArrayLike, k: int) -> NDArray[Any]:
     >>> check_values([0, 2], 3).tolist()
     [0, 2]
     """
-    return check_indices("values", values, k, remedy=f"Number the categories 0 to {k - 1}, one whole number per user.")
+    return check_indices(
+        "values", values, k, remedy=f"Number the categories 0 to {k - 1}, one whole number per person."
+    )
 
 
 def check_indices(name: str, given: ArrayLike, k: int, *, remedy: str) -> NDArray[Any]:
@@ -115,7 +113,9 @@ def check_numbers(values: ArrayLike) -> NDArray[np.float64]:
     >>> check_numbers([0, 0.5]).tolist()
     [0.0, 0.5]
     """
-    remedy = "Give one number per user, scaled to [0, 1]; decide beforehand what to do with missing and extreme values."
+    remedy = (
+        "Give one number per person, scaled to [0, 1]; decide beforehand what to do with missing and extreme values."
+    )
     array = _vector("values", values, remedy)
     if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
         raise InvalidInput(f"values must be numbers, got an array of {array.dtype}. {remedy}")

@@ -36,7 +36,6 @@ __all__ = [
     "GroupLaw",
     "Ints",
     "Listed",
-    "Opened",
     "Randomizer",
     "Reporting",
     "Strength",
@@ -47,9 +46,7 @@ MOST_TRIED = 4096  # reports, to see how far each moves an estimate
 
 
 class Form(NamedTuple):
-    """What one report is: a number of this type, below ``outputs`` if those can be listed, or a row
-    of ``width`` of them.
-    """
+    """A report: a number of this type, below ``outputs`` if given, or a row of ``width``."""
 
     dtype: np.dtype[Any]
     width: int | None = None
@@ -70,28 +67,6 @@ class Listed(NamedTuple):
     first: int = 0
     words: Mapping[int, Sequence[int]] = MappingProxyType({})
     rounded: bool = False
-
-
-class Opened(NamedTuple):
-    """A tally, taken apart: how many people it is of, how many of their reports fall into each
-    block of a Hadamard matrix, and how many votes each value has; and in how many rounds the same
-    people reported, whose votes are added up.
-    """
-
-    people: int
-    blocks: Ints
-    votes: Ints
-    rounds: int = 1
-
-    @property
-    def reports(self) -> int:
-        """Of all rounds."""
-        return self.people * self.rounds
-
-    def again(self, later: Opened) -> Opened:
-        """With a later round of the same people."""
-        rounds = self.rounds + later.rounds
-        return Opened(self.people, self.blocks + later.blocks, self.votes + later.votes, rounds)
 
 
 class GroupLaw(NamedTuple):
@@ -149,9 +124,7 @@ class Reporting(ABC):
     @property
     @abstractmethod
     def form(self) -> Form:
-        """What one person's report is, for whoever stores or reads it: anything more could carry
-        the value.
-        """
+        """What one person's report is: anything more could carry the value."""
 
     @property
     def messages(self) -> int:
@@ -160,9 +133,7 @@ class Reporting(ABC):
 
     @property
     def inseparable(self) -> bool:
-        """Whether a person's messages say something only together: without one, the rest adds up to
-        anything.
-        """
+        """Whether a person's messages say something only together, and none may be lost."""
         return False
 
     @property
@@ -196,9 +167,7 @@ class Reporting(ABC):
 
     @abstractmethod
     def tally(self, reports: ArrayLike) -> Ints:
-        """All that an estimate needs to know of some people's reports, or of the messages of some,
-        as numbers that add up.
-        """
+        """All that an estimate needs to know of some reports or messages, as sums."""
 
     @property
     @abstractmethod
@@ -210,8 +179,21 @@ class Reporting(ABC):
         """Whether a ``tally`` could be that of so many people's reports, as far as sums tell."""
 
     @abstractmethod
-    def opened(self, tally: Ints) -> Opened:
-        """The parts of a tally of whole reports."""
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
+        """Of how many people a tally of whole reports is, how many of these fall into each block of
+        a Hadamard matrix, and how many votes each value has.
+        """
+
+    def of_people(self, tally: Ints, people: int) -> Ints:
+        """The ``tally`` of what the shuffler handed on, as that of the ``people`` whose reports
+        they were; where it hands on whole reports, it is that already.
+        """
+        return tally
+
+    @property
+    def by_message(self) -> bool:
+        """Whether the shuffler mixes messages one by one, and not whole reports."""
+        return False
 
     def mixed(self, tally: Ints, *, rng: Rng = None) -> Ints:
         """What the shuffler hands on of a ``tally``: as it is, unless the law gives the shuffler
@@ -241,8 +223,7 @@ class Reporting(ABC):
         dtype, _, outputs = self.form
         if outputs is None or outputs > MOST_TRIED:
             raise InvalidInput(
-                f"reports must be few enough to try them all, {MOST_TRIED:,} at most, got "
-                f"{self.describe()['randomizer']} with {outputs}. Lower k: the weights are the same."
+                f"reports must be at most {MOST_TRIED:,} to be tried, got {outputs}. Lower k: weights are alike."
             )
         return np.arange(outputs, dtype=dtype)
 
@@ -255,13 +236,8 @@ class Reporting(ABC):
         return math.inf
 
     def group_law(self, size: int, people: int) -> GroupLaw:
-        """What the votes of ``people`` say of a group of ``size`` of the k values; refused where
-        that depends on which values they are.
-        """
-        raise InvalidInput(
-            f"the law must say what reports tell of a group of values, got {self.describe()['randomizer']}. Use k-ary "
-            f"randomized response."
-        )
+        """What votes say of any ``size`` of k values; refused if it matters which."""
+        raise InvalidInput(f"the law must tell of groups of values, got {self.describe()['randomizer']}. Use KRR.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +301,21 @@ class Atoms:
         return Atoms(self.name, self.hay, self.needle1, self.needle0, rounding=self.rounding, doubt=self.doubt)
 
 
+def rounded(values: Floats, bits: int) -> Floats:
+    """Keep some bits, so that rounding is no difference; powers of two are nudged."""
+    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits))
+
+
+def proportional(rows: Floats, bits: int, size: Callable[..., Floats] = np.sum) -> Floats:
+    """Columns that are proportional to so many bits, added up; empty ones are left out."""
+    rows = rows[:, rows.any(axis=0)]
+    _, label = np.unique(rounded(rows / size(rows, axis=0), bits), axis=1, return_inverse=True)
+    added = np.zeros((len(rows), int(label.max()) + 1))
+    np.add.at(added.T, label.ravel(), rows.T)
+    return added
+
+
 class Randomizer(ABC):
     """One report's law, described, and drawn from; what can be built is a final, frozen dataclass.
 
@@ -340,17 +331,13 @@ class Randomizer(ABC):
     strength: ClassVar[Strength] = BY_EPSILON0
 
     def __init_subclass__(cls) -> None:
-        """Refuse to change what this package finished: theorems were proven, and reports counted,
-        for the law as it is.
-        """
+        """Refuse to change what is finished: theorems and counts are of the law as it is."""
         super().__init_subclass__()
         for base in cls.__bases__:
             ours = base.__module__.partition(".")[0] == __name__.partition(".")[0]
             if ours and issubclass(base, Randomizer) and not isabstract(base):
                 raise InvalidInput(
-                    f"{base.__name__} must stay as it is, got a subclass {cls.__name__}. What is proven about it does "
-                    f"not hold for a changed law: implement Randomizer instead, or describe the law by "
-                    f"FromMatrix(rows)."
+                    f"{base.__name__} must stay as it is, got a subclass {cls.__name__}. Implement Randomizer instead."
                 )
 
     def __post_init__(self) -> None:
@@ -359,9 +346,7 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def epsilon0(self) -> float:
-        """The local privacy parameter of one report (``math.inf`` if there is no pure
-        guarantee).
-        """
+        """The local privacy parameter of one report; ``math.inf`` without a pure guarantee."""
 
     @property
     @abstractmethod
@@ -371,9 +356,7 @@ class Randomizer(ABC):
     @property
     @abstractmethod
     def worst_pair(self) -> tuple[object, object]:
-        """The two inputs of the target that the analyst can tell apart most
-        easily.
-        """
+        """The two inputs of the target that the analyst can tell apart most easily."""
 
     @abstractmethod
     def blankets(self, end: End) -> tuple[Atoms, ...]:
@@ -387,8 +370,7 @@ class Randomizer(ABC):
 
     @abstractmethod
     def datasets(self) -> tuple[Atoms, ...]:
-        """Explicit datasets, each with hay = the law of one input that all other users hold, and
-        gamma = 1.
+        """Explicit datasets: hay is the law of one input that all others hold, and gamma = 1.
 
         Each is exact or merged (a post-processing), so each gives a lower bound on the leakage.
         """
@@ -401,18 +383,13 @@ class Randomizer(ABC):
 
     @property
     def realised(self) -> Randomizer:
-        """The law that ``randomize`` draws from, its epsilon0 computed from the integers in use and
-        rounded up; ``realised`` of it is itself.
-        """
+        """The law that is drawn, with epsilon0 from its integers, rounded up; idempotent."""
         return self
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
-        """One report per value, each from fresh randomness; ``rng`` left out is cryptographic. A
-        generator's reports are not for release.
-        """
+        """A fresh report per value; a generator's reports are not for release."""
         raise InvalidInput(
-            f"the randomizer must have a sampler to draw reports, got {type(self).__name__}. Write its randomize(...), "
-            f"or describe the law by FromMatrix(rows)."
+            f"the randomizer must have a sampler, got {type(self).__name__}. Write randomize(...), or use FromMatrix."
         )
 
     @property
@@ -441,9 +418,7 @@ class Randomizer(ABC):
 
     @property
     def replaced(self) -> tuple[float, float]:
-        """The epsilon and delta at which the reports of any two inputs are close: epsilon0 and
-        delta0, unless those are about something else.
-        """
+        """The epsilon and delta of the reports of any two inputs; by default epsilon0, delta0."""
         return self.epsilon0, self.delta0
 
     @property
@@ -453,16 +428,12 @@ class Randomizer(ABC):
 
     @property
     def binary(self) -> bool:
-        """Whether this is Warner's randomized response, on two values, all of whose datasets can be
-        scanned.
-        """
+        """Whether this is Warner's response on two values, whose datasets can be scanned."""
         return False
 
     @property
     def table(self) -> Floats | None:
-        """Where inputs and outputs are few, the law as a table: ``table[x, y]`` is the probability
-        of report y for input x.
-        """
+        """A small law as a table: ``table[x, y]`` is the probability of report y for x."""
         return None
 
     @property
@@ -483,9 +454,7 @@ class Randomizer(ABC):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The whole numbers that epsilon0 chooses: where they change, a larger epsilon0 may leak
-        less.
-        """
+        """The whole numbers that epsilon0 chooses: where they change, it may leak less."""
         return tuple(value for value in self.describe().values() if isinstance(value, int))
 
     @property
@@ -494,3 +463,18 @@ class Randomizer(ABC):
         reports can then be computed from the reports of this one. By default, everything.
         """
         return self
+
+
+def check_randomizer(given: object) -> Randomizer:
+    """Return ``given`` as a randomizer that stays as it is described."""
+    if not isinstance(given, Randomizer):
+        raise InvalidInput(
+            f"randomizer must be a randomizer such as KRR(k=16, epsilon0=4.0), got {given!r}. Name one of shuffledp."
+        )
+    declared = getattr(type(given), "__dataclass_params__", None)
+    if type(given).__hash__ is None or (declared is not None and not declared.frozen):
+        raise InvalidInput(
+            f"a randomizer must not change once it is described, got {type(given).__name__}, which may. Write "
+            f"@dataclass(frozen=True) above its class."
+        )
+    return given

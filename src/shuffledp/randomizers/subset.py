@@ -33,8 +33,7 @@ def _check_size(size: object) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubsetSelection(MixingRandomizer):
-    """Report a ``w``-subset of the k values; the sets that hold the input are E times as likely as
-    the others.
+    """Report a ``w``-subset of the k values; sets that hold the input are E times as likely.
 
     Ye and Barg 2018, Wang et al. 2016. ``size`` left out is w = k / (E + 1), rounded, which
     minimizes the variance of frequency estimates; size 1 is k-RR. No set holds every value, so the
@@ -55,10 +54,7 @@ class SubsetSelection(MixingRandomizer):
     def __post_init__(self) -> None:
         check_fields(self)
         if self.size is not None and self.size >= self.k:
-            raise InvalidInput(
-                f"size must be below k = {self.k}, got {self.w}. A set of all values says nothing; leave size out for "
-                f"the best."
-            )
+            raise InvalidInput(f"size must be below k = {self.k}, got {self.w}. Leave it out for the best.")
 
     @property
     def w(self) -> int:
@@ -105,7 +101,6 @@ class SubsetSelection(MixingRandomizer):
 
     @property
     def bits(self) -> int:
-        """A report lists its values."""
         return self.w * bits_for(self.k)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
@@ -122,9 +117,7 @@ class SubsetSelection(MixingRandomizer):
         return self.k // 8 + 1  # a byte per value
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        """Any set; or the input with a set of w - 1 of the others, which are numbered 0, ..., k - 2
-        by calling k - 1 by the input's number.
-        """
+        """Any set; or the input and w - 1 of the others, of which k - 1 stands for the input."""
         table = np.zeros((len(values), self.k), dtype=np.bool_)
         noisy = bernoulli(source, self.threshold, len(values))
         anywhere = np.flatnonzero(noisy)
@@ -147,9 +140,7 @@ register(Family(make=SubsetSelection, law="subset", parameters=("k", "epsilon0",
 
 
 def _add_sets(source: Source, table: NDArray[np.bool_], rows: NDArray[np.intp], k: int, size: int) -> None:
-    """Mark a uniformly random ``size``-subset of the first k columns in each of the rows (Floyd's
-    algorithm: Bentley and Floyd 1987).
-    """
+    """Mark a random ``size``-subset of the first k columns per row (Bentley and Floyd 1987)."""
     for last in range(k - size, k):
         drawn = uniform(source, last + 1, len(rows)).astype(np.intp)
         drawn[table[rows, drawn]] = last

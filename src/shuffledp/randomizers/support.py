@@ -1,5 +1,4 @@
-"""Support randomizers: an output is a vote for the inputs it supports, and the true input is
-favored by one factor.
+"""Support randomizers: an output votes for inputs, and the true input is favored by a factor.
 
 k-RR, Hadamard response, unary encoding, local hashing and subset selection are one mechanism in
 different clothes. There is a base law on outputs and a relation "output y supports input x", with f
@@ -38,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_values
-from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Opened, Randomizer, Reporting
+from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Randomizer, Reporting
 from shuffledp.sampling import WORD, Rng, Source, source_of
 from shuffledp.sampling.draws import mixing_threshold
 
@@ -81,9 +80,7 @@ class VotingRandomizer(Randomizer, Reporting):
     @property
     @abstractmethod
     def contrast(self) -> float:
-        """hit - miss, from the integers: the difference of the two floats loses its digits when
-        epsilon0 is tiny.
-        """
+        """hit - miss, from the integers: floats would lose its digits at a tiny epsilon0."""
 
     @property
     def votes_each(self) -> int | None:
@@ -92,9 +89,7 @@ class VotingRandomizer(Randomizer, Reporting):
 
     @property
     def blocks(self) -> int:
-        """How many blocks the reports fall into, if a report votes for and against the values of
-        its block; 0 if it only votes for values.
-        """
+        """How many blocks there are, if a report votes for and against one's values; or 0."""
         return 0
 
     @property
@@ -105,13 +100,17 @@ class VotingRandomizer(Randomizer, Reporting):
         """How many reports fall into each block."""
         return np.zeros(0, dtype=np.int64)
 
-    def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether each report supports the value beside it: for audits, and so written apart from
-        what draws and counts reports.
+    @property
+    def decoding(self) -> tuple[Floats, Floats] | None:
+        """Where reports vote for nothing, the matrix of their law, and what each report adds to the
+        estimate of each value.
         """
+        return None
+
+    def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether each report supports the value beside it; for audits."""
         raise InvalidInput(
-            f"the audit must know how to read reports, got {type(self).__name__}. Write its favours(...), or describe "
-            f"the law by FromMatrix(rows)."
+            f"the audit must know how to read reports, got {type(self).__name__}. Write its favours(...)."
         )
 
     def _blank(self, count: int) -> NDArray[Any]:
@@ -129,9 +128,7 @@ class VotingRandomizer(Randomizer, Reporting):
 
     @property
     def _words(self) -> int:
-        """How many numbers a report is made of while it is drawn; long reports are drawn in shorter
-        chunks.
-        """
+        """How many numbers a report is drawn from: long ones are drawn in shorter chunks."""
         return 1
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
@@ -157,7 +154,6 @@ class VotingRandomizer(Randomizer, Reporting):
         return np.concatenate([[len(checked)], self.block_counts(checked), votes])
 
     def adds_up(self, tally: NDArray[np.int64], reports: int) -> bool:
-        """Whether a ``tally`` could be that of so many reports, as far as sums tell."""
         if self.single:
             return bool(tally.min() >= 0 and tally.max() <= reports) and _total(tally) == reports
         blocks, votes = tally[1 : 1 + self.blocks], tally[1 + self.blocks :]
@@ -173,13 +169,12 @@ class VotingRandomizer(Randomizer, Reporting):
 
     @property
     def tally_size(self) -> int:
-        """How many numbers a ``tally`` is."""
         return self.k if self.single else 1 + self.blocks + self.k
 
-    def opened(self, tally: Ints) -> Opened:
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
         if self.single:
-            return Opened(_total(tally), tally[:0], tally)
-        return Opened(int(tally[0]), tally[1 : -self.k], tally[-self.k :])
+            return _total(tally), tally[:0], tally
+        return int(tally[0]), tally[1 : -self.k], tally[-self.k :]
 
     def group_law(self, size: int, people: int) -> GroupLaw:
         """A report that names one value votes for a group that has it."""
@@ -193,17 +188,13 @@ class VotingRandomizer(Randomizer, Reporting):
         return 2.0 / self.hit if self.blocks else 1.0 / self.contrast
 
     def debias(self, reports: ArrayLike) -> Floats:
-        """Unbiased estimates of how many users hold each value; they may be negative, and sum to
-        about the number of reports.
-        """
+        """Unbiased estimates of how many people hold each value; they may be negative."""
         checked = self.check_reports(reports)
         votes: Floats = self._tally(checked).astype(np.float64)
         return (votes - len(checked) * self.miss) / self.contrast
 
     def count_variance(self, counts: ArrayLike) -> Floats:
-        """The variance of each estimate of ``debias`` when ``counts[x]`` users hold x: exact, since
-        reports are independent.
-        """
+        """The exact variance of each estimate of ``debias`` if ``counts[x]`` people hold x."""
         held = self._check_counts(counts)
         own, other = self.hit * (1.0 - self.hit), self.miss * (1.0 - self.miss)
         variance: Floats = (held * own + (held.sum() - held) * other) / self.contrast**2
@@ -213,8 +204,7 @@ class VotingRandomizer(Randomizer, Reporting):
         held = np.asarray(counts, dtype=np.float64)
         if held.shape != (self.k,) or not np.all(held >= 0.0):
             raise InvalidInput(
-                f"counts must be {self.k} numbers of at least 0, got shape {held.shape}. Give how many users hold each "
-                f"value."
+                f"counts must be {self.k} numbers of at least 0, got shape {held.shape}. Count people by value."
             )
         return held
 
@@ -252,8 +242,7 @@ class Overlap:
 
 
 def hypergeometric(k: int, size: int) -> Overlap:
-    """The overlap when the output supports a uniformly random ``size``-subset of the k inputs, size
-    < k.
+    """The overlap when outputs support a uniformly random ``size``-subset of k inputs, size < k.
 
     >>> hypergeometric(4, 1).table[0, 0, 1]
     0.25
@@ -267,8 +256,7 @@ def hypergeometric(k: int, size: int) -> Overlap:
 
 
 def independent(k: int, share: float) -> Overlap:
-    """The overlap when the output supports each of the k inputs independently with probability
-    ``share``.
+    """The overlap when outputs support each of k inputs by itself, with probability ``share``.
 
     >>> independent(2, 0.25).table[1, 0], independent(2, 0.25).universal
     (0.1875, 0.0625)
@@ -280,8 +268,7 @@ def independent(k: int, share: float) -> Overlap:
 
 
 class SupportRandomizer(VotingRandomizer):
-    """A randomizer given by ``epsilon0`` and ``overlaps()``; every law the accountant needs
-    follows.
+    """A randomizer given by ``epsilon0`` and ``overlaps()``; all of its laws follow.
 
     The classes are exact for any number of inputs: outputs whose likelihoods have one ratio to the
     hay are one class.
@@ -291,22 +278,16 @@ class SupportRandomizer(VotingRandomizer):
 
     @abstractmethod
     def overlaps(self) -> tuple[Overlap, ...]:
-        """One overlap per inequivalent kind of (pair, third input); overlaps of one pair are
-        adjacent.
-        """
+        """One overlap per kind of (pair, third input); those of one pair are adjacent."""
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """Any two inputs: the randomizer treats all pairs alike unless a subclass says
-        otherwise.
-        """
+        """Any two inputs: all pairs are alike unless a subclass says otherwise."""
         return (0, 1)
 
     @property
     def gamma(self) -> float:
-        """The blanket is base * E / Z on outputs that support every input, and base / Z
-        elsewhere.
-        """
+        """The blanket is base * E / Z where all inputs are supported, else base / Z."""
         return (1.0 + math.expm1(self.epsilon0) * self.overlaps()[0].universal) / self.normaliser
 
     def blankets(self, end: End) -> tuple[Atoms, ...]:
@@ -315,9 +296,7 @@ class SupportRandomizer(VotingRandomizer):
         return tuple(self._atoms(_joined("blanket", pair), overlap, None) for pair, overlap in pairs.items())
 
     def least_overlapping(self) -> Atoms:
-        """The blanket against the pair whose supports overlap least: it leaks most, also among
-        other questions (docs/theory.md, "Wrappers").
-        """
+        """The blanket of the least overlapping pair: it leaks most (theory, "Wrappers")."""
         least = min(
             self.overlaps(),
             key=lambda each: math.fsum(base for pattern, base in each.table.items() if pattern[0] and pattern[1]),
@@ -325,9 +304,7 @@ class SupportRandomizer(VotingRandomizer):
         return self._atoms(_joined("blanket", least.pair), least, None)
 
     def datasets(self) -> tuple[Atoms, ...]:
-        """All others hold x0, x1, or a third value, for every kind of pair and third value;
-        exact.
-        """
+        """All others hold x0, x1, or a third value, for every kind of pair; exact."""
         pairs = {overlap.pair: overlap for overlap in self.overlaps()}
         target = [
             self._atoms(_joined(f"all others hold x{i}", pair), overlap, i)
@@ -349,9 +326,7 @@ class SupportRandomizer(VotingRandomizer):
         return 1.0 + math.expm1(self.epsilon0) * share
 
     def _atoms(self, name: str, overlap: Overlap, holder: int | None) -> Atoms:
-        """Hay = the law of input ``holder`` (None: the blanket), grouped by the powers of E in
-        needle / hay.
-        """
+        """Hay = the law of ``holder`` (None: the blanket), by powers of E in needle / hay."""
         growth = math.exp(self.epsilon0)
         mass: defaultdict[tuple[int, int], float] = defaultdict(float)
         for pattern, base in overlap.table.items():
@@ -383,9 +358,7 @@ class MixingRandomizer(SupportRandomizer):
 
     @property
     def threshold(self) -> int:
-        """T: the least number of words out of 2^64 that must mean noise, so that epsilon0 is not
-        exceeded.
-        """
+        """T: the least number of words out of 2^64 that mean noise and keep epsilon0."""
         return self._integers()[0]
 
     @property
@@ -412,9 +385,7 @@ class MixingRandomizer(SupportRandomizer):
 
     @property
     def stray(self) -> Fraction:
-        """The mean vote of a report without noise for a value that is not its sender's; 0 unless a
-        subclass says otherwise.
-        """
+        """The mean vote of a report without noise for another value than its sender's."""
         return Fraction(0)
 
     @property
@@ -434,16 +405,13 @@ class MixingRandomizer(SupportRandomizer):
         threshold, implied = mixing_threshold(self.epsilon0, self.share)
         if threshold == WORD:
             raise InvalidInput(
-                f"epsilon0 must be large enough for 64-bit coins to show it, got {self.epsilon0!r} with k = {self.k}. "
-                "Raise epsilon0, or lower k: as it is, every report is noise."
+                f"epsilon0 must be large enough for 64-bit coins, got {self.epsilon0!r} with k = {self.k}. Raise it."
             )
         return threshold, implied
 
 
 def histogram(outputs: NDArray[Any], size: int) -> Ints:
-    """How often each of 0, ..., size - 1 occurs, counted in parts: NumPy's own count would copy
-    everything to 64 bits.
-    """
+    """How often each of 0, ..., size - 1 occurs, in parts: without a copy in 64 bits."""
     counts, step = np.zeros(size, dtype=np.int64), max(size, 1 << 17)
     for start in range(0, len(outputs), step):
         counts += np.bincount(outputs[start : start + step].astype(np.intp, copy=False), minlength=size)

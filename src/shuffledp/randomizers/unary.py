@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,7 +86,7 @@ class BitLaw:
         return BitLaw(self.not_q, self.not_p, self.q, self.p, self.down, self.up, self.doubt)
 
 
-CHANCES = "p and q are the chances that a user's own bit and another bit are sent as 1, with q below p."
+CHANCES = "p and q are the chances that a person's own bit and another bit are sent as 1, with q below p."
 
 
 class UnaryEncoding(SupportRandomizer):
@@ -99,6 +99,7 @@ class UnaryEncoding(SupportRandomizer):
     __slots__ = ()
 
     summed = "oue"
+    q: float
 
     @property
     @abstractmethod
@@ -109,6 +110,9 @@ class UnaryEncoding(SupportRandomizer):
     @abstractmethod
     def bit(self) -> BitLaw:
         """How often one bit is set, as it is accounted."""
+
+    def overlaps(self) -> tuple[Overlap, ...]:
+        return (independent(self.k, self.q),)
 
     @property
     def hit(self) -> float:
@@ -133,7 +137,6 @@ class UnaryEncoding(SupportRandomizer):
 
     @property
     def bits(self) -> int:
-        """One for each value."""
         return self.k
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
@@ -175,8 +178,7 @@ class UnaryEncoding(SupportRandomizer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unary(UnaryEncoding):
-    """Report k bits: the input's own bit is 1 with probability ``p``, every other bit with
-    probability ``q`` < p.
+    """Report k bits: the input's own is 1 with probability ``p``, any other with ``q`` < p.
 
     Wang et al. 2017, section 4.2: e^epsilon0 = p (1 - q) / ((1 - p) q). The base law is k
     independent Bernoulli(q) bits, and an output supports the inputs whose bits are 1; the all-ones
@@ -194,8 +196,7 @@ class Unary(UnaryEncoding):
         check_fields(self)
         if self.q >= self.p:
             raise InvalidInput(
-                f"q must be below p = {self.p!r}, got {self.q!r}. Swap p and q; equal chances say nothing about the "
-                f"input."
+                f"q must be below p = {self.p!r}, got {self.q!r}. Swap p and q; equal chances say nothing."
             )
         check_epsilon0(self.epsilon0)
 
@@ -209,10 +210,7 @@ class Unary(UnaryEncoding):
     def thresholds(self) -> tuple[int, int]:
         own, other = math.floor(Fraction(self.p) * WORD), math.ceil(Fraction(self.q) * WORD)
         if other >= own:
-            raise InvalidInput(
-                f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. These reports are noise; "
-                f"raise p."
-            )
+            raise InvalidInput(f"q must be below p = {self.p!r} by more than 2**-64 to run, got {self.q!r}. Raise p.")
         return own, other
 
     @property
@@ -225,17 +223,44 @@ class Unary(UnaryEncoding):
     def bit(self) -> BitLaw:
         return BitLaw.of(self.p, self.q)
 
-    def overlaps(self) -> tuple[Overlap, ...]:
-        return (independent(self.k, self.q),)
-
     def describe(self) -> dict[str, object]:
         return {"randomizer": "unary", "k": self.k, "p": self.p, "q": self.q, "epsilon0": self.epsilon0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RAPPOR(UnaryEncoding):
-    """Basic one-time RAPPOR: symmetric unary encoding, every bit flipped with probability q = 1 /
-    (e^(epsilon0/2) + 1).
+class OfStrength(UnaryEncoding):
+    """An encoding that epsilon0 determines: another binary channel of every bit lowers it."""
+
+    power: ClassVar[int]  # of (1 - q) / q that epsilon0 goes by
+
+    k: int = field(metadata=checked(check_domain))
+    epsilon0: float = field(metadata=checked(check_epsilon0))
+
+    @property
+    def gentler(self) -> Hashable:
+        return self.k
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """The probability that the input's own bit is sent as 1."""
+
+    @property
+    def q(self) -> float:  # type: ignore[override]
+        """The probability that another bit is sent as 1."""
+        return _logistic(-self.epsilon0 / self.power)
+
+    @property
+    def realised(self) -> Self:
+        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, self.power)[1], SMALLEST_EPSILON0))
+
+    def describe(self) -> dict[str, object]:
+        return {"randomizer": type(self).__name__.lower(), "k": self.k, "epsilon0": self.epsilon0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RAPPOR(OfStrength):
+    """Basic one-time RAPPOR: every bit is flipped with probability q = 1 / (e^(epsilon0/2) + 1).
 
     Erlingsson, Pihur and Korolova 2014; only the permanent randomized response, without a Bloom
     filter.
@@ -244,8 +269,7 @@ class RAPPOR(UnaryEncoding):
     {'randomizer': 'rappor', 'k': 10, 'epsilon0': 2.0}
     """
 
-    k: int = field(metadata=checked(check_domain))
-    epsilon0: float = field(metadata=checked(check_epsilon0))
+    power = 2
 
     @classmethod
     def from_flip(cls, *, k: int, flip: float) -> RAPPOR:
@@ -262,86 +286,42 @@ class RAPPOR(UnaryEncoding):
         return cls(k=k, epsilon0=2.0 * math.log1p((1.0 - 2.0 * flip) / flip))
 
     @property
-    def gentler(self) -> Hashable:
-        """Another flip of every bit, by one binary channel, lowers epsilon0."""
-        return self.k
-
-    @property
     def p(self) -> float:
-        """The probability that the input's own bit is sent as 1."""
         return _logistic(self.epsilon0 / 2.0)
-
-    @property
-    def q(self) -> float:
-        """The probability that another bit is sent as 1: the flip probability."""
-        return _logistic(-self.epsilon0 / 2.0)
 
     @property
     def bit(self) -> BitLaw:
         return BitLaw.symmetric(self.epsilon0 / 2.0)
-
-    def overlaps(self) -> tuple[Overlap, ...]:
-        return (independent(self.k, self.q),)
 
     @property
     def thresholds(self) -> tuple[int, int]:
         flip, _ = flip_threshold(self.epsilon0, 2)
         return WORD - flip, flip
 
-    @property
-    def realised(self) -> RAPPOR:
-        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, 2)[1], SMALLEST_EPSILON0))
-
-    def describe(self) -> dict[str, object]:
-        return {"randomizer": "rappor", "k": self.k, "epsilon0": self.epsilon0}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OUE(UnaryEncoding):
-    """Optimized unary encoding: p = 1/2 and q = 1 / (E + 1), the least variance for rare values
-    (Wang et al. 2017, section 4.3).
+class OUE(OfStrength):
+    """Optimized unary encoding: p = 1/2 and q = 1 / (E + 1) (Wang et al. 2017, section 4.3).
+
+    From q to q' a binary channel that keeps (1 - q - q') / (1 - 2 q) of the bits lowers epsilon0.
 
     >>> OUE(k=10, epsilon0=math.log(3)).q
     0.25
     """
 
-    k: int = field(metadata=checked(check_domain))
-    epsilon0: float = field(metadata=checked(check_epsilon0))
-
-    @property
-    def gentler(self) -> Hashable:
-        """From q to q', a binary channel that keeps a bit with probability (1 - q - q') / (1 - 2 q)
-        lowers epsilon0; p stays 1/2.
-        """
-        return self.k
+    power = 1
 
     @property
     def p(self) -> float:
-        """The probability that the input's own bit is sent as 1."""
         return 0.5
-
-    @property
-    def q(self) -> float:
-        """The probability that another bit is sent as 1."""
-        return _logistic(-self.epsilon0)
 
     @property
     def bit(self) -> BitLaw:
         return BitLaw.half(self.epsilon0)
 
-    def overlaps(self) -> tuple[Overlap, ...]:
-        return (independent(self.k, self.q),)
-
     @property
     def thresholds(self) -> tuple[int, int]:
         return WORD // 2, flip_threshold(self.epsilon0, 1)[0]
-
-    @property
-    def realised(self) -> OUE:
-        return dataclasses.replace(self, epsilon0=max(flip_threshold(self.epsilon0, 1)[1], SMALLEST_EPSILON0))
-
-    def describe(self) -> dict[str, object]:
-        return {"randomizer": "oue", "k": self.k, "epsilon0": self.epsilon0}
 
 
 register(Family(make=OUE, law="oue", parameters=("k", "epsilon0")))

@@ -27,8 +27,8 @@ from typing import (
     get_type_hints,
 )
 
-from shuffledp.choices import Format, Keep
 from shuffledp.errors import Argument, Words, spelled
+from shuffledp.schema import Format, Keep
 
 P = ParamSpec("P")
 R = TypeVar("R")

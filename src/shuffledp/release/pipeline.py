@@ -31,6 +31,7 @@ from shuffledp.errors import (
     spelled,
 )
 from shuffledp.mechanisms.estimate import Estimate
+from shuffledp.mechanisms.results import Tally
 from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.questions import options_module
 from shuffledp.questions.table import ESTIMATES
@@ -45,11 +46,7 @@ from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of, digest_of_votes
 from shuffledp.storage.files import check_apart
-from shuffledp.tables import (
-    Tally,
-    Values,
-    tally,
-)
+from shuffledp.tables import Values, tally
 from shuffledp.tables.memory import VALUES
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
@@ -65,21 +62,19 @@ REPLACED_UNDRAWN = (
 LEDGER = "; the ledger was charged for each"
 
 
-def estimate_of(
-    design: Design, tally: NDArray[np.int64], *, secure: bool = True, clipped: bool = False, invalid: bool = False
-) -> Estimate:
+def estimate_of(design: Design, tally: Tally, *, clipped: bool = False, invalid: bool = False) -> Estimate:
     """What the analyst concludes from the tally of all reports; ``clipped`` says that values
     outside the range were moved to its ends, ``invalid`` that reports were left out.
     """
     came = "arrived and were valid" if invalid else "arrived"
-    reports, n = check_reports(design, _reports(design, tally)), design.n
+    reports, n = check_reports(design, tally.people), design.n
     notes = (
         ()
         if reports == n
         else (f"{reports} of {n} reports {came}; the certificate holds for any {design.honest} or more honest ones",)
     )
     said = design.cautions(design.poll.predicted_stderr(), design.resolved.scale(design.n))
-    estimate = design.poll.analyse_counts(tally, secure=secure, notes=(*notes, *said))
+    estimate = design.poll.analyse_counts(tally, notes=(*notes, *said))
     moved = design.resolved.clipped
     return replace(estimate, labels=(moved,)) if clipped and moved is not None else estimate
 
@@ -111,7 +106,7 @@ def check_sayable(design: Design) -> None:
 
 def record_of(
     design: Design,
-    tally: NDArray[np.int64],
+    tally: Tally,
     estimate: Estimate,
     *,
     asked: Context,
@@ -152,7 +147,7 @@ def tables_again(record: Record) -> Callable[[float], tuple[Table, ...]] | None:
     if counted.digest is not None:
         return None
     head = (counted.reports * law.messages, *(counted.blocks or ())) if len(counted.votes) < law.tally_size else ()
-    tally = np.asarray((*head, *counted.votes), dtype=np.int64)
+    tally = Tally.handed_on(law, np.array((*head, *counted.votes), dtype=np.int64))
     estimate = replace(design.poll.analyse_counts(tally), labels=record.estimates.label)
     same = np.asarray(record.estimates.value)
     if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
@@ -174,11 +169,6 @@ def made_now() -> Made:
     )
 
 
-def _reports(design: Design, tally: NDArray[np.int64]) -> int:
-    people: int = design.poll.randomizer.opened(tally).people
-    return people
-
-
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
     """The places of the estimates that are listed: all in their order, or the largest."""
     if len(estimate.values) <= LISTED:
@@ -186,15 +176,15 @@ def _largest(estimate: Estimate) -> NDArray[np.intp]:
     return np.sort(np.argpartition(-estimate.values, LISTED - 1)[:LISTED])
 
 
-def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> TallyPart:
+def _tally(design: Design, tally: Tally, kept: NDArray[np.intp]) -> TallyPart:
     """What the shuffler released, as far as the listed estimates depend on it."""
-    reports, blocks, votes, _ = design.poll.randomizer.opened(tally)
+    reports, votes = tally.people, tally.votes
     if not design.resolved.counts:
         return TallyPart(reports=reports, votes=tuple(votes.tolist()))
     cut = LISTED <= len(kept) < len(votes)
     return TallyPart(
         reports=reports,
-        blocks=tuple(blocks.tolist()),
+        blocks=tuple(tally.blocks.tolist()),
         votes=tuple((votes[kept] if cut else votes).tolist()),
         digest=digest_of_votes(votes) if cut else None,
     )
@@ -202,7 +192,7 @@ def _tally(design: Design, tally: NDArray[np.int64], kept: NDArray[np.intp]) -> 
 
 def _tables(
     design: Design,
-    tally: NDArray[np.int64],
+    tally: Tally,
     estimate: Estimate,
     kept: NDArray[np.intp],
     asked: Context,
@@ -263,11 +253,11 @@ def finished(
     ``held_back`` is begun just before it can be seen, and ``last`` is called before that.
     """
     invalid = collected is not None and collected.people < collected.arrived
-    estimate = estimate_of(design, counted.votes, secure=counted.secure, clipped=asked.clips, invalid=invalid)
+    estimate = estimate_of(design, counted, clipped=asked.clips, invalid=invalid)
     estimate = replace(estimate, notes=(*estimate.notes, *notes))
     record = record_of(
         design,
-        counted.votes,
+        counted,
         estimate,
         asked=asked,
         missing=missing,
@@ -362,13 +352,11 @@ def release(
         counted = tally(
             values.chunks(),
             lambda chunk, words: reporter.encode(chunk, rng=words),
-            design.poll.tally,
+            reporter.randomizer,
             row_bytes=reporter.randomizer.report_bytes,
             source=source,
             tick=tick,
-        )
-        votes = reporter.randomizer.mixed(counted.votes, rng=source)
-        counted = Tally(votes, counted.reports, counted.secure)
+        ).mixed(rng=source)
         missing = values.missing if question.leaves_out else None
         asked = question.asked()
         return finished(

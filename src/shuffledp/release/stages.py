@@ -10,6 +10,7 @@ from typing import Any
 from shuffledp.client import read_design
 from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_words, name_of
+from shuffledp.mechanisms.results import Tally
 from shuffledp.poll import certify
 from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
@@ -22,7 +23,6 @@ from shuffledp.storage.files import check_apart, check_new_file
 from shuffledp.tables import (
     CountedReports,
     ReportsFile,
-    Tally,
     holds_counts,
     open_reports,
     read_counted,
@@ -143,7 +143,7 @@ def analyse(
         check_design(repr(str(path)), file.header.design, design)
     certified = certify(design or Design.from_json(file.header.design))
     check_sayable(certified)
-    counted = tally_file(file, certified.poll.tally, check=certified.poll.randomizer.check_reports, tick=tick)
+    counted = tally_file(file, certified.poll.randomizer, tick=tick)
     asked = _asked(certified, "shuffled", path, title)
     return finished(certified, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
 
@@ -154,7 +154,7 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
     certified = check_counts(counted, repr(str(path)), design)
     check_sayable(certified)
     asked = _asked(certified, "counted", path, title)
-    tallied = Tally(counted.votes, counted.reports, counted.secure)
+    tallied = Tally.handed_on(certified.poll.randomizer, counted.votes, secure=counted.secure)
     return finished(
         certified,
         tallied,
@@ -228,7 +228,7 @@ def release_counts(
     with charged(spent):
         return finished(
             design,
-            Tally(counted.votes, counted.reports, counted.secure),
+            Tally.handed_on(design.poll.randomizer, counted.votes, secure=counted.secure),
             folder,
             asked=asked,
             missing=counted.missing,

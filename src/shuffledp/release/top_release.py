@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.results import Tally
 from shuffledp.questions.table import ESTIMATES
 from shuffledp.record import Certificate, Collected, Context, Counted, Record, Table
 from shuffledp.record import Tally as TallyPart
@@ -30,7 +31,7 @@ from shuffledp.search.alphabet import Alphabet
 from shuffledp.search.found import Found
 from shuffledp.search.planning import planned_search
 from shuffledp.search.search import Search
-from shuffledp.tables import Spelled, Tally, Values, tally
+from shuffledp.tables import Spelled, Values, tally
 from shuffledp.wording import statement
 
 Tick = Callable[[int], object] | None
@@ -140,8 +141,8 @@ def _ask(design: Design, values: Values, levels: NDArray[np.uint8], asked: int, 
 
     source = None if rng is None else source_of(rng)
     return tally(
-        mine(), lambda places, words: law.randomize(places, rng=words), law.tally, row_bytes=8, source=source, tick=tick
-    )
+        mine(), lambda places, words: law.randomize(places, rng=words), law, row_bytes=8, source=source, tick=tick
+    ).mixed(rng=source)
 
 
 def finished_search(

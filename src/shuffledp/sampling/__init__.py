@@ -1,5 +1,4 @@
-"""Random words, and exact draws from them. Every probability here is an integer over a power of
-two.
+"""Random words, and exact draws from them: probabilities are integers over a power of two.
 
 source  where words come from: ``SecureSource`` (AES-256) or ``SeededSource`` (NumPy)
 tags    AES-256 in CBC-MAC, for many byte strings at once

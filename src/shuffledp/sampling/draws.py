@@ -103,8 +103,7 @@ def _multiply_shift(source: Source, k: int, size: int) -> tuple[NDArray[Any], ND
 
 
 class Table:
-    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once, draw
-    often.
+    """A finite law: value i has probability weights[i] / 2^(64 m), exactly. Build it once.
 
     16 bits decide a draw unless a border between values falls among the words that begin with them;
     then 48 more do, and where 64 bits meet a border and m > 1, all the others.
@@ -115,8 +114,7 @@ class Table:
         total = self._ends[-1] if self._ends else 0
         if total < WORD or total & (total - 1) or total.bit_length() % 64 != 1 or any(weight < 0 for weight in weights):
             raise InvalidInput(
-                f"weights must be whole numbers of at least 0 that sum to 2**64, or a power of it, got {total}. Add "
-                f"what is missing to the largest."
+                f"weights must be whole numbers that sum to 2**64, or a power of it, got {total}. Raise the largest."
             )
         self._more = total.bit_length() // 64 - 1  # words beyond the first
         tops = (end >> 64 * self._more for end in self._ends)
@@ -157,9 +155,7 @@ class Table:
 
 
 def choice(source: Source, weights: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.intp]:
-    """Draws from a finite table: index i with probability exactly weights[i] / sum, where the sum
-    is 2^64 or a power of it.
-    """
+    """Index i with probability exactly weights[i] / sum, a power of 2^64."""
     return Table(weights).draw(source, size)
 
 
@@ -258,8 +254,7 @@ def permutation(source: Source, n: int) -> NDArray[np.intp]:
 
 
 def _few(source: Source, n: int) -> NDArray[np.intp]:
-    """Sort by 48-bit keys with the place in the 16 bits below; should two keys be equal, draw all
-    of them anew.
+    """Sort by 48-bit keys with the place in 16 bits below; of equal keys, draw all anew.
 
     Keys without equals are exchangeable, so drawing until there are none leaves every order equally
     likely.

@@ -1,6 +1,4 @@
-"""Where random words come from: a cipher keyed by the operating system, or a NumPy generator for
-experiments.
-"""
+"""Where random words come from: a cipher with the system's key, or a NumPy generator."""
 
 from __future__ import annotations
 
@@ -28,14 +26,11 @@ class Source(ABC):
 
     @abstractmethod
     def words(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """A new array of ``count`` words, each uniform on everything the unsigned ``dtype`` can
-        hold.
-        """
+        """A new array of ``count`` words, uniform on all of the unsigned ``dtype``."""
 
 
 class SecureSource(Source):
-    """The key stream of AES-256 in counter mode, keyed from ``os.urandom``. Safe to share between
-    threads.
+    """The key stream of AES-256 in counter mode, keyed from ``os.urandom``; safe between threads.
 
     A forked child draws a new key, and so does a copy or a pickle, so no two processes ever hold
     one stream. A key serves 2^36 bytes: what distinguishes 2^32 blocks of a cipher from random
@@ -52,9 +47,7 @@ class SecureSource(Source):
         _ALIVE.add(self)
 
     def rekey(self) -> None:
-        """Forget the stream and begin another. The lock is new too: a fork may have copied it while
-        it was held.
-        """
+        """Begin another stream, with a new lock: a fork may have copied a held one."""
         self._lock = threading.Lock()
         self._new_key()
 
@@ -96,8 +89,7 @@ if hasattr(os, "register_at_fork"):  # systems without it do not fork
 
 
 class SeededSource(Source):
-    """A NumPy generator's words: reproducible, so for experiments and tests; whoever knows the seed
-    knows the noise.
+    """A NumPy generator's words: for experiments and tests; the seed tells the noise.
 
     >>> SeededSource(np.random.default_rng(7)).words(2, np.uint8).tolist() == SeededSource(
     ...     np.random.default_rng(7)
@@ -136,6 +128,5 @@ def source_of(rng: Rng) -> Source:
     if isinstance(rng, Source):
         return rng
     raise InvalidInput(
-        f"rng must be None, a numpy.random.Generator or a Source, got {rng!r}. "
-        "Leave it out for secure randomness; np.random.default_rng(seed) is for experiments."
+        f"rng must be None, a numpy.random.Generator or a Source, got {rng!r}. Leave it out for secure randomness."
     )

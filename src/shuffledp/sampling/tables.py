@@ -57,12 +57,10 @@ class CountTable(NamedTuple):
 
     @property
     def mean(self) -> Fraction:
-        """Exactly."""
         return self.first + Fraction(sum(i * weight for i, weight in enumerate(self.weights)), WORD)
 
     @property
     def variance(self) -> Fraction:
-        """Exactly."""
         square = Fraction(sum(i * i * weight for i, weight in enumerate(self.weights)), WORD)
         return square - (self.mean - self.first) ** 2
 
@@ -108,9 +106,7 @@ def geometric_table(center: int, left: float, right: float) -> CountTable:
 
 
 def _terms(ratio: Callable[[int], tuple[int, int]], most: int | None = None) -> list[int]:
-    """What follows 1, as multiples of 2^-BITS: the i-th is ``ratio(i)``, a numerator over a
-    denominator, times the one before.
-    """
+    """What follows 1, as multiples of 2^-BITS: each is ``ratio(i)`` times the one before."""
     terms: list[int] = []
     term = 1 << BITS
     while most is None or len(terms) < most:
@@ -141,8 +137,7 @@ def _table(likeliest: int, below: list[int], above: list[int], most: int | None)
 def _check_size(size: float) -> None:
     if size > MOST_COUNTS:
         raise InvalidInput(
-            f"the fakes of one value must range over at most {MOST_COUNTS:,} counts, got about {size:,.0f}. Allow a "
-            f"larger epsilon, and fewer will do."
+            f"fakes of a value must range over at most {MOST_COUNTS:,} counts, got {size:,.0f}. Allow a larger epsilon."
         )
 
 
@@ -163,9 +158,7 @@ def ratio_of(decay: float) -> int:
 
 
 def geometric_none(ratio: int, people: int) -> int:
-    """(1 - q)^(1 / people) for q = ratio / 2^64: the chance that a share of a geometric variable is
-    0, out of 2^128, rounded down.
-    """
+    """(1 - q)^(1/people), q = ratio / 2^64: an empty geometric share, out of 2^128, down."""
     log = DIGITS.ln(DIGITS.divide(Decimal(WORD - ratio), Decimal(WORD)))
     # Right to 1e-77 or so absolutely: log is below 45, and 1e-70 is more than all roundings.
     return math.floor(exp_at_most(Fraction(log) / people - Fraction(1, 10**70)) * FINE)
@@ -203,9 +196,7 @@ def geometric_cut(none: int, ratio: int, people: int, reach: int) -> Fraction:
 
 
 def poisson_none(mean: int, people: int) -> int:
-    """e^(-mean / people): the chance that a share of a Poisson variable is 0, out of 2^128, rounded
-    down.
-    """
+    """e^(-mean / people): that a Poisson share is 0, out of 2^128, rounded down."""
     return math.floor(exp_at_most(Fraction(-mean, people)) * FINE)
 
 
@@ -218,9 +209,7 @@ def poisson_share(none: int, mean: int, people: int, reach: int) -> list[int]:
 
 
 def joined(single: Sequence[int], both: Sequence[int], cells: Sequence[tuple[int, int]]) -> list[int]:
-    """The chances of (A + C, B + C), cell by cell, where A and B have the chances ``single`` and C
-    has ``both``: out of 2^128, rounded down.
-    """
+    """(A + C, B + C) by cells; A, B are ``single``, C ``both``; out of 2^128, down."""
     most = max((c for c, chance in enumerate(both) if chance), default=0)  # of many people, few draw more
     return [
         sum(both[c] * single[a - c] * single[b - c] for c in range(min(a, b, most) + 1)) // FINE**2 for a, b in cells
@@ -290,9 +279,7 @@ def _rounded_mass(j: int, deviation: int) -> Decimal:
 
 
 def _symmetric(farthest: float, reach: int, first: Fraction, bend: Fraction) -> list[int]:
-    """Terms whose logarithm falls by ``first``, then by ``first + bend``, and so on, down to
-    e^-farthest at ``reach``.
-    """
+    """Terms whose log falls by ``first``, ``first + bend``, ...; e^-farthest at ``reach``."""
     total_bits = 64 * math.ceil((farthest / math.log(2.0) + math.log2(reach) + 64.0) / 64.0 + 1.0)
     terms = list(_noise_terms(first, bend, total_bits + SPARE))
     terms += [0] * (reach + 1 - len(terms))

@@ -22,24 +22,16 @@ from typing import TYPE_CHECKING
 from shuffledp._lazy import lazy
 
 if TYPE_CHECKING:
-    from shuffledp.survey.analyst import Analyst
-    from shuffledp.survey.collection import Collection, read_collection
-    from shuffledp.survey.envelopes import AnalystKey, Envelopes
-    from shuffledp.survey.opener import open_collection
-    from shuffledp.survey.sender import Client, Receipt
+    from shuffledp.survey.analyst import Analyst as Analyst
+    from shuffledp.survey.collection import Collection as Collection
+    from shuffledp.survey.collection import read_collection as read_collection
+    from shuffledp.survey.envelopes import AnalystKey as AnalystKey
+    from shuffledp.survey.envelopes import Envelopes as Envelopes
+    from shuffledp.survey.opener import open_collection as open_collection
+    from shuffledp.survey.sender import Client as Client
+    from shuffledp.survey.sender import Receipt as Receipt
 
-__all__ = [
-    "Analyst",
-    "AnalystKey",
-    "Client",
-    "Collection",
-    "Envelopes",
-    "Receipt",
-    "open_collection",
-    "read_collection",
-]
-
-__getattr__, __dir__ = lazy(
+__all__, __getattr__, __dir__ = lazy(
     __name__,
     {
         "survey.analyst": "Analyst",

@@ -24,14 +24,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-
 from shuffledp.design import Design
-from shuffledp.engines.batch import Sums
+from shuffledp.engines.batch import counted_of
 from shuffledp.errors import Argument, InvalidInput, check_words
+from shuffledp.mechanisms.results import Tally
 from shuffledp.poll import certify
-from shuffledp.randomizers.messages import MessageLaw
-from shuffledp.randomizers.support import VotingRandomizer
+from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.record import Collected, Context, InSeries
 from shuffledp.release.budget import Budget
 from shuffledp.release.files import check_folder
@@ -197,7 +195,7 @@ class Study:
             )
 
     @property
-    def law(self) -> VotingRandomizer | MessageLaw:
+    def law(self) -> Reporting:
         """How a person's answer becomes messages."""
         return self.collection.reporter.randomizer
 
@@ -238,7 +236,7 @@ class CountedStudy:
     study: Study
     design: Design
     title: str
-    sums: Sums
+    tally: Tally
     opened: OpenedFile
     arrived: int
     messages: int | None
@@ -258,19 +256,17 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
     opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
     sums = (opening or OnAllCores())(opener, file.slices)
-    opened = OpenedFile(collection.digest, file.digest, sums.reports, sealed.header.count - sums.reports)
+    opened = OpenedFile(collection.digest, file.digest, sums.sent, sealed.header.count - sums.sent)
     # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
     valid = max(arrived - -(-opened.invalid // study.law.messages), 0)  # dummies may not open, either
     study.check_valid(valid, arrived)
-    messages = None
-    if isinstance(study.law, MessageLaw):
-        study.check_shares(opened.invalid)
-        messages = sealed.header.count
-        if study.law.mixes and study.law.messages == 1:
-            arrived = valid  # each of them sent one message, so that these are known to be left out
-        sums = Sums(arrived, sums.missing, study.law.of_people(sums.votes, arrived))
-        design.poll.check_noise(sums.votes)  # before anything is spent
-    return CountedStudy(study, design, repr(str(path)), sums, opened, arrived, messages)
+    study.check_shares(opened.invalid)
+    if study.law.mixes and study.law.messages == 1:
+        arrived = valid  # each of them sent one message, so that these are known to be left out
+    tally = Tally.handed_on(study.law, study.law.of_people(sums.numbers, arrived))
+    design.poll.check_noise(tally.numbers)  # before anything is spent
+    messages = sealed.header.count if study.law.by_message else None
+    return CountedStudy(study, design, repr(str(path)), tally, opened, arrived, messages)
 
 
 def publish_study(
@@ -295,7 +291,7 @@ def publish_study(
     # By its collection a ledger knows another file of it, by its own digest this one again.
     batches = (collection.digest[:BATCH_DIGITS], counted.opened.sealed[:BATCH_DIGITS])
     return release_counts(
-        counted.sums.counted(counted.design, batches=batches, secure=True),
+        counted_of(counted.tally, counted.design, batches=batches),
         counted.design,
         _asked(collection, title, series, by),
         folder,
@@ -401,7 +397,7 @@ class Opener:
     path: Path
     header: SealedHeader
 
-    def __call__(self, part: Slice) -> Sums:
+    def __call__(self, part: Slice) -> Tally:
         """What the valid messages of a slice add up to; all others count for nothing."""
         try:
             envelopes = list(SealedFile(self.path, self.header).envelopes(part.begin, part.end))
@@ -419,12 +415,10 @@ class Opener:
         law = sealing.collection.reporter.randomizer
         messages = sealing.opened(envelopes, self.key)
         legal = legal_rows(messages, law.check_reports) if len(messages) else None
-        valid = messages if legal is None else messages[legal]
-        votes = law.tally(valid) if len(valid) else np.zeros(law.tally_size, dtype=np.int64)
-        return Sums(len(valid), 0, votes)
+        return Tally.of(law, messages if legal is None else messages[legal])
 
 
-Opening = Callable[[Opener, Sequence[Slice]], Sums]  # where slices are opened, and how many at a time
+Opening = Callable[[Opener, Sequence[Slice]], Tally]  # where slices are opened, and how many at a time
 
 
 class OnAllCores:
@@ -435,11 +429,11 @@ class OnAllCores:
     def __init__(self, tick: Callable[[int], object] | None = None, *, processes: int | None = None) -> None:
         self._tick, self._processes = tick, processes
 
-    def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Sums:
+    def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Tally:
         """What all slices add up to."""
-        found = []
-        for part, sums in zip(slices, on_all_cores(opener, slices, processes=self._processes), strict=True):
-            found.append(sums)
+        found = Tally.of(Collection.from_bytes(opener.collection).reporter.randomizer)
+        for part, opened in zip(slices, on_all_cores(opener, slices, processes=self._processes), strict=True):
+            found += opened
             if self._tick is not None:
                 self._tick(part.end - part.begin)
-        return Sums(sum(each.reports for each in found), 0, np.sum([each.votes for each in found], axis=0))
+        return found

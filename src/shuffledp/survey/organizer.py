@@ -85,10 +85,11 @@ def invite(collection: Collection, count: int, out: Path, hashes: Path) -> None:
     check_apart(out, hashes)
     codes = list(new_codes(count))
     hashed = sorted(hash_of_code(collection.digest, code).hex() for code in codes)
-    _write(out, map(code_text, codes), private=True)  # first: without their hashes they let nobody in
-    _write(hashes, hashed, private=False)
+    write_lines(out, map(code_text, codes), private=True)  # first: without their hashes they let nobody in
+    write_lines(hashes, hashed, private=False)
 
 
-def _write(path: Path, lines: Iterable[str], *, private: bool) -> None:
+def write_lines(path: Path, lines: Iterable[object], *, private: bool) -> None:
+    """A file of these lines, whole or not at all."""
     text = "".join(f"{line}\n" for line in lines)
     replace_file(path, lambda place: place.write_text(text, encoding="ascii"), private=private)

@@ -36,7 +36,7 @@ from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.opener import OnAllCores, Opening, Study, count_study
-from shuffledp.survey.organizer import COLLECTION, new_collection
+from shuffledp.survey.organizer import COLLECTION, new_collection, write_lines
 from shuffledp.survey.wire import code_text, hash_of_code, new_codes
 
 SEARCH, PEOPLE, TALLY, CHARGED = "search.json", "people.txt", "tally.json", "charged.json"
@@ -97,7 +97,7 @@ def new_search(
 
     def fill(place: Path) -> None:
         _write(place / SEARCH, search.as_json())
-        _write_lines(place / PEOPLE, levels.tolist(), private=True)
+        write_lines(place / PEOPLE, levels.tolist(), private=True)
         _announce(SearchFolder(place, search), search.first_design, 0, levels, shuffler, question)
         if budget is not None:
             spent = budget.spend(search, "top words over the network", batches=(search.digest[:BATCH_DIGITS],))
@@ -159,7 +159,6 @@ def _open_level(place: Path, sealed: Path, opening: Opening) -> None:
     study = Study.read(place)
     counted = count_study(study, study.sealed(sealed), opening)
     counted.remember()
-    sums = counted.sums
     _write(
         place / TALLY,
         {
@@ -167,7 +166,7 @@ def _open_level(place: Path, sealed: Path, opening: Opening) -> None:
             "sealed": counted.opened.sealed,
             "arrived": counted.arrived,
             "invalid": counted.opened.invalid,
-            "votes": sums.votes.tolist(),
+            "votes": counted.tally.votes.tolist(),
         },
     )
 
@@ -187,9 +186,9 @@ def _announce(
         made.rmdir()
         codes = list(new_codes(len(mine)))
         rows = [f"{person + 1},{code_text(code)}" for person, code in zip(mine.tolist(), codes, strict=True)]
-        _write_lines(inside / INVITATIONS, ["person,code", *rows], private=True)
+        write_lines(inside / INVITATIONS, ["person,code", *rows], private=True)
         hashes = sorted(hash_of_code(collection.digest, code).hex() for code in codes)
-        _write_lines(inside / HASHES, hashes, private=False)
+        write_lines(inside / HASHES, hashes, private=False)
 
     new_folder(place, fill)
 
@@ -208,8 +207,3 @@ def _read(path: Path) -> Any:
 
 def _write(path: Path, facts: Any) -> None:
     replace_file(path, lambda place: place.write_text(canonical(facts) + "\n", encoding="utf-8"))
-
-
-def _write_lines(path: Path, lines: list[Any], *, private: bool) -> None:
-    text = "".join(f"{line}\n" for line in lines)
-    replace_file(path, lambda place: place.write_text(text, encoding="ascii"), private=private)

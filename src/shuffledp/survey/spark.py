@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from shuffledp.engines.batch import SUMS, Batches, Sums, added_up
+from shuffledp.engines.batch import SUMS, Batches, sums_row
 from shuffledp.engines.spark_column import ddl
 from shuffledp.engines.spark_commit import added_rows
 from shuffledp.engines.spark_session import arrow_rows, check_running, one_sentence
+from shuffledp.mechanisms.results import Tally
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.envelopes import AnalystKey, SealedHeader
 from shuffledp.survey.opener import Opener, Slice
@@ -56,8 +57,8 @@ class SliceOpener:
         collection, path, header, slices = self.rest.value
         opener = Opener(collection, self.key, path, header)
         numbers = chain.from_iterable(batch.column(0).to_pylist() for batch in batches)
-        rows = [opener(slices[number]).row() for number in numbers]
-        return iter([added_up(rows).row()] if rows else [])
+        tallies = [opener(slices[number]) for number in numbers]
+        return (sums_row(sum(tallies[1:], tallies[0])) for _ in tallies[:1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +67,12 @@ class OnSpark:
 
     session: SparkSession
 
-    def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Sums:
+    def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Tally:
         """What all slices add up to."""
         session = check_running(self.session)
-        law = Collection.from_bytes(opener.collection).reporter.randomizer
+        design = Collection.from_bytes(opener.collection).design
         tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
         with one_sentence(), arrow_rows(session):
             rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
             numbers = session.range(0, len(slices), 1, tasks)
-            return added_rows(numbers.mapInArrow(SliceOpener(opener.key, rest), ddl(SUMS)), law)
+            return added_rows(numbers.mapInArrow(SliceOpener(opener.key, rest), ddl(SUMS)), design)

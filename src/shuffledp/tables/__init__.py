@@ -18,7 +18,7 @@ tallying         the same in one process: reports are added up as they are made,
 
 from __future__ import annotations
 
-from shuffledp.choices import Keep
+from shuffledp.schema import Keep
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import Column, ColumnName, open_column
 from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
@@ -27,7 +27,7 @@ from shuffledp.tables.permutation import shuffle_files
 from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
 from shuffledp.tables.spelled import Spelled
 from shuffledp.tables.spool import batch_rows
-from shuffledp.tables.tallying import Tally, tally, tally_file
+from shuffledp.tables.tallying import tally, tally_file
 from shuffledp.tables.values import (
     JoinedPlaces,
     Numbers,
@@ -59,7 +59,6 @@ __all__ = [
     "Reader",
     "ReportsFile",
     "Spelled",
-    "Tally",
     "Values",
     "batch_rows",
     "choose_rows",

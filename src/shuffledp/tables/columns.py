@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from shuffledp.choices import Format
 from shuffledp.domain import CROSS
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
+from shuffledp.schema import Format
 from shuffledp.tables.formats import Kind, Table, open_table
 from shuffledp.tables.people import SeveralRows, like_ids
 

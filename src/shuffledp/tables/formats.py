@@ -34,8 +34,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from shuffledp.choices import Format
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
+from shuffledp.schema import Format
 from shuffledp.tables.cleaning import NO_NUMBER, check_encoding
 
 PARQUET, ARROW_FILE = b"PAR1", b"ARROW1"
@@ -251,13 +251,8 @@ class _Csv(Table):
     headed = True
 
     def __init__(self, title: str, place: Path | io.BufferedReader, *, zipped: bool, encoding: str | None) -> None:
-        self.title, self._place, self._zipped, self._encoding, self.once = (
-            title,
-            place,
-            zipped,
-            encoding,
-            not isinstance(place, Path),
-        )
+        self.title, self._place, self.once = title, place, not isinstance(place, Path)
+        self._zipped, self._encoding = zipped, encoding
         self._raw, self._stream = self._open()
         try:
             self.names, self._separator = self._header()

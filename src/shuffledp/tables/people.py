@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shuffledp.choices import Keep
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.sampling import Rng, source_of, uniform
 from shuffledp.sampling.tags import Blocks, Strings, cbc_mac
+from shuffledp.schema import Keep
 from shuffledp.tables.cleaning import arrow_mask, arrow_texts, as_texts, numpy_values
 from shuffledp.tables.spool import Closing, Spool
 

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shuffledp.choices import Format
 from shuffledp.errors import InvalidInput
+from shuffledp.schema import Format
 from shuffledp.tables.cleaning import NO_NUMBER, Cleaning, as_texts
 from shuffledp.tables.formats import Table, first_bytes, open_table, readable
 from shuffledp.tables.people import FLAGS, names_people
@@ -30,19 +30,8 @@ FIRST_ROWS, DISTINCT, TOP = 1_000_000, 10_000, 10
 LONG = 2000  # bytes of a text that is kept whole
 NESTED = "lists or records"  # a kind of column
 OFTEN = 0.5  # different values per row from which a column is not asked about first
-ABSENT = {word.casefold() for word in NO_NUMBER if word} | {
-    "-",
-    "--",
-    "?",
-    ".",
-    "missing",
-    "unknown",
-    "none",
-    "n.a.",
-    "nil",
-    "keine angabe",
-    "k.a.",
-}
+WORDS = ("-", "--", "?", ".", "missing", "unknown", "none", "n.a.", "nil", "keine angabe", "k.a.")
+ABSENT = {word.casefold() for word in (*NO_NUMBER, *WORDS) if word}  # what stands for no value
 WHOLE = re.compile(r"[+-]?\d+")
 PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
@@ -124,23 +113,9 @@ class Seen:
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain facts."""
-        names = (
-            "name",
-            "kind",
-            "rows",
-            "missing",
-            "distinct",
-            "repeats",
-            "names_people",
-            "top",
-            "alike",
-            "absent",
-            "blanks",
-        )
-        return {
-            name: getattr(self, name)
-            for name in (*names, "decimal_commas", "thousands", "formulas", "lowest", "highest")
-        }
+        first = Seen.__slots__.index("top")
+        names = (*Seen.__slots__[:first], "repeats", "names_people", *Seen.__slots__[first:])
+        return {name: getattr(self, name) for name in names if name != "labels"}
 
 
 @dataclass(frozen=True, slots=True)

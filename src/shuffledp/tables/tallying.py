@@ -7,43 +7,33 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
+from shuffledp.mechanisms.results import Tally
+from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource, Source
-from shuffledp.tables.reports import Check, ReportsFile
+from shuffledp.tables.reports import ReportsFile
 from shuffledp.tables.spool import batch_rows
 from shuffledp.tables.values import Tick
 
 Encode = Callable[[NDArray[Any], Source], NDArray[Any]]
-Count = Callable[[NDArray[Any]], NDArray[np.int64]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """The votes of ``reports`` reports for each value, and whether their randomness was secure."""
-
-    votes: NDArray[np.int64]
-    reports: int
-    secure: bool
 
 
 def tally(
     chunks: Iterable[NDArray[Any]],
     encode: Encode,
-    count: Count,
+    law: Reporting,
     *,
     row_bytes: int = 1,
     source: Source | None = None,
     threads: int = 2,
     tick: Tick | None = None,
 ) -> Tally:
-    """Randomize the values in ``chunks`` and count the votes, in ``threads`` threads with a secure
-    source each; a report takes ``row_bytes``.
+    """Randomize the values in ``chunks`` and add up the reports, in ``threads`` threads with a
+    secure source each; a report takes ``row_bytes``.
 
     A ``source`` of one's own is used in one thread and in order, so that a seed gives the same
     votes again.
@@ -51,16 +41,15 @@ def tally(
     sources = [SecureSource() for _ in range(threads)] if source is None else [source]
     feed = _Feed(_pieces(chunks, batch_rows(row_bytes)), tick)
 
-    def work(mine: Source) -> tuple[NDArray[np.int64] | None, int]:
-        votes, reports = None, 0
+    def work(mine: Source) -> Tally:
+        sums = Tally.of(law, secure=mine.secure)
         try:
             while (chunk := feed.take()) is not None:
-                part = count(encode(chunk, mine))
-                votes, reports = part if votes is None else votes + part, reports + len(chunk)
+                sums += Tally.of(law, encode(chunk, mine))
                 feed.done(len(chunk))
         finally:
             feed.stop()  # at the end, or since the others work in vain if this one fails
-        return votes, reports
+        return sums
 
     with ThreadPoolExecutor(len(sources)) as pool:
         running = [pool.submit(work, each) for each in sources]
@@ -68,30 +57,25 @@ def tally(
             done = [each.result() for each in running]
         finally:
             feed.stop()
-    parts = [votes for votes, _ in done if votes is not None]
-    if not parts:
+    total = sum(done[1:], done[0])
+    if not total.people:
         raise InvalidInput("values must hold at least one value, got none. Pass the value of at least one person.")
-    total: NDArray[np.int64] = np.sum(parts, axis=0)
-    return Tally(total, sum(reports for _, reports in done), all(each.secure for each in sources))
+    return total
 
 
-def tally_file(file: ReportsFile, count: Count, *, check: Check | None = None, tick: Tick | None = None) -> Tally:
-    """The votes of a file of shuffled reports; ``check`` refuses reports that the law never
-    sends.
-    """
+def tally_file(file: ReportsFile, law: Reporting, *, tick: Tick | None = None) -> Tally:
+    """What a file of shuffled reports adds up to; one that the law never sends is refused."""
     if file.header.stage != "shuffled":
         raise InvalidInput(
             f"{str(file.path)!r} must hold shuffled reports, got {file.header.stage} ones. Shuffle it first: shuffledp "
             f"shuffle."
         )
-    votes = None
-    for rows in file.batches(check=check):
-        part = count(rows)
-        votes = part if votes is None else votes + part
+    total = Tally.of(law)
+    for rows in file.batches(check=law.check_reports):
+        total += Tally.of(law, rows)
         if tick is not None:
             tick(len(rows))
-    assert votes is not None  # open_reports refuses empty files
-    return Tally(votes, file.count, file.header.secure)
+    return Tally.handed_on(law, total.numbers, secure=file.header.secure)
 
 
 def _pieces(chunks: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:

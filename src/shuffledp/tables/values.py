@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shuffledp.choices import Keep
 from shuffledp.domain import Cells, Labels, Missing, Prefixes, Stored, one_name, per_column
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, joined
 from shuffledp.sampling import Rng, smallest_dtype
+from shuffledp.schema import Keep
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning, arrow_mask, arrow_texts, as_texts, numpy_values
 from shuffledp.tables.columns import Column
 from shuffledp.tables.people import Chosen, Persons

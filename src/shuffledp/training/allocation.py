@@ -26,13 +26,13 @@ from numpy.typing import ArrayLike
 
 from shuffledp._types import End, Floats, that_of
 from shuffledp.accounting.accuracy import CURVE_GAP, DEFAULT_GAP, MERGED_GAP
-from shuffledp.accounting.curves import Envelope
-from shuffledp.accounting.guarantee import Explanation, Guarantee, Row
+from shuffledp.accounting.curves import Bound, Envelope
+from shuffledp.accounting.guarantee import Guarantee, Row
 from shuffledp.accounting.haystack import Haystack
 from shuffledp.accounting.pld import CurveBand, LossDistribution
 from shuffledp.accounting.reductions import SILENT, Curve, Reduction, Theorem
 from shuffledp.accounting.rounds import Parts, Round, Rounds
-from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_count, check_delta, check_rounds
+from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_count, check_rounds
 from shuffledp.training.step_pairs import FiniteStep, GaussianStep, LaplaceStep, StepPair, tail_knots
 from shuffledp.training.sum_test import SumTest
 from shuffledp.wording import statement
@@ -58,9 +58,7 @@ class StepHaystack(Haystack):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Epoch(Round):
-    """``steps`` steps; every record takes part in ``participations`` of them. Build it with
-    ``RandomAllocation``.
-    """
+    """``steps`` steps, of which a record takes ``participations``; see ``RandomAllocation``."""
 
     step: StepPair
     steps: int
@@ -160,8 +158,6 @@ class _Composed:
         return BLOCKS
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """The upper end, taken for exact."""
-        del gap
         values = self.rounds.worse[self.order].deltas(epsilons, "upper")
         return values, values
 
@@ -284,19 +280,16 @@ class RandomAllocation(Guarantee):
         changed.__dict__["_epoch"] = self._epoch  # with all that is known of it
         return changed
 
-    def explain(self, *, delta: float) -> Explanation:
-        delta = check_delta(delta)
-        bound = self.epsilon(delta=delta)
-        rows = [Row("upper", bound.upper, bound.method), Row("lower", bound.lower, "explicit laws, and a test of them")]
-        return Explanation(self.describe(), delta, bound, tuple(sorted(rows, key=lambda row: -row.epsilon)))
+    def _rows(self, delta: float, bound: Bound) -> tuple[list[Row], tuple[str, ...]]:
+        lower = Row("lower", bound.lower, "explicit laws, and a test of them")
+        return [Row("upper", bound.upper, bound.method), lower], ()
 
 
 def _step(sigma: float | None, scale: float | None, pair: ArrayLike | None) -> StepPair:
     given = [name for name, value in (("sigma", sigma), ("scale", scale), ("pair", pair)) if value is not None]
     if len(given) != 1:
         raise InvalidInput(
-            f"exactly one of sigma, scale and pair must be given, got {' and '.join(given) or 'none'}. sigma is the "
-            f"noise of a step in units of the clipping norm; 1 is usual."
+            f"exactly one of sigma, scale and pair must be given, got {' and '.join(given) or 'none'}. sigma is usual."
         )
     if sigma is not None:
         return GaussianStep(sigma)
@@ -305,30 +298,15 @@ def _step(sigma: float | None, scale: float | None, pair: ArrayLike | None) -> S
 
 def check_steps(value: object) -> int:
     """Return ``value`` as the number of steps of an epoch."""
-    steps = check_count("steps", value, least=1, remedy="It counts the steps of one epoch: records over batch size.")
-    if steps > MOST_STEPS:
-        raise InvalidInput(
-            f"steps must be at most {MOST_STEPS:g}, got {steps if steps < 10**30 else 'far more'}. Nobody trains for "
-            f"so long; use a smaller number, which is safe."
-        )
-    return steps
+    remedy = "It counts the steps of one epoch: records over batch size."
+    return check_count("steps", value, least=1, most=MOST_STEPS, remedy=remedy, beyond="A smaller number is safe.")
 
 
 def check_participations(value: object, steps: int) -> int:
     """Return ``value`` as the number of steps of an epoch that a record takes part in."""
-    often = check_count(
-        "participations", value, least=1, remedy="It counts the steps of an epoch that a record is used in; 1 is usual."
-    )
-    if often > steps:
-        raise InvalidInput(
-            f"participations must be at most steps = {steps}, got {often}. A record is used at most once in a step; "
-            f"for more, use more epochs."
-        )
-    if often > MOST_ROUNDS:
-        raise InvalidInput(
-            f"participations must be at most {MOST_ROUNDS}, got {often}. Beyond, rounding would decide what one adds."
-        )
-    return often
+    remedy = "It counts the steps of an epoch that a record is used in; 1 is usual."
+    beyond = "A record is used at most once in a step; use more epochs."
+    return check_count("participations", value, least=1, most=min(steps, MOST_ROUNDS), remedy=remedy, beyond=beyond)
 
 
 def check_epochs(value: object) -> int:

@@ -1,6 +1,4 @@
-"""The one unknown of a training: the least noise, the fewest steps, or the most epochs that meet
-(epsilon, delta).
-"""
+"""The unknown of a training: least noise, fewest steps or most epochs for a target."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -51,6 +51,7 @@ from shuffledp.errors import (
     check_rounds,
     check_users,
 )
+from shuffledp.randomizers.parameters import check_fields, checked
 from shuffledp.sampling import Rng, Source, Table, source_of, uniform
 from shuffledp.sampling.draws import permutation
 from shuffledp.sampling.tables import rounded_gaussian
@@ -59,6 +60,11 @@ from shuffledp.training.data import Labelled
 from shuffledp.training.passes import Allocation
 
 MOST_STEPS = 1 << 32
+
+
+def counted(name: str, remedy: str, most: float = math.inf) -> dict[str, Any]:
+    """The metadata of a field that is a whole number of at least 1."""
+    return checked(partial(check_count, name, least=1, most=most, remedy=remedy))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,26 +83,15 @@ class BallsAndBins:
     (True, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    records: int
-    steps: int
-    participations: int = 1
+    records: int = field(metadata=counted("records", "It counts the rows to train on."))
+    steps: int = field(metadata=counted("steps", "It counts the batches of an epoch.", MOST_STEPS))
+    participations: int = field(default=1, metadata=counted("participations", "It counts the batches with a record."))
     rng: Rng = None
 
     def __post_init__(self) -> None:
-        records = check_count("records", self.records, least=1, remedy="It counts the rows to train on.")
-        steps = check_count("steps", self.steps, least=1, remedy="It counts the batches of an epoch.")
-        if steps > MOST_STEPS:
-            raise InvalidInput(f"steps must be at most {MOST_STEPS:,}, got {steps}. Use fewer, larger batches.")
-        times = check_count(
-            "participations", self.participations, least=1, remedy="It counts the batches that a record is in."
-        )
-        if times > steps:
-            raise InvalidInput(
-                f"participations must be at most steps = {steps}, got {times}. A record is in a batch once or not at "
-                f"all."
-            )
-        for name, value in (("records", records), ("steps", steps), ("participations", times)):
-            object.__setattr__(self, name, value)
+        check_fields(self)
+        remedy = "A record is in a batch once or not at all."
+        check_count("participations", self.participations, least=1, most=self.steps, remedy=remedy)
         source_of(self.rng)
 
     def __len__(self) -> int:
@@ -116,8 +111,7 @@ class BallsAndBins:
         return np.split(order // self.participations, ends[:-1])
 
     def _chosen(self, source: Source) -> NDArray[np.int64]:
-        """The steps of every record, a row each: ``participations`` different ones, every such set
-        equally likely.
+        """The steps of every record, a row each: every set of ``participations`` is equally likely.
 
         The j-th is one of the steps - j that are left, counted in order: stepping over those taken,
         the smallest first, finds it.
@@ -155,6 +149,7 @@ def _table() -> Table:
 Order = Literal["allocated", "permuted", "given"]
 Gradient = Callable[[Floats, Floats, Floats], Floats]
 ORDERS: tuple[Order, ...] = ("allocated", "permuted", "given")
+CLIP = "It bounds the length of a gradient; 1 is usual."
 INWARDS = 1.0 - 1e-12  # clipping in floating point may err by a few units in the last place
 FINEST = 1e-100  # so that products and squares stay in the range of floats
 LEAST = 8.0  # times the flaw of the noise: below, no amount of noise reaches delta
@@ -171,9 +166,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """The averaged weights of a training; ``secure`` is False if the randomness was not, and then
-    they are not for release.
-    """
+    """The averaged weights of a training; not for release unless ``secure``."""
 
     weights: Floats
     secure: bool
@@ -212,50 +205,35 @@ class ShuffledSGD:
     True
     """
 
-    n: int
-    dimension: int
-    delta: float
+    n: int = field(metadata=checked(lambda value: check_users(value)[0]))
+    dimension: int = field(metadata=counted("dimension", "It counts the weights."))
+    delta: float = field(metadata=checked(check_delta))
     epsilon: float | None = None
     noise: float = field(default=0.0)
-    clip: float = 1.0
-    batch: int = 1
+    clip: float = field(default=1.0, metadata=checked(partial(check_positive, "clip", remedy=CLIP)))
+    batch: int = field(default=1, metadata=counted("batch", "It counts the people of one update."))
     order: Order = "permuted"
-    epochs: int = 1
+    epochs: int = field(default=1, metadata=checked(check_rounds))
     noise_from: Literal["user", "batch"] = "user"
 
     def __post_init__(self) -> None:
-        n, _ = check_users(self.n)
-        self._set(
-            n=n,
-            delta=check_delta(self.delta),
-            clip=check_positive("clip", self.clip, remedy="It bounds the length of a gradient; 1 is usual."),
-        )
-        self._set(dimension=check_count("dimension", self.dimension, least=1, remedy="It counts the weights."))
-        self._set(batch=min(check_count("batch", self.batch, least=1, remedy="It counts the users of one update."), n))
+        check_fields(self)
+        self._set(batch=min(self.batch, self.n))
         if self.order not in ORDERS:
             raise InvalidInput(
-                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "allocated" is for a trusted trainer, '
-                f'"permuted" for none.'
+                f'order must be one of {", ".join(ORDERS)}, got {self.order!r}. "permuted" trusts no trainer.'
             )
-        self._set(epochs=check_rounds(self.epochs))
         if self.noise_from not in (("user",) if self.order == "allocated" else ("user", "batch")):
             raise InvalidInput(
-                f'noise_from must be "user" or, for an order that is permuted or given, "batch", got '
-                f"{self.noise_from!r}. Leave it out if every user, or a trainer, adds the noise."
+                f'noise_from must be "user" or, unless allocated, "batch", got {self.noise_from!r}. Leave it out.'
             )
         if self.delta < LEAST * self._flaw:
             raise InvalidInput(
-                f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}: noise that runs as integers "
-                f"may differ from a Gaussian by "
-                f"{FLAW:g} in each of {self.dimension} coordinates{self._times}, which delta has to cover. Allow a "
-                f"larger delta."
+                f"delta must be at least {LEAST * self._flaw:g} here, got {self.delta!r}. It covers rounding."
             )
         if (self.epsilon is None) == (self.noise == 0.0):
             given = "neither" if self.epsilon is None else "both"
-            raise InvalidInput(
-                f"exactly one of epsilon and noise must be given, got {given}. epsilon is a promise, noise is sigma / "
-                f"sensitivity."
-            )
+            raise InvalidInput(f"exactly one of epsilon and noise must be given, got {given}. epsilon is a promise.")
         if self.epsilon is None:
             self._set(noise=passes.check_noise(self.noise))
         else:
@@ -268,8 +246,7 @@ class ShuffledSGD:
         for name in ("noise", "clip"):
             if not FINEST <= getattr(self, name) <= 1.0 / FINEST:
                 raise InvalidInput(
-                    f"{name} must lie between {FINEST:g} and {1.0 / FINEST:g}, got {getattr(self, name)!r}. Change the "
-                    f"unit of the data."
+                    f"{name} must lie in [{FINEST:g}, {1 / FINEST:g}], got {getattr(self, name)!r}. Change the unit."
                 )
         self._set(privacy=self._account())
 
@@ -299,9 +276,7 @@ class ShuffledSGD:
 
     @property
     def local_epsilon(self) -> float:
-        """What holds even if the order is known: a user's data (or a batch's) go through one
-        Gaussian mechanism an epoch.
-        """
+        """Also if the order is known: one Gaussian mechanism per person or batch and epoch."""
         return passes.local_epsilon(noise=self.noise / math.sqrt(self.epochs), delta=self.delta, flaw=self._flaw)
 
     @property
@@ -359,17 +334,14 @@ class ShuffledSGD:
         gradient: Gradient | None = None,
         rng: Rng = None,
     ) -> Iterator[Step]:
-        """The updates, one after the other: w <- w - rate * (mean report of the batch), kept in a
-        ball of ``radius``.
+        """The updates: w <- w - rate * (mean report of the batch), kept in a ball of ``radius``.
 
         ``gradient(weights, features, labels)`` is given the rows of a batch. Row i of its answer
         may depend on row i and the weights only: the account relies on it, and cannot see it.
         """
         rows, targets, source = self._rows("features", features), self._labels(labels), source_of(rng)
         if len(rows) != self.n:
-            raise InvalidInput(
-                f"features must have n = {self.n} rows, got {len(rows)}. Build ShuffledSGD with the right n."
-            )
+            raise InvalidInput(f"features must have n = {self.n} rows, got {len(rows)}. Build ShuffledSGD with this n.")
         radius = check_positive("radius", radius, remedy="It bounds the length of the weights.")
         speed = (
             self._rate(radius)
@@ -396,8 +368,7 @@ class ShuffledSGD:
         gradients = self._rows("gradients", slope(weights, rows, targets))
         if len(gradients) != len(rows):
             raise InvalidInput(
-                f"gradient must return one row per user of the batch, {len(rows)}, got {len(gradients)}. Do not sum or "
-                f"average them."
+                f"gradient must return a row for each of {len(rows)} people, got {len(gradients)}. Do not sum them."
             )
         return gradients
 
@@ -411,12 +382,10 @@ class ShuffledSGD:
         gradient: Gradient | None = None,
         rng: Rng = None,
     ) -> Trained:
-        """All steps; the answer is the average of the weights over their second half. By default a
-        logistic regression, labels 0 and 1.
-        """
+        """All steps; averages their second half. By default a logistic regression, labels 0, 1."""
         if gradient is None and not np.all(np.isin(self._labels(labels), (0, 1))):
             raise InvalidInput(
-                "labels must be 0 or 1 for a logistic regression. Recode them, or pass a gradient of your own."
+                "labels must be 0 or 1 for a logistic regression, got others. Recode them, or pass a gradient."
             )
         path = [
             step.weights for step in self.steps(features, labels, rate=rate, radius=radius, gradient=gradient, rng=rng)
@@ -431,10 +400,6 @@ class ShuffledSGD:
     @property
     def _flaw(self) -> float:
         return self.dimension * FLAW * self._noisy
-
-    @property
-    def _times(self) -> str:
-        return f" of {self._noisy} steps" if self._noisy > 1 else ""
 
     def _allocation(self, noise: float) -> Allocation:
         return Allocation(noise, self.updates, self.epochs, self._flaw)
@@ -469,25 +434,20 @@ class ShuffledSGD:
 
     def _taken(self, source: Source) -> Iterator[NDArray[np.intp]]:
         """The batches of one epoch."""
-        places = self._places(source)
+        places = permutation(source, self.elements) if self.order == "permuted" else np.arange(self.elements)
         if self.noise_from == "batch":
             return (np.arange(place * self.batch, min((place + 1) * self.batch, self.n)) for place in places)
         return (places[start : start + self.batch] for start in range(0, self.n, self.batch))
 
-    def _places(self, source: Source) -> NDArray[np.intp]:
-        return permutation(source, self.elements) if self.order == "permuted" else np.arange(self.elements)
-
     def _rate(self, radius: float) -> float:
-        """radius / (G sqrt(steps)), G^2 the mean square length of a batch's report: the usual
-        choice for convex functions.
-        """
+        """radius / (G sqrt(steps)), G^2 the mean square length of a report: the usual choice."""
         averaged = self.batch if self.order == "allocated" else math.sqrt(self.batch)
         noise = self.sigma / (1.0 if self.noise_from == "batch" else averaged)
         length = math.hypot(self.clip, math.sqrt(self.dimension) * noise)
         return radius / (length * math.sqrt(self.updates * self.epochs))
 
     def _rows(self, name: str, values: ArrayLike) -> Floats:
-        remedy = f"Give one row of {self.dimension} numbers per user."
+        remedy = f"Give one row of {self.dimension} numbers per person."
         try:
             rows = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
@@ -495,26 +455,20 @@ class ShuffledSGD:
         if rows.ndim != 2 or rows.shape[1] != self.dimension or not len(rows):
             raise InvalidInput(f"{name} must have rows of {self.dimension} numbers, got shape {rows.shape}. {remedy}")
         if not np.all(np.isfinite(rows)):
-            raise InvalidInput(
-                f"{name} must be finite, got NaN or infinity. Decide before training how to treat missing numbers."
-            )
+            raise InvalidInput(f"{name} must be finite, got NaN or infinity. Leave out missing numbers.")
         return rows
 
     def _labels(self, values: ArrayLike) -> Floats:
         try:
             labels = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidInput(
-                "labels must be numbers, got something else. Recode them, one number per user."
-            ) from None
+            raise InvalidInput("labels must be numbers, got something else. Recode them, one per person.") from None
         if labels.shape != (self.n,):
             raise InvalidInput(
-                f"labels must be n = {self.n} numbers, got shape {labels.shape}. Build ShuffledSGD with the right n."
+                f"labels must be n = {self.n} numbers, got shape {labels.shape}. Build ShuffledSGD with this n."
             )
         if not np.all(np.isfinite(labels)):
-            raise InvalidInput(
-                "labels must be numbers, got NaN or infinity. Leave out users without a label before training."
-            )
+            raise InvalidInput("labels must be finite, got NaN or infinity. Leave out people without a label.")
         return labels
 
     def _set(self, **values: object) -> None:

@@ -79,9 +79,7 @@ def spill(noise: float, gamma: float) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PermutedPass(Round):
-    """``n`` reports, one of which is the target's; the others are rho with probability ``gamma``
-    for certain. ``noise`` is sigma / (2 L).
-    """
+    """``n`` reports, others' rho with probability ``gamma``; ``noise`` is sigma / (2 L)."""
 
     noise: float
     n: int
@@ -173,7 +171,6 @@ class Account:
 
     @property
     def method(self) -> str:
-        """The theorem behind ``epsilon``."""
         if self.guarantee is not None and self.epsilon < self.local:
             return self.guarantee.method
         return LOCAL
@@ -234,9 +231,7 @@ def calibrated(*, n: int, epsilon: float, delta: float, epochs: int = 1, flaw: f
 
 @dataclass(frozen=True, slots=True)
 class _Passes:
-    """``epochs`` passes, and how delta is divided: 1/(1 + noise) of it, which is about the best, is
-    for the spills and flaws of all reports.
-    """
+    """``epochs`` passes; 1/(1 + noise) of delta, about the best, is for spills and flaws."""
 
     noise: float
     n: int
@@ -248,9 +243,7 @@ class _Passes:
         return delta * self.noise / (1.0 + self.noise)
 
     def one(self, epsilon: float, delta: float) -> PermutedPass | None:
-        """A pass with the most hay that the spills allow up to ``epsilon``; None if that is less
-        than one report of n.
-        """
+        """A pass with the most hay that spills allow up to ``epsilon``; None if too little."""
         total = (delta - self.left(delta)) / _weight(epsilon)
 
         def allowed(depth: float) -> bool:
@@ -276,9 +269,7 @@ def least_noise(fits: Callable[[float], bool]) -> float:
     """The least noise that fits, to four digits, given that more noise does."""
     bad, good = NOISES
     if not fits(good):
-        raise InvalidInput(
-            f"noise of at most {good:g} must meet the target, got one that needs more. Relax epsilon or delta."
-        )
+        raise InvalidInput(f"noise of at most {good:g} must meet the target, got one that needs more. Relax epsilon.")
     if fits(bad):
         return bad
     least, _ = halve(fits, good, bad, middle=geometric, close=within(DIGITS))
@@ -286,8 +277,7 @@ def least_noise(fits: Callable[[float], bool]) -> float:
 
 
 def local_epsilon(*, noise: float, delta: float, flaw: float = 0.0) -> float:
-    """What one report alone gives, so what a pass gives without amplification: every user is used
-    once.
+    """What one report alone gives, and so a pass without amplification: one use of everybody.
 
     >>> round(local_epsilon(noise=2.0, delta=1e-6), 4)
     2.2541
@@ -370,11 +360,7 @@ class Allocation:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What must hold for the answers to hold."""
-        return (
-            "the trainer sees every user's data and is trusted",
-            *self.guarantee.assumptions,
-        )
+        return ("the trainer sees every user's data and is trusted", *self.guarantee.assumptions)
 
     def fits(self, epsilon: float, delta: float) -> bool:
         """Whether it is (epsilon, delta)-DP, with a margin for whoever solves for epsilon."""

@@ -1,5 +1,4 @@
-"""Which sampler should a training use? Ways to draw batches, accounted for with the same noise and
-the same number of steps.
+"""Which sampler should a training use? Ways to draw batches, with the same noise and steps.
 
 *Random allocation*: every record in one step of every epoch, chosen at random by itself. *Poisson
 sampling*: every record in every step with probability 1/steps; its pair, (1 - q) Q + q P against Q,
@@ -79,9 +78,7 @@ class PoissonStep(Round):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShuffledBatches(Round):
-    """One epoch over a permutation of all records, in ``steps`` batches of a fixed size; Gaussian
-    noise.
-    """
+    """One epoch over a permutation, in ``steps`` batches of one size; Gaussian noise."""
 
     step: GaussianStep
     steps: int

@@ -1,5 +1,4 @@
-"""One noisy step's two laws, with the record and without it, in finitely many classes with a proven
-side.
+"""One noisy step's two laws, with and without the record, in classes with a proven side.
 
 P is the law of the step's output if the record takes part, Q if it does not, and u = P/Q. A sum of
 u's under Q is all that the privacy of random allocation depends on, and convex functions of that
@@ -24,7 +23,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +33,10 @@ from shuffledp._types import End, Floats
 from shuffledp.accounting.accuracy import CURVE_GAP, FARTHEST_LOSS, RAREST_LOSS
 from shuffledp.accounting.inversion import halve, mean
 from shuffledp.accounting.rounds import Round
-from shuffledp.errors import LARGEST_EPSILON, InvalidInput, check_positive
+from shuffledp.errors import LARGEST_EPSILON, InvalidInput
 from shuffledp.randomizers.gaussian_delta import SLACK, gaussian_delta
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.parameters import check_fields, checked
+from shuffledp.randomizers.parameters import check_between, check_fields, checked
 from shuffledp.randomizers.randomizer import Atoms
 from shuffledp.sampling.draws import log_at_least
 
@@ -70,9 +69,7 @@ class StepPair(ABC):
 
     @abstractmethod
     def atoms(self, end: End) -> Atoms:
-        """Classes of outputs: Q as hay and needle1, P as needle0; spread for the upper end, merged
-        for the lower.
-        """
+        """Q as hay and needle1, P as needle0: spread for the upper end, else merged."""
 
     @property
     @abstractmethod
@@ -101,21 +98,9 @@ class StepPair(ABC):
         return self.epsilon0
 
 
-def _check_sigma(value: object) -> float:
-    sigma = check_positive(
-        "sigma", value, remedy="It is the noise of a step, in units of the clipping norm; 0.5 to 5 is usual."
-    )
-    if sigma < SMALLEST_SIGMA:
-        raise InvalidInput(
-            f"sigma must be at least {SMALLEST_SIGMA:g}, got {sigma!r}. A step with so little noise shows the record; "
-            f"raise sigma, which is in units of the clipping norm."
-        )
-    if sigma > LARGEST_SIGMA:
-        raise InvalidInput(
-            f"sigma must be at most {LARGEST_SIGMA:g}, got {sigma!r}. Nothing is learned from so noisy a step; lower "
-            f"sigma, which is in units of the clipping norm."
-        )
-    return sigma
+def _noise(name: str, remedy: str) -> dict[str, Any]:
+    """The metadata of a field that is the size of noise."""
+    return checked(lambda value: check_between(name, value, SMALLEST_SIGMA, LARGEST_SIGMA, remedy=remedy))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +111,7 @@ class GaussianStep(StepPair):
     In units of sigma, with m = 1/sigma: log u = m z - m^2/2, z ~ N(0, 1) under Q.
     """
 
-    sigma: float = field(metadata=checked(_check_sigma))
+    sigma: float = field(metadata=_noise("sigma", "It is the noise over the clipping norm; 0.5 to 5 is usual."))
 
     @property
     def epsilon0(self) -> float:
@@ -172,7 +157,7 @@ class LaplaceStep(StepPair):
     log u = (2y - 1) / scale between 0 and 1, and constant outside.
     """
 
-    scale: float = field(metadata=checked(lambda value: _check_scale(value)))
+    scale: float = field(metadata=_noise("scale", "It is a step's mean absolute noise; 0.5 to 5 is usual."))
 
     @property
     def epsilon0(self) -> float:
@@ -232,16 +217,6 @@ class FiniteStep(StepPair):
         return Atoms("as it is", absent, present, absent)
 
 
-def _check_scale(value: object) -> float:
-    scale = check_positive("scale", value, remedy="It is the mean absolute noise of a step; 0.5 to 5 is usual.")
-    if not SMALLEST_SIGMA <= scale <= LARGEST_SIGMA:
-        raise InvalidInput(
-            f"scale must lie in [{SMALLEST_SIGMA:g}, {LARGEST_SIGMA:g}], got {scale!r}. It is the noise of a step in "
-            f"units of the clipping bound; 0.5 to 5 is usual."
-        )
-    return scale
-
-
 def _check_pair(pair: ArrayLike) -> tuple[tuple[float, ...], ...]:
     try:
         table = FromMatrix(pair).table
@@ -264,9 +239,7 @@ class _Ends(NamedTuple):
 
 
 def normal_cells(m: float, places: tuple[float, ...]) -> tuple[Floats, ...]:
-    """The masses of N(place m, 1), for every place from 0 up, in cells that tell them apart well;
-    merged, for lower ends.
-    """
+    """N(place m, 1) for every place from 0 up, in merged cells: for lower ends."""
     z = _gaussian_borders(m * max(places))
     masses, h = normal_masses(z), np.outer(np.diff(z), NODES)
     laws = []
@@ -311,9 +284,7 @@ def _spread(masses: Floats, slope: float, width: Floats, u: Floats, ends: _Ends)
 
 
 def _gaussian_borders(m: float) -> Floats:
-    """Equal cells where outputs are likely under P or Q, wider ones to where they are not, within
-    what a float can hold of u.
-    """
+    """Equal cells where P or Q is likely, wider ones beyond, while u is a float."""
     if m > APART:
         return np.array([0.5 * m])
     low, high = max(-FARTHEST, 0.5 * m - LARGEST_LOG / m), min(m + FARTHEST, 0.5 * m + LARGEST_LOG / m, DEEPEST)
@@ -332,9 +303,7 @@ def _gaussian_borders(m: float) -> Floats:
 
 
 def _exponential(rate: float, z: Floats, shift: float, error: Floats | float) -> Floats:
-    """e^(rate z + shift + error), the exponent computed in two floats: in one, it would be off by
-    its own size in units of the last place.
-    """
+    """e^(rate z + shift + error), with the exponent in two floats: one would be too rough."""
     product = rate * z
     total = product + shift
     back = total - product

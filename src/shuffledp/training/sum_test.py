@@ -50,9 +50,7 @@ class _Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SumTest:
-    """The test for a record that takes part in ``participations`` of ``steps`` steps, ``epochs``
-    times; ``removed``, or added.
-    """
+    """A record takes ``participations`` of ``steps`` steps, ``epochs`` times; or is added."""
 
     step: StepPair
     steps: int
@@ -65,14 +63,11 @@ class SumTest:
         return f"one record {'removed' if self.removed else 'added'}: a test of the sum over all steps"
 
     def swapped(self) -> SumTest:
-        """The other direction."""
         return replace(self, removed=not self.removed)
 
     @cached_property
     def _sums(self) -> _Sums | None:
-        """What the test looks at; None where a single step tells the laws apart outright, and a sum
-        says nothing more.
-        """
+        """What the test looks at; None where a single step tells the laws apart."""
         atoms = self.step.atoms("lower")
         share = self.participations / self.steps
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -154,9 +149,7 @@ class SumTest:
         return np.maximum(caught - math.exp(epsilon) * false_alarms, 0.0)
 
     def _rates(self, sums: _Sums, thresholds: Floats) -> tuple[Floats, Floats]:
-        """How often, at least and at most, the record is found that is there, and one that is
-        not.
-        """
+        """How often a present record is found, at least, and an absent one, at most."""
         right, wrong = self._order(sums)
         caught = right.deltas(sums.sharpness * thresholds, "lower")
         false_alarms = wrong.deltas(sums.sharpness * thresholds, "upper")

@@ -56,9 +56,7 @@ def _randomizer(rng: np.random.Generator) -> Randomizer:
 
 
 def cases(last: int, seed: int, first: int = 0) -> Iterator[Case]:
-    """Random randomizers, views, numbers of users from 2 to 1e9, and epsilons from the typical loss
-    to the local guarantee.
-    """
+    """Random randomizers, views, numbers of people up to 1e9, and epsilons from typical to local."""
     for number in range(first, last):
         rng = np.random.default_rng([seed, number])
         randomizer = _randomizer(rng)
@@ -70,9 +68,7 @@ def cases(last: int, seed: int, first: int = 0) -> Iterator[Case]:
 
 
 def numerical_gap(case: Case) -> tuple[float, str]:
-    """The largest relative distance of the two ends of any haystack in the case, and which haystack
-    that is.
-    """
+    """The largest relative distance of the ends of any haystack in the case, and which it is."""
     reduction = reduce(case.randomizer, case.n, case.adversary)
     worst, where = 0.0, ""
     for curve in dict.fromkeys((*reduction.uppers, *reduction.lowers)):
@@ -85,9 +81,7 @@ def numerical_gap(case: Case) -> tuple[float, str]:
 
 
 def main(first: int, last: int, seed: int) -> None:
-    """Search, and print the worst cases and how many exceed each power of ten, as far as it has
-    come, every now and then.
-    """
+    """Search; print the worst cases, and how many exceed each power of ten, every now and then."""
     found: list[tuple[float, str, str, float]] = []
     for case in cases(last, seed, first):
         start = time.process_time()

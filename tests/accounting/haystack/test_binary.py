@@ -1,6 +1,4 @@
-"""Binary randomized response: single datasets and the scan over all of them, against brute
-force.
-"""
+"""Binary randomized response: single datasets and the scan over all, against brute force."""
 
 from __future__ import annotations
 
@@ -20,17 +18,13 @@ from shuffledp.testing import assert_between
 
 
 def law_of_ones(n: int, j: int, e0: float) -> Floats:
-    """The number of reported ones among n - 1 others, j of whom hold 1: all terms positive, so good
-    to about 1e-14.
-    """
+    """The number of ones among n - 1 others, j holding 1: positive terms, good to about 1e-14."""
     p, q = 1.0 / (math.exp(e0) + 1.0), 1.0 / (math.exp(-e0) + 1.0)
     return np.convolve(binom.pmf(np.arange(j + 1), j, q), binom.pmf(np.arange(n - j), n - 1 - j, p))
 
 
 def brute_force(n: int, e0: float, epsilons: Floats) -> Floats:
-    """Every dataset (rows) and epsilon (columns), target's inputs 0 and 1; the other order is the
-    mirror image.
-    """
+    """Every dataset (rows) and epsilon (columns), inputs 0 and 1; the other order mirrors it."""
     p, q = 1.0 / (math.exp(e0) + 1.0), 1.0 / (math.exp(-e0) + 1.0)
     table = np.empty((n, epsilons.size))
     for j in range(n):
@@ -67,9 +61,7 @@ def exact_delta(n: int, j: int, e0: float, epsilons: list[float]) -> list[mp.mpf
     ),
 )
 def test_single_datasets_are_enclosed_at_forty_digits(e0: float, n: int, j: int, shares: list[float]) -> None:
-    """Relative to delta itself, however small; here enumeration in doubles would be too coarse a
-    judge.
-    """
+    """Relative to delta, however small: enumeration in doubles would be too coarse."""
     j = min(j, n - 1)
     epsilons = [e0 * share for share in shares if e0 * share < e0]
     lower, upper = BinaryDataset(e0, n - 1 - j, j).bounds(np.array(epsilons))

@@ -1,6 +1,4 @@
-"""Sums of one bit with two chances of a 1: single datasets at many digits, and scans over all of
-them, against brute force.
-"""
+"""Sums of one bit with two chances of a 1: datasets at many digits, and scans, by brute force."""
 
 from __future__ import annotations
 

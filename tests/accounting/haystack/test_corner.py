@@ -1,6 +1,4 @@
-"""The extreme corner: ratios beyond 1e100, masses down to the least float, scores spread over many
-orders of magnitude.
-"""
+"""Extremes: ratios beyond 1e100, masses down to the least float, widely spread scores."""
 
 from __future__ import annotations
 
@@ -119,9 +117,7 @@ def test_ends_that_were_far_apart_are_close(randomizer: sdp.Randomizer, n: int, 
 
 
 def test_a_part_of_the_random_search_for_wide_gaps() -> None:
-    """`python -m tests.accounting.haystack.search 10000` is the whole of it; docs/theory.md says what that
-    finds.
-    """
+    """`python -m tests.accounting.haystack.search 10000` is the whole of it (docs/theory.md)."""
     assert max(numerical_gap(case)[0] for case in cases(12, seed=5)) < 0.02
 
 

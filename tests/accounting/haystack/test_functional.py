@@ -1,6 +1,4 @@
-"""The functional itself: enclosure of random haystacks, the shape of its curves, and what happens
-at the extremes.
-"""
+"""The functional itself: random haystacks enclosed, the shape of its curves, extremes."""
 
 from __future__ import annotations
 
@@ -139,9 +137,7 @@ def test_delta_at_epsilon0_is_nothing(randomizer: Randomizer) -> None:
 @pytest.mark.parametrize("n", [30, 10**5])
 @pytest.mark.parametrize("randomizer", SHAPED, ids=str)
 def test_profiles_fall_and_are_convex_as_returned(randomizer: Randomizer, n: int) -> None:
-    """Slopes in x = e^epsilon rise, up to the rounding of one unit in delta and x; no tolerance
-    beyond that.
-    """
+    """Slopes in x = e^epsilon rise, up to the rounding of one unit in delta and x."""
     reach = min(randomizer.epsilon0, 6.0)
     points = np.unique(
         np.concatenate([np.linspace(0.0, 1.1 * reach, 9), reach * np.array([1e-6, 0.01, 0.013, 0.999, 1.0])])
@@ -193,9 +189,7 @@ def test_small_deltas_keep_their_relative_accuracy(randomizer: Randomizer) -> No
 @pytest.mark.parametrize("e0", [1e-6, 1e-3, 1.0, 15.0, 30.0])
 @pytest.mark.parametrize("k", [2, 3, 10**6])
 def test_one_and_two_users_at_the_extremes(k: int, e0: float) -> None:
-    """One report of k-RR has delta = (e^e0 - e^eps) / (e^e0 + k - 1); with a second user its
-    dataset and its blanket are enumerated.
-    """
+    """One report of k-RR has a closed form; with a second person both ends are enumerated."""
     points = e0 * np.array([0.0, 0.1, 0.5, 0.9, 0.999])
     exact = np.exp(points) * np.expm1(e0 - points) / (math.exp(e0) + k - 1.0)
     randomizer = sdp.KRR(k=k, epsilon0=e0)

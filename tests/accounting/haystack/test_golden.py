@@ -1,6 +1,4 @@
-"""The haystack against arbitrary precision: theory.md's numbers to 6 digits, and the 1006 Arb
-references of golden.json.
-"""
+"""The haystack against theory.md's numbers, and the 1006 Arb references of golden.json."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ def test_the_clones_goldens_of_the_theory(delta: float, epsilon: float) -> None:
 
 
 def test_any_randomizer_is_far_below_the_clones() -> None:
-    """n = 1e5, epsilon0 = 4, delta = 1e-6: at most 0.1183, where Feldman et al. 2020 give 0.1698;
-    3-RR leaks 0.1170.
-    """
+    """n = 1e5, epsilon0 = 4, delta = 1e-6: at most 0.1183 (Feldman et al. 0.1698; 3-RR 0.1170)."""
     lower, upper = sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=10**5).epsilon(delta=1e-6)
     assert 0.1169 < lower < upper <= 0.1183
     clones = epsilon_of(Haystack.of(sdp.AnyLDP(epsilon0=4.0).clones(), 10**5), 1e-6, 4.0)
@@ -112,8 +108,6 @@ def test_no_reference_is_left_out() -> None:
 
 
 def test_the_crossing_is_found_even_when_the_first_guess_overshoots() -> None:
-    """The local guarantee epsilon0 = 15 is not the answer at delta = 1/2: the curve passes 0.5 near
-    13.63.
-    """
+    """epsilon0 = 15 is not the answer at delta = 1/2: the curve passes 0.5 near 13.63."""
     upper = sdp.shuffle(sdp.KRR(k=3, epsilon0=15.0), n=10**6).epsilon(delta=0.5).upper
     assert upper < 13.65

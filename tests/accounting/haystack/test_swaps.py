@@ -24,9 +24,7 @@ BLURS = (0.05, 0.03, 0.007)
 
 
 def by_hand(slots: list[tuple[Floats, Floats]]) -> float:
-    """E(sum of the slots' scores)_+ and what is seen of slots without hay, by adding up all
-    outcomes.
-    """
+    """E(sum of the slots' scores)_+ and what slots without hay show, by adding up all outcomes."""
     values, chances, seen = np.zeros(1), np.ones(1), 0.0
     for hay, gain in slots:
         held = hay > 0.0

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from shuffledp import ShufflerDummies, TreeDummies, shuffle
+from shuffledp import shuffle
 from shuffledp._types import Floats
+from shuffledp.randomizers import ShufflerDummies, TreeDummies
 from tests.oracle.views import tree_view
 
 SHAPES = {(3, 2, 2): 3, (4, 2, 2): 2, (4, 2, 3): 2, (5, 3, 2): 2}  # values, levels, branches; numbers of dummies

@@ -1,6 +1,4 @@
-"""Laws of several messages through ``shuffle``: against all that a handful of people may send, over
-several rounds; and far out.
-"""
+"""Laws of several messages through ``shuffle``, against all that a few people may send."""
 
 import itertools
 import math

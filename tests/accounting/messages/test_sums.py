@@ -1,6 +1,4 @@
-"""Sums and counts: +1 and -1 messages, mixed shares and noise in parts, against all that a handful of
-people may send.
-"""
+"""+1 and -1 messages, mixed shares, noise in parts: against all that a few may send."""
 
 import math
 from itertools import permutations, product
@@ -159,7 +157,7 @@ def test_too_few_hide_nothing(people: int, messages: int) -> None:
 
 
 def test_what_no_number_of_messages_hides_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="so many that"):
+    with pytest.raises(InvalidInput, match="people must be enough"):
         least_messages(2, 1 << 32, 2.0**-40)
 
 

@@ -1,5 +1,4 @@
-"""Composition by tilted FFT against direct convolution, in floating point and in exact
-fractions."""
+"""Composition by tilted FFT against convolution, in floating point and in fractions."""
 
 from __future__ import annotations
 
@@ -83,9 +82,7 @@ def test_epsilons_are_on_the_safe_side(seed: int, delta: float) -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 7, 40, 150])
 def test_small_deltas_are_exact_to_many_digits(rounds: int) -> None:
-    """Three losses, rational probabilities: the law of the sum in fractions, delta at 60 digits,
-    down to 1e-80.
-    """
+    """Three losses, rational: the sum in fractions, delta at 60 digits, down to 1e-80."""
     index, mass = [-3, 0, 4], [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
     pld = LossDistribution(0.25, np.array(index, dtype=np.float64), np.array([float(m) for m in mass]), 0.0)
     law = {0: Fraction(1)}
@@ -113,9 +110,7 @@ def test_small_deltas_are_exact_to_many_digits(rounds: int) -> None:
 
 
 def test_many_rounds_approach_the_normal_law() -> None:
-    """Losses +-s with the probabilities of randomized response: after many rounds, a Gaussian
-    mechanism (Dong et al. 2022).
-    """
+    """Losses +-s of randomized response become a Gaussian mechanism (Dong et al. 2022)."""
     s, rounds = 0.002, 100_000
     q = 1.0 / (1.0 + math.exp(-s))
     composition = Composition([(LossDistribution(s, np.array([-1.0, 1.0]), np.array([1.0 - q, q]), 0.0), rounds)])
@@ -141,9 +136,7 @@ def test_one_atom_and_no_loss_at_all() -> None:
 
 @pytest.mark.parametrize("index", [[9.0], [8.0, 9.0], [-1.0, 1.0]])
 def test_an_epsilon_asked_for_before_leaves_no_trace(index: list[float]) -> None:
-    """The likeliest loss is the largest: the tilt for a small delta runs away, and must not be
-    believed at other epsilons.
-    """
+    """The likeliest loss is the largest: the tilt of a small delta serves no other epsilon."""
     pld = LossDistribution(0.05, np.array(index), np.full(len(index), 1.0 / len(index)), 1e-9)
     composition = Composition([(pld, 2)])
     for delta in (1e-1, 1e-4, 1e-8):
@@ -192,9 +185,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 def test_rounds_of_next_to_no_leakage_are_a_gaussian_mechanism(
     epsilon0: float, n: int, rounds: int, delta: float
 ) -> None:
-    """Losses of 1e-10 and less: errors were counted as if each could cost a delta of 1, knots
-    became one in floating point, and 0/0 came out.
-    """
+    """Losses of 1e-10: errors counted as if each cost a delta of 1, knots were one, 0/0 came out."""
     once = shuffle(RR(epsilon0=epsilon0), n=n)
     mu = math.sqrt(rounds) * math.sqrt(2.0 * math.pi) * once.delta(epsilon=0.0).upper
     total = once.compose(rounds)
@@ -223,9 +214,7 @@ Parts = list[tuple[LossDistribution, int]]
 
 
 class Exact:
-    """The law of the total loss, with masses, spacing and epsilons taken as the dyadic numbers that
-    they are.
-    """
+    """The law of the total loss, all numbers taken as the dyadic ones that they are."""
 
     def __init__(self, parts: Parts) -> None:
         ctx.prec = 1400
@@ -264,9 +253,7 @@ def random_part(rng: np.random.Generator, spacing: float) -> LossDistribution:
 
 
 def questions(rng: np.random.Generator, composition: Composition) -> Floats:
-    """From 0 to beyond the largest loss, that loss itself, and other grid points, where a distance
-    to epsilon is rounding and nothing else.
-    """
+    """From 0 to beyond the largest loss, and grid points where a distance is rounding alone."""
     spacing, top = composition.spacing, max(composition.spacing * composition.most, composition.spacing)
     points = spacing * rng.integers(0, max(composition.most, 1) + 1, 3).astype(np.float64)
     near = points * (1.0 + rng.integers(-2, 3, 3) * 2.0**-52)
@@ -313,9 +300,7 @@ def test_many_rounds_hold_without_a_tolerance() -> None:
 
 
 def test_a_vanishing_transform_warns_nobody() -> None:
-    """Two equal masses on a circle of two: the transform is 0 at one frequency, and 0 times its
-    logarithm was computed.
-    """
+    """Two equal masses on a circle of two: the transform is 0 at one frequency."""
     halves = Composition([(LossDistribution(0.1, np.array([0.0, 1.0]), np.array([0.5, 0.5]), 0.0), 1)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shuffledp import FiniteRandomizer
+from shuffledp.randomizers import FiniteRandomizer
 
 
 @dataclass(frozen=True)

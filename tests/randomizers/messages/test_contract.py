@@ -1,6 +1,4 @@
-"""What every law of several messages keeps to: it is written down with its integers and read again, and
-bad parameters are refused.
-"""
+"""Every law of several messages is written and read with its integers; bad ones are refused."""
 
 from __future__ import annotations
 
@@ -13,14 +11,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.law_file import from_law, law_of
-from shuffledp.randomizers.messages import (
-    MessageLaw,
-    ShufflerDummies,
-    SignedUnits,
-    SplitShares,
-    TreeDummies,
-    UserFakes,
-)
+from shuffledp.randomizers.messages import MessageLaw, ShufflerDummies, SignedUnits, SplitShares, TreeDummies, UserFakes
 from tests.randomizers.messages import test_dummies as dummies
 from tests.randomizers.messages import test_fakes as fakes
 from tests.randomizers.messages import test_signed_units as signed
@@ -80,9 +71,9 @@ EMPTY = {"kind": "poisson", "center": 0, "left": 0.0, "right": 0.0}
         (ShufflerDummies, {"left": 1.0}, "left must"),
         (ShufflerDummies, {"center": -1}, "center must be"),
         (ShufflerDummies, {"rate": 3.0}, "rate must be left out of geometric"),
-        (ShufflerDummies, {"center": 0, "right": 0.0}, "Without dummies the shuffler hides nothing"),
+        (ShufflerDummies, {"center": 0, "right": 0.0}, "dummies must be some"),
         (ShufflerDummies, {"kind": "poisson"}, "center must be left out of poisson"),
-        (ShufflerDummies, EMPTY, "Without dummies"),
+        (ShufflerDummies, EMPTY, "dummies must be some"),
         (ShufflerDummies, {**EMPTY, "rate": -1.0}, "rate must be at least 0"),
         (ShufflerDummies, {**EMPTY, "rate": 1e9}, "Allow a larger epsilon"),
         (ShufflerDummies, {"kind": "binomial"}, "kind of dummies must be"),

@@ -82,8 +82,7 @@ def test_the_tally_takes_rows_and_messages_and_adds_up(name: str) -> None:
     tally = law.tally(rows)
     assert law.tally(rows.ravel()).tolist() == tally.tolist()
     assert (law.tally(rows[:20]) + law.tally(rows[20:])).tolist() == tally.tolist()
-    opened = law.opened(tally)
-    people, votes = opened.people, opened.votes
+    people, _, votes = law.opened(tally)
     assert (people, len(votes), len(tally)) == (60, law.k, law.tally_size)
     assert law.adds_up(tally, 60)
     assert law.mixed(tally).tolist() == tally.tolist()

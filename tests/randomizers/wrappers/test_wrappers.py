@@ -1,6 +1,4 @@
-"""Check-in, one of several questions, all of several, nested: against enumeration, and as they
-run.
-"""
+"""Check-in, one of several questions, all of several: enumerated, and as they run."""
 
 from __future__ import annotations
 

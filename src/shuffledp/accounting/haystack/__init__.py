@@ -1,5 +1,4 @@
-"""Needle + hay -> delta(eps), with both ends: the one functional behind every guarantee here
-(theory, sections 2 and 3).
+"""Needle + hay -> delta(eps) with both ends: behind every guarantee (theory, sections 2 and 3).
 
 description    what the analyst's view is made of, for one pair of inputs or many at once
 score_sum      E(G_1 + ... + G_n)_+ / n between two ends, whatever the scores are

@@ -48,9 +48,7 @@ ALIKE = 1.4  # variances within a factor e^ALIKE are alike
 
 
 def bit_bounds(law: BitLaw, holders: Integers, others: Integers, epsilons: Floats) -> tuple[Floats, Floats]:
-    """Both ends of delta for every dataset (rows) and epsilon (columns), if the target holds the
-    value only in the second world.
-    """
+    """Both ends per dataset (row) and epsilon; held by the target in the second world."""
     if law.doubt:
         lower, upper = (bit_deltas(law, holders, others, epsilons, end) for end in ("lower", "upper"))
         return lower, upper
@@ -105,9 +103,7 @@ def _natural(law: BitLaw, limit: float, epsilons: Floats) -> tuple[Floats, Float
 def _threshold_sums(
     law: BitLaw, limit: float, holders: Floats, others: Floats, epsilons: Floats, deviation: float
 ) -> tuple[Floats, Floats]:
-    """Both ends, for datasets (rows) whose S has at most this standard deviation, and not much
-    less.
-    """
+    """Both ends, for datasets (rows) whose S has about this standard deviation, or less."""
     log_a, natural = _natural(law, limit, epsilons)
     c = np.maximum(natural, min(2.5 / deviation, 1.0))
     held, free = (law.p, law.not_p), (law.q, law.not_q)
@@ -189,9 +185,7 @@ def _log_laplace(one: float, zero: float, c: Floats) -> Floats:
 
 
 def _log_turn(one: Floats, zero: Floats, theta: Floats) -> NDArray[np.complex128]:
-    """log(zero + one e^(-i theta)) for probabilities zero + one = 1, with relative accuracy near 0
-    and near the pole.
-    """
+    """log(zero + one e^(-i theta)), zero + one = 1, accurate near 0 and near the pole."""
     half = np.sin(0.5 * theta) ** 2
     square = (zero - one) ** 2 + 4.0 * zero * one * np.cos(0.5 * theta) ** 2
     near = np.log1p(np.maximum(-4.0 * zero * one * half, -0.75))
@@ -219,12 +213,9 @@ class BitDataset:
 
     @property
     def name(self) -> str:
-        """Which dataset this is, in words."""
         return f"{self.holders} of the others hold the value"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Lower and upper ends of delta at every epsilon >= 0; ``gap`` makes no difference."""
-        del gap
         holders, others = np.array([self.holders]), np.array([self.others])
         lower, upper = (_ends(self.law, holders, others, self.first, epsilons, end)[0] for end in ("lower", "upper"))
         return lower, upper
@@ -236,7 +227,6 @@ class BitDataset:
         return BitDataset(self.law, self.others, self.holders, False)
 
     def swapped(self) -> BitDataset:
-        """The same in the other order of the two worlds."""
         return replace(self, first=not self.first)
 
 
@@ -257,7 +247,6 @@ class BitScan:
 
     @property
     def name(self) -> str:
-        """Which datasets these are, in words."""
         return f"{self.least} to {self.most} of the others hold the value"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
@@ -303,7 +292,6 @@ class BitScan:
         return BitScan(self.law, self.n, self.n - 1 - self.most, self.n - 1 - self.least, False)
 
     def swapped(self) -> BitScan:
-        """The same datasets in the other order of the two worlds."""
         return replace(self, first=not self.first)
 
 
@@ -337,12 +325,9 @@ class BinaryDataset:
 
     @property
     def name(self) -> str:
-        """Which dataset this is, in words."""
         return f"of the others, {self.zeros} hold 0 and {self.ones} hold 1"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Lower and upper ends of delta at every epsilon >= 0; ``gap`` makes no difference."""
-        del gap
         lower, upper = bit_bounds(
             BitLaw.symmetric(self.epsilon0), np.array([self.ones]), np.array([self.zeros]), epsilons
         )
@@ -378,7 +363,6 @@ class BinaryScan:
         return lower.max(axis=0), upper.max(axis=0)
 
     def worst(self, epsilon: float) -> BinaryDataset:
-        """The dataset that gives the lower end at epsilon."""
         ones = self._tries(FINE[1])
         lower, _ = bit_bounds(BitLaw.symmetric(self.epsilon0), ones, self.n - 1 - ones, np.array([epsilon]))
         most = int(ones[lower[:, 0].argmax()])

@@ -1,5 +1,4 @@
-"""The first-clone swap: an upper end for users whose laws are fixed in advance (theory, "The
-first-clone swap").
+"""The first-clone swap: an upper end for laws fixed in advance (theory, same title).
 
 Let m_0, m_1 be the target's laws, h_2, ..., h_n those of the others, omega a law with kappa omega
 <= h_i for all i, x = e^eps and w = m_0 - x m_1. Every user, the target too, draws U_i uniformly
@@ -43,7 +42,7 @@ from shuffledp.accounting.accuracy import DEFAULT_GAP, MANY_POINTS_GAP, ROUGH_GA
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.haystack.description import Haystack
 from shuffledp.accounting.haystack.moduli import SlotSums, chernoff_bound, moduli_integral
-from shuffledp.randomizers.randomizer import Atoms
+from shuffledp.randomizers.randomizer import Atoms, proportional, rounded
 
 ROUNDED = 16.0 * UNIT  # how far, relatively, a mass that is given may be off
 SMALLEST, LARGEST = 1e-290, 1e290  # less hay is none, and no score is larger
@@ -132,7 +131,6 @@ class FirstClone:
     least: Slots | None = None
 
     def swapped(self) -> FirstClone:
-        """The same with the target's two inputs exchanged."""
         least = None if self.least is None else self.least.swapped()
         return replace(self, first=self.first.swapped(), others=self.others.swapped(), least=least)
 
@@ -186,9 +184,7 @@ class FirstClone:
         return self.kappa * (1.0 - 4.0 * ROUNDED)
 
     def _blanket(self, epsilons: Floats, u: float) -> Floats:
-        """delta of the haystack whose hay is below all laws given that nobody below u was
-        swapped.
-        """
+        """delta of the haystack below all laws, given that nobody below u was swapped."""
         assert self.least is not None
         hay = self.least.left(np.array([u]))[0, 0] / (1.0 - u) * (1.0 - 4.0 * UNIT)
         atoms = Atoms("what is left", hay, self.least.needle0[0], self.least.needle1[0])
@@ -305,9 +301,7 @@ ROUGHLY, CURVES, CLOSELY = _Effort(8, 0.05, 0.03), _Effort(14, 0.03, 0.01), _Eff
 
 
 def _levels(last: Floats, count: int) -> Floats:
-    """0 = q_0 < ... < q_J = ``last``, a row each: dense where views of weight e^-q are many, ever
-    sparser beyond.
-    """
+    """0 = q_0 < ... < q_J = ``last``, a row each: dense where many views are, then sparser."""
     share, rate = np.arange(count + 1) / count, np.minimum(0.25, 8.0 / last)[:, None]
     return np.asarray(-np.log((1.0 - share) + share * np.exp(-rate * last[:, None])) / rate)
 
@@ -339,7 +333,7 @@ class SwapFamily:
     def of(cls, table: Floats, n: int) -> SwapFamily:
         """Equal rows once, and outputs that are proportional in all rows as one."""
         rows = np.unique(table[:, table.any(axis=0)], axis=0)
-        return cls("first-clone swap", n, tuple(map(tuple, _merged(rows).tolist())))
+        return cls("first-clone swap", n, tuple(map(tuple, proportional(rows, BITS).tolist())))
 
     def swapped(self) -> SwapFamily:
         """The same: every pair is there in both orders."""
@@ -379,7 +373,7 @@ class SwapFamily:
 
 def swaps_of_pair(table: Floats, n: int, i: int, j: int) -> tuple[FirstClone, FirstClone]:
     """The swap of the rows i and j of ``table``, in both orders."""
-    rows = _merged(table)
+    rows = proportional(table, BITS)
     family = SwapFamily("first-clone swap", n, tuple(map(tuple, rows.tolist())))
     return _member(family, rows, i, j, False), _member(family, rows, j, i, False)
 
@@ -440,25 +434,9 @@ def _swapped_law(near: Floats, blanket: Floats, n: int) -> tuple[Floats, float]:
 
 def _packed(kind: Floats) -> Floats:
     """The classes of one kind, proportional ones together, in an order that tells nothing."""
-    merged = _merged(kind)
-    order = np.lexsort(_rounded(merged, SORTED))
-    return np.pad(_rounded(merged[:, order]), ((0, 0), (0, kind.shape[1] - merged.shape[1])))
-
-
-def _merged(rows: Floats) -> Floats:
-    """Columns that are proportional up to rounding, together: that changes nothing but the last
-    digits, and those by less than is allowed for.
-    """
-    rows = rows[:, rows.any(axis=0)]
-    _, label = np.unique(_rounded(rows / rows.sum(axis=0)), axis=1, return_inverse=True)
-    merged = np.zeros((len(rows), label.max() + 1))
-    np.add.at(merged.T, label.ravel(), rows.T)
-    return merged
-
-
-def _rounded(values: Floats, bits: int = BITS) -> Floats:
-    mantissa, exponent = np.frexp(values * (1.0 + 2.0 ** -(bits + 2)))
-    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits))
+    merged = proportional(kind, BITS)
+    order = np.lexsort(rounded(merged, SORTED))
+    return np.pad(rounded(merged[:, order], BITS), ((0, 0), (0, kind.shape[1] - merged.shape[1])))
 
 
 def _key(member: FirstClone) -> bytes:
@@ -467,4 +445,4 @@ def _key(member: FirstClone) -> bytes:
     first = _packed(np.stack([member.first.needle0[0], member.first.needle1[0], member.first.hay[0]]))
     assert member.least is not None
     least = _packed(np.stack([member.least.table(place)[0] for place in range(4)]))
-    return b"".join(_rounded(each).tobytes() for each in (kinds, first, least))
+    return b"".join(rounded(each, BITS).tobytes() for each in (kinds, first, least))

@@ -100,9 +100,7 @@ def contour_ends(law: PositionLaw, sizes: Floats, gap: float, care: NDArray[np.i
 
 
 def absences(hay: Floats) -> tuple[float, float]:
-    """The probability of an empty position, from below and from above; none if the hay is a whole
-    law up to rounding.
-    """
+    """The probability of an empty position, both ends; none if the hay is a whole law."""
     absent, error = 1.0 - float(hay.sum()), 8.0 * UNIT
     return (0.0, 0.0) if absent <= WHOLE else (absent - error if absent > NEARLY_WHOLE else 0.0, absent + error)
 
@@ -243,9 +241,7 @@ class PositionLaw:
         return np.exp(c[:, None] * self.g + self.log_hay - log_phi[:, None])
 
     def log_fill(self, c: Floats) -> Floats:
-        """log of phi(c) / (1 - gamma), so that a share 1 - exp(-n log_fill) of the tilted mass is
-        not empty.
-        """
+        """log of phi(c) / (1 - gamma): 1 - exp(-n log_fill) of the tilted mass is not empty."""
         if self.absent == 0.0:
             return np.full_like(c, np.inf)
         return np.log1p(np.exp(c[:, None] * self.g) @ self.hay / self.absent)
@@ -268,9 +264,7 @@ class PositionLaw:
 
 
 def _saddle(law: PositionLaw) -> Floats:
-    """Near the minimiser of log M(c) - 2 log c; any c > 0 gives valid ends, a good one gives close
-    ends.
-    """
+    """Near the minimum of log M(c) - 2 log c; any c > 0 is valid, a good one is close."""
     top = law.g.max(axis=1)
     mean, variance = law.n * (law.g @ law.hay), law.n * (law.g**2 @ law.hay)
     # (log M)' is at most n max G / P(not empty).
@@ -291,9 +285,7 @@ def _saddle(law: PositionLaw) -> Floats:
 def _node_sums(
     law: PositionLaw, c: Floats, step: Floats, tau: Floats, count: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Trapezoidal sums, in units of M(c): the upper end, its distance to the lower end, absolute
-    values, rounding.
-    """
+    """Trapezoidal sums in units of M(c): upper end, gap to the lower, sizes, rounding."""
     n, g = law.n, law.g
     outer = int(np.ceil(np.sqrt(count)))
     inner = -(-count // outer)
@@ -385,9 +377,7 @@ LEAST, LEAST_NORMAL = 5e-324, 2.3e-308
 
 
 def views(n: int, classes: int) -> float:
-    """How many views there are of n positions, each empty or of one of the classes; infinite if
-    that is far too many.
-    """
+    """How many views there are of n positions and some classes; infinite if far too many."""
     return math.comb(n + classes, classes) if min(n, classes) <= 32 else math.inf
 
 

@@ -59,8 +59,7 @@ class Haystack:
 
     @classmethod
     def strong(cls, atoms: Atoms, n: int) -> Haystack:
-        """The view of an adversary who also sees whether the target's own report came from the
-        blanket.
+        """The view of an adversary who also sees whether the target's report came from the blanket.
 
         If it did, the report says nothing, so only the data-dependent part needle - hay of total
         mass 1 - gamma remains, and for eps >= 0 the other outcome adds nothing to delta.
@@ -70,11 +69,9 @@ class Haystack:
         return replace(plain, needle0=needle0, needle1=needle1, subtracted=plain.hay)
 
     def swapped(self) -> Haystack:
-        """The same view with the target's two inputs exchanged."""
         return replace(self, needle0=self.needle1, needle1=self.needle0, exposed0=self.exposed1, exposed1=self.exposed0)
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Lower and upper ends of delta at every epsilon >= 0, about a relative ``gap`` apart."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         reach = FINE_MESH if gap <= DEFAULT_GAP else ROUGH_MESH if gap < MERGED_GAP else 0
         if self.hay.size > FEW:
@@ -133,7 +130,6 @@ class HaystackFamily:
         return self
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends of the largest delta at every epsilon >= 0."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         pairs = self.pairs()
         if not len(pairs):
@@ -147,9 +143,7 @@ class HaystackFamily:
         return np.max([low for low, _ in close], axis=0), np.max([high for _, high in close], axis=0)
 
     def _columns(self, i: int, j: int) -> bytes:
-        """What a pair's delta depends on: the classes in any order, so that pairs alike up to the
-        names of the classes are looked at once.
-        """
+        """What a pair's delta depends on: pairs with the same classes are one."""
         columns = np.stack([self.hay, self.needles[i], self.needles[j]])
         return columns[:, np.lexsort(columns)].tobytes()
 
@@ -160,9 +154,7 @@ class HaystackFamily:
         return np.asarray(np.stack([i, j], axis=1)[i != j])
 
     def likely(self, epsilons: Floats) -> NDArray[np.intp]:
-        """For every epsilon, the pair that probably leaks most: by Chernoff's bound, which is
-        cheap.
-        """
+        """For every epsilon, the pair that probably leaks most, by Chernoff's bound."""
         pairs = self.pairs()
         guesses = [self._guess(block, epsilons) for block in self._blocks(pairs, epsilons.size)]
         return pairs[np.unique(np.concatenate(guesses).argmax(axis=0))] if guesses else pairs

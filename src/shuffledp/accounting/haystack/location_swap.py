@@ -145,9 +145,7 @@ def _bound(swap: LocationSwap, epsilon: float, rough: bool) -> float:
 
 
 def _levels(last: float) -> Floats:
-    """0 = q_0 < ... < q_J = ``last``: dense where views of weight e^-q are many, ever sparser
-    beyond.
-    """
+    """0 = q_0 < ... < q_J = ``last``: dense where many views are, then sparser."""
     share, most = np.arange(LEVELS + 1) / LEVELS, min(last, 120.0)
     return np.asarray(-4.0 * last / most * np.log1p(share * math.expm1(-0.25 * most)))
 
@@ -326,9 +324,7 @@ def _tilt(mass: Floats, score: Floats, c: float) -> _Tilted:
 
 
 def _saddle(mass: Floats, score: Floats, n: int) -> float:
-    """Near the c > 0 that makes the largest kind's (n-1) log phi(c) - 2 log c least; any is
-    valid.
-    """
+    """Near the c > 0 with the least largest (n-1) log phi(c) - 2 log c; any is valid."""
     top = max(float(score.max()), 1e-12)
     low, high = 1e-6 / (n * top), 500.0 / top
     mean = n * float((mass * score).sum(axis=1).max())

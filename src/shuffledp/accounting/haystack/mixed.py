@@ -74,7 +74,6 @@ class MixedBlanket:
 
     @property
     def name(self) -> str:
-        """Whose blanket it is."""
         return f"blanket; target with epsilon0 = {self.needle.epsilon0:g}"
 
     def swapped(self) -> MixedBlanket:
@@ -82,7 +81,6 @@ class MixedBlanket:
         return self
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends of the sum over m at every epsilon >= 0."""
         ends = [self._at(float(epsilon), gap) for epsilon in epsilons]
         return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
@@ -149,9 +147,7 @@ def reciprocal(items: float, most: float, unlikely: float) -> tuple[Floats, Floa
 
 @lru_cache(maxsize=64)
 def _legendre(size: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Gauss' nodes and weights on [-1, 1], and those for the weight 1 - x, of which Radau's rule is
-    made.
-    """
+    """Gauss' nodes and weights on [-1, 1], and those for the weight 1 - x (Radau's rule)."""
     return (*roots_legendre(size), *roots_jacobi(size - 1, 1.0, 0.0))
 
 
@@ -175,7 +171,6 @@ class MixedDataset:
 
     @property
     def name(self) -> str:
-        """Who holds what, and whose leak it is."""
         if self.share is not None:
             held = f"{self.share:.0%} of all others hold x0, the rest x1"
         else:

@@ -63,9 +63,7 @@ class SlotSums(NamedTuple):
         return SlotSums(self.n, self.hay[block], self.score[block])
 
     def log_phi(self, c: Floats) -> Floats:
-        """log E e^(cG), a row and a column for every kind; accurate near 0, and from above where it
-        is far below.
-        """
+        """log E e^(cG), a row and a column per kind; accurate near 0, else from above."""
         exponent = c[:, None, None] * self.score
         excess = (np.expm1(exponent) * self.hay).sum(axis=2)
         far = excess <= -0.5

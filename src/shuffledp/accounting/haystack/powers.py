@@ -1,5 +1,4 @@
-"""Sums of independent positions that are not alike, by contours: a product of powers in place of
-one power.
+"""Sums of independent positions that are not alike, by contours of a product of powers.
 
 Groups of positions share one law of scores, and each position of group g holds an item with
 probability q_g. With phi(s) the transform of one item's score, the transform of the sum is
@@ -62,7 +61,7 @@ class ThinnedScores:
     def tilted(self, a: float) -> Floats:
         """The law of a score under the tilt e^(a score)."""
         power = a * self.score + np.log(self.mass)
-        return np.asarray(np.exp(power - _log_sum(power)))
+        return np.asarray(np.exp(power - log_sum(power)))
 
     def log_powers(self, a: float, t: Floats = NEVER) -> Floats:
         """log M(a) for every t."""
@@ -154,7 +153,7 @@ def _ramp(
     law: ThinnedScores, t: Floats, weights: Floats, c: float, log_size: Callable[[float], float], gap: float
 ) -> tuple[float, float]:
     logs = np.log(weights) + law.log_powers(c, t)
-    total = _log_sum(logs)
+    total = log_sum(logs)
     log_m = total + math.log1p(law.excess(c))
     shares = np.exp(logs - total)
     # No weight exceeds their sum, so that the aliases are at most those of the sum with t = 0.
@@ -195,7 +194,7 @@ def advantage(law: ThinnedScores, moves: Floats, counts: Floats, sizes: Floats, 
         sizes_in_logs = np.log(np.abs(counts))
 
     def log_size(a: float) -> float:
-        return float(law.log_powers(a)[0]) + a * offset + _log_sum(a * moves + sizes_in_logs)
+        return float(law.log_powers(a)[0]) + a * offset + log_sum(a * moves + sizes_in_logs)
 
     def slope(a: float) -> float:
         weights = counts[favored] * np.exp(a * (moves[favored] - moves[favored].max()))
@@ -273,7 +272,7 @@ def _line(
     return _Line(c, tau, step, nodes, alias)
 
 
-def _log_sum(logs: Floats) -> float:
+def log_sum(logs: Floats) -> float:
     """log of the sum of e to these powers."""
     top = float(logs.max())
     return top + math.log(float(np.exp(logs - top).sum()))

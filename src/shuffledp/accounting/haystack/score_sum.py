@@ -225,13 +225,7 @@ class Scores:
 
     @classmethod
     def of(
-        cls,
-        hay: Floats,
-        needle0: Floats,
-        needle1: Floats,
-        epsilons: Floats,
-        subtracted: Floats,
-        off: float = 0.0,
+        cls, hay: Floats, needle0: Floats, needle1: Floats, epsilons: Floats, subtracted: Floats, off: float = 0.0
     ) -> Scores:
         """If the needles, where they are not 0, are what a subtraction of ``subtracted`` left, they
         have the rounding errors of what was there before; ``off`` more, relatively, if that is
@@ -286,9 +280,7 @@ class Scores:
         return np.clip(low, -2.0 * n, 1.0), np.maximum(high, -2.0 * n), spilt
 
     def capped(self, n: int, cap: Floats) -> _Capped:
-        """Scores between -n k and k in units of k; a score that is certainly beyond has no
-        error.
-        """
+        """Scores between -n k and k in units of k; one that is certainly beyond is exact."""
         with np.errstate(over="ignore"):
             low, value, high = ((self.mass + sign * self.pad) / self.hay / cap[:, None] for sign in (-1.0, 0.0, 1.0))
             error = np.where((high <= -n) | (low >= 1.0), 0.0, self.pad / self.hay / cap[:, None])
@@ -303,8 +295,7 @@ class Scores:
 
 
 def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Floats, Floats]:
-    """Both ends of E(G_1 + ... + G_n)_+ / n, with G = mass / hay with probability hay, else 0, at
-    every row.
+    """Both ends of E(G_1 + ... + G_n)_+ / n per row, G = mass / hay with probability hay, else 0.
 
     ``reach`` is the size of the mesh to use where the contour leaves the ends far apart; 0 for
     none.
@@ -333,9 +324,7 @@ def ramp_bounds(n: int, scores: Scores, gap: float, reach: int = 0) -> tuple[Flo
 
 
 def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
-    """By adding up all views, in units of the largest score that a float can hold; what is larger
-    still jumps.
-    """
+    """By adding up all views, in units of the largest finite score; larger ones jump."""
     cap = np.minimum(top, LARGEST)
     low, high, spilt = scores.between(n, cap)
     lower, upper = count_bounds(n, scores.hay, low, high, cap)
@@ -345,9 +334,7 @@ def _counted(n: int, scores: Scores, top: Floats) -> tuple[Floats, Floats]:
 
 
 def _meshed(n: int, scores: Scores, upper: float, reach: int) -> tuple[Floats, Floats]:
-    """On a mesh from the least to the largest scores that matter; those above are jumps that may or
-    may not win.
-    """
+    """On a mesh of the scores that matter; those above are jumps that may win or not."""
     lower = 0.0
     for _ in range(6):
         least, cap = _relevant(n, scores, upper)
@@ -429,9 +416,7 @@ def _integrate(n: int, scores: Scores, gap: float, lower: Floats, upper: Floats)
 
 
 def _first_cap(n: int, hay: Floats, values: Floats, top: Floats) -> Floats:
-    """A score that alone lifts the sum from its mean to twelve deviations above the threshold, or
-    the largest score.
-    """
+    """A score that alone lifts the sum twelve deviations above 0, or the largest."""
     with np.errstate(over="ignore"):
         tame = np.clip(values / top[:, None], -float(n), 1.0)
     mean, deviation = -n * (tame @ hay), np.sqrt(n * (tame**2 @ hay))

@@ -69,9 +69,7 @@ class SlotLaws(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """Triples: the target's two inputs, and the interval that the other user's lies in, an entry
-    each.
-    """
+    """Triples: the target's two inputs, and the interval that holds the other person's."""
 
     randomizer: ScaledNoise
     one: Floats
@@ -125,9 +123,7 @@ class Kinds:
 
     @property
     def apart(self) -> Floats:
-        """The distance of the target's two inputs, at most; they are no closer in any slot than in
-        truth.
-        """
+        """The distance of the target's inputs, at most: no slot has them closer than the truth."""
         return np.abs(self.one - self.two)
 
     def laws(self, growth: float) -> SlotLaws:
@@ -228,9 +224,7 @@ def kinds_of_users(randomizer: ScaledNoise, n: int) -> Kinds | None:
 
 
 class _Cover:
-    """Intervals, grown as long as the sum of n such slots is about as rarely far out as that of the
-    worst.
-    """
+    """Intervals, grown while the sum of n such slots is about as far out as the worst."""
 
     def __init__(self, randomizer: ScaledNoise, n: int) -> None:
         self.randomizer, self.n = randomizer, n
@@ -345,9 +339,7 @@ class _Cover:
 
 
 def _ahead(cell: Cell, at: float, length: float, last: float) -> list[Triple]:
-    """The cell to be judged, and those that probably follow: most are half as long as is tried
-    first.
-    """
+    """The cell to be judged, and those that probably follow: most get half as long."""
     triples = [cell(at, 0.25 * length)[0]]
     for _ in range(AHEAD):
         half, end = cell(at, 0.5 * length)

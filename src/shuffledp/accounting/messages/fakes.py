@@ -138,12 +138,9 @@ class BucketDummies:
         return float((counts - center) ** 2 @ self.chances)
 
     def swapped(self) -> BucketDummies:
-        """The same with the two buckets exchanged."""
         return self
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends of delta at every epsilon >= 0."""
-        del gap
         without = np.append(self.chances, 0.0)
         held = self.keep * np.append(0.0, self.chances) + (1.0 - self.keep) * without
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -153,9 +150,7 @@ class BucketDummies:
         tails = [np.append(np.cumsum(law[::-1])[::-1], 0.0) for law in (held, without)]
 
         def tested(first: float, second: float, both: float) -> tuple[float, float]:
-            """The sum of first h0 z1 - second z0 h1 - both z0 z1 where it is positive, and of the
-            sizes of its terms.
-            """
+            """The positive part of first h0 z1 - second z0 h1 - both z0 z1, and its size."""
             with np.errstate(over="ignore"):  # beyond all ratios
                 place = np.searchsorted(ratio, (second * ratio + both) / first, side="right")
             gains = first * float(without @ tails[0][place])
@@ -249,7 +244,6 @@ class DiscretePair:
         return UNIT * (self.first.size + 64.0) + 4.0 * self.doubt
 
     def swapped(self) -> DiscretePair:
-        """The pair in the other order."""
         return replace(self, first=self.second, second=self.first)
 
     @cached_property
@@ -264,8 +258,6 @@ class DiscretePair:
         return ratio[order], tails[0], tails[1]
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends of delta at every epsilon >= 0."""
-        del gap
         ratio, first, second = self._tails
         growth = np.exp(np.asarray(epsilons, dtype=np.float64))
         place = np.searchsorted(ratio, growth, side="right")
@@ -319,9 +311,7 @@ def _counted(name: str, fakes: int, share: float) -> DiscretePair:
 def uniform_fakes_and_reports(
     k: int, epsilon0: float, others: int, fakes: int, chance: float
 ) -> tuple[MixedBlanket, tuple[Curve, ...]]:
-    """An upper end for a report of k-RR among those of ``others`` and among ``fakes``, and lower
-    ends.
-    """
+    """An upper end, and lower ends, for k-RR among ``others`` and ``fakes``."""
 
     def needle(share: float) -> Needle:
         known = math.log1p(k * (1.0 - share) / share)

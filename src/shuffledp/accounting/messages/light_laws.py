@@ -69,7 +69,6 @@ class Numbers(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """On average."""
         return self.first + float(np.arange(self.law.size) @ self.law)
 
     def plus(self, other: Numbers) -> Numbers:
@@ -90,9 +89,7 @@ HIDDEN = Rest(np.ones(1), np.ones(1))
 
 @dataclass(frozen=True, eq=False)
 class MirroredPair(DiscretePair):
-    """A pair that is the same in the other order; all atoms that are no likelier under the first
-    law are one.
-    """
+    """A pair that is alike in both orders; atoms no likelier under the first law are one."""
 
     def swapped(self) -> MirroredPair:
         return self
@@ -117,9 +114,7 @@ class LightReport:
         return math.exp(self.epsilon0) * self.miss
 
     def among_fakes(self, slots: int, chance: float) -> tuple[Curve, tuple[Curve, ...]]:
-        """An upper end and lower ones, where each of ``slots`` slots holds a uniform fake with
-        probability ``chance``.
-        """
+        """Both ends; each of ``slots`` slots holds a uniform fake with probability ``chance``."""
         share = chance / self.k
         drop = share * (self.k - 2) / max(1.0 - 2.0 * share, 1e-300)
         return self._among_fakes(_coins(slots, 2.0 * share), slots * drop, drop)
@@ -147,9 +142,7 @@ class LightReport:
         return upper, (self._third(hay, 1.0, doubt),) if self.k > 2 else self._first(fakes)
 
     def among_dummies(self, chances: Floats, keep: float) -> Curve:
-        """The upper end, where every value has i dummies with probability chances[i], and reports
-        are kept with probability ``keep``.
-        """
+        """The upper end among dummies, i of them with probability chances[i]."""
         hay, rest = np.outer(chances, chances), SHOWN
         if self.k > 2:
             seen = chances > 0.0
@@ -172,9 +165,7 @@ class LightReport:
         return self._pair(name, hay, (self.k - 2.0) * _moved(hay, 0, 0), HIDDEN, keep, doubt)
 
     def _first(self, fakes: Numbers) -> tuple[Curve, ...]:
-        """Two values, of which all others hold the first: how many fakes there are, and how often
-        the second value is named.
-        """
+        """Two values, all others hold the first: numbers of fakes and of the second."""
         if fakes.law.size**2 > MOST_VIEWS:
             raise TooManyViews
         p, q, strays = self.hit, self.miss, _coins(self.others, self.miss)
@@ -204,9 +195,7 @@ class LightReport:
 
     @property
     def _closeness(self) -> float:
-        """How many deviations the points of R's grid may be apart: its share of the variance is
-        about (k - 2) (q / p)^2.
-        """
+        """Deviations between points of R's grid: its share is about (k - 2) (q / p)^2."""
         share = max(self.k - 2, 1) * math.exp(-2.0 * self.epsilon0)
         return min(max(math.sqrt(ADDED / share), 2.0 * FINE), COARSEST) if share > 0.0 else COARSEST
 
@@ -236,16 +225,12 @@ def _numbers(mean: float, most: float, growth: Callable[[Floats], Floats]) -> Nu
 
 
 def _doubt(number: Numbers) -> float:
-    """Relative, of the probabilities of two counts: sums of as many logarithms, none above 1000,
-    and log-gammas.
-    """
+    """Relative, of two counts: sums of logarithms below 1000, and log-gammas."""
     return UNIT * (1024.0 * (number.law.size + 8.0) + 16.0 * float(gammaln(number.last + 3.0)))
 
 
 def _two_counts(both: Numbers) -> tuple[int, Floats]:
-    """The law of two counts with the sum ``both``, each message being of either alike: from which
-    count on, and a table.
-    """
+    """The law of two counts of ``both``, alike for either: the first count, and a table."""
     mean = both.mean / 2.0
     reach = 14.0 * math.sqrt(mean) + 66.0
     low, high = max(math.floor(mean - reach), 0), min(math.ceil(mean + reach), both.last)
@@ -260,9 +245,7 @@ def _two_counts(both: Numbers) -> tuple[int, Floats]:
 
 
 def _moved(hay: Floats, first: int, second: int) -> Floats:
-    """The law of two counts after one message more of the first value, or of the second, or of
-    none.
-    """
+    """The law of two counts after one more of the first, of the second, or of none."""
     return np.pad(hay, ((first, 1 - first), (second, 1 - second)))
 
 

@@ -1,5 +1,4 @@
-"""A law of several messages, and how many of the people are honest -> the curves that bound what is
-seen of one of them.
+"""A law of several messages and honest people -> curves that bound what is seen of one.
 
 Colluding people hide nobody: only the honest ones' fakes and shares count. The target is one of
 them, and its own hide it as well.
@@ -64,7 +63,6 @@ class ComposedLevels:
 
     @property
     def name(self) -> str:
-        """The pair in words."""
         return "two values that differ on every level; all others hold a third"
 
     def swapped(self) -> ComposedLevels:
@@ -77,7 +75,6 @@ class ComposedLevels:
         return self.one.compose(self.many)
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends of delta at every epsilon >= 0."""
         return self.end("lower", epsilons, gap), self.end("upper", epsilons, gap)
 
     def repeated(self, rounds: int, spacing: float) -> Composition | None:
@@ -113,15 +110,12 @@ class Inexact:
 
     @property
     def name(self) -> str:
-        """That of the ideal."""
         return self.ideal.name
 
     def swapped(self) -> Curve:
-        """The pair in the other order."""
         return Inexact(self.ideal.swapped(), self.distance)
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends at every epsilon >= 0."""
         epsilons = np.asarray(epsilons, dtype=np.float64)
         near = np.minimum(epsilons, self._turning)
         lower, upper = self.ideal.bounds(epsilons, gap)
@@ -149,17 +143,14 @@ UNKNOWN = DiscretePair("nothing is known from below", np.ones(1), np.ones(1), 0.
 def reduce_messages(law: MessageLaw, honest: int) -> Reduction:
     """What is proven about one round with so many ``honest`` people."""
     raise InvalidInput(
-        f"a law of several messages must be one whose view is known, got {type(law).__name__} of {honest} people. Use "
-        f"UserFakes, ShufflerDummies, SignedUnits or SplitShares."
+        f"the view of a law of several messages must be known, got {type(law).__name__} of {honest}. Use UserFakes."
     )
 
 
 def _reduction(
     theorem: str, uppers: tuple[Curve, ...], lowers: tuple[Curve, ...], ceiling: float, shuffler: str = "messages mixed"
 ) -> Reduction:
-    """Uppers and lowers cover both orders: one person's value may rise in one round and fall in
-    another.
-    """
+    """Both orders are covered: a value may rise in one round and fall in another."""
     assumed = ["replace one", shuffler, "fresh randomness"] + ["sealed"] * (ceiling == math.inf)
     return Reduction((Theorem(statement(theorem), uppers),), tuple(map(statement, assumed)), lowers, ceiling)
 
@@ -178,9 +169,7 @@ def _fakes(law: UserFakes, honest: int) -> Reduction:
 
 
 def _light_fakes(law: UserFakes, honest: int, distance: float) -> Reduction:
-    """``distance``: how far the numbers of all people's fakes are from Poisson ones, if they
-    are.
-    """
+    """``distance``: how far all people's numbers of fakes are from Poisson ones, if so."""
     report, mean = LightReport(law.k, law.epsilon0, honest - 1), law.slots * law.chance
     slots, chance = honest * law.slots, law.threshold / WORD
     try:
@@ -238,16 +227,12 @@ def _dummies(law: ShufflerDummies, honest: int) -> Reduction:
 
 
 def reduce_levels(level: Reduction, composed: ComposedLevels) -> Reduction:
-    """What is proven of several levels at once, each of which is like a round: what they are
-    together is one pair, and so both ends.
-    """
+    """What is proven of several levels, each like a round: together one pair."""
     return replace(level, theorems=(Theorem(statement("tree"), (composed,)),), lowers=(composed,))
 
 
 def _one_bucket(plain: BucketDummies, hit: float, miss: float, others: int) -> tuple[Curve, ...]:
-    """The count of one value alone, if all others hold another one: in both orders of the target's
-    values.
-    """
+    """The count of one value alone, if all others hold another one, in both orders."""
     p = miss * plain.keep
     reach = 14.0 * math.sqrt(others * p) + 66.0
     low, high = max(math.floor(others * p - reach), 0), min(math.ceil(others * p + reach), others)

@@ -1,5 +1,4 @@
-"""Counts and sums whose noise many people share: messages +1 and -1, and shares that add up to a
-value.
+"""Counts and sums with shared noise: messages +1 and -1, and shares that add up to a value.
 
 *Noise in shares.* NB(t, q) has the law P(j) = Gamma(t + j) / (Gamma(t) j!) (1 - q)^t q^j and the
 generating function ((1 - q) / (1 - qz))^t: sums of such numbers are such numbers, the t adding up.
@@ -70,6 +69,7 @@ from scipy.special import gammaln
 from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
+from shuffledp.accounting.haystack.powers import log_sum
 from shuffledp.accounting.messages.fakes import DiscretePair
 from shuffledp.errors import InvalidInput
 
@@ -95,8 +95,7 @@ def reach(t: float, ratio: float, outside: float) -> int:
 def _checked(values: int) -> int:
     if values > MOST_VALUES:
         raise InvalidInput(
-            f"noise must range over at most {MOST_VALUES:,} values, got {values:,}. Ask for a coarser grid, or for a "
-            f"larger epsilon."
+            f"noise must range over at most {MOST_VALUES:,} values, got {values:,}. Ask for a coarser grid."
         )
     return values
 
@@ -139,9 +138,7 @@ NAME = "one person's value moves the number of +1"
 
 
 class Pairs(NamedTuple):
-    """How many pairs there are in all: a negative binomial number with this ``mean`` and ``ratio``,
-    which is a Poisson number if that is 0.
-    """
+    """The number of pairs: negative binomial with this mean and ratio; Poisson at 0."""
 
     mean: float
     ratio: float = 0.0
@@ -180,8 +177,7 @@ def _partial(t: float, q: float, pairs: Floats, doubt: float) -> DiscretePair:
     most = reach(t, q, OUTSIDE)
     if (terms := float(most) ** 2 * (pairs.size + most)) > MOST_TERMS:
         raise InvalidInput(
-            f"the noise must be complete, or so small that {MOST_TERMS:.0e} terms add it up, got {t:g} of it and "
-            f"{terms:.0e} terms. Describe the law for as many honest people as there are."
+            f"the noise must be complete, or add up in {MOST_TERMS:.0e} terms, got {terms:.0e}. Lower honest."
         )
     noise, own = negative_binomial(t, q, most)
     padded = np.append(noise, np.zeros(most + 1))
@@ -226,8 +222,7 @@ def least_messages(people: int, modulus: int, distance: float) -> int:
         if mixing_distance(people, messages, modulus) <= distance:
             return messages
     raise InvalidInput(
-        f"people must be so many that {MOST_SHARES} messages of each hide their values, got {people:,}. Collect from "
-        f"more of them, or use another mechanism."
+        f"people must be enough to hide in {MOST_SHARES} messages of each, got {people:,}. Collect from more."
     )
 
 
@@ -245,7 +240,7 @@ def _log_excess(n: int, permutations: int, modulus: int) -> float:
 
     first = SMALL + 1
     weights = -(permutations - 1) * _binomials(first, SMALL)[1]
-    near, far = log_q + _log_sum(weights + known), log_q + rest(first)
+    near, far = log_q + log_sum(weights + known), log_q + rest(first)
     if far >= math.log(0.5):
         return math.inf
     bound = float(np.logaddexp(0.0, near)) - math.log1p(-math.exp(far))
@@ -262,11 +257,9 @@ def _small(permutations: int, log_q: float) -> Floats:
 
 
 def _terms(n: int, permutations: int, known: Floats) -> float:
-    """log of the sum over k = 1, 2, ... of (n-k)/n binom(n, k)^(1-p) B_k, as far as these are
-    known.
-    """
+    """log of the sum over the known k >= 1 of (n-k)/n binom(n, k)^(1-p) B_k."""
     share, binomials = _binomials(n, known.size)
-    return _log_sum(share - (permutations - 1) * binomials + known)
+    return log_sum(share - (permutations - 1) * binomials + known)
 
 
 @lru_cache(maxsize=2 * SMALL)
@@ -276,11 +269,6 @@ def _binomials(n: int, most: int) -> tuple[Floats, Floats]:
     """
     i = np.arange(float(most))
     return np.log1p(-(i + 1.0) / n), np.cumsum(np.log((n - i) / (i + 1.0)))
-
-
-def _log_sum(logs: Floats) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
 
 
 MOST_CENTRAL_TERMS = 4e8  # products that are added up where there is no closed form: half a second
@@ -296,7 +284,6 @@ class CompleteNoise:
 
     @property
     def name(self) -> str:
-        """The pair in words."""
         return SUM_NAME
 
     @property
@@ -309,8 +296,6 @@ class CompleteNoise:
         return self
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        """Both ends of delta at every epsilon >= 0."""
-        del gap
         epsilons, step = np.asarray(epsilons, dtype=np.float64), self.log_ratio
         # Any number of steps i is a test, and one beside the best is as good but for rounding.
         best = np.floor(0.5 * (self.shift - epsilons / step))
@@ -328,14 +313,11 @@ class CompleteNoise:
 
 @lru_cache(maxsize=16)
 def partial_noise(t: float, ratio: float, shift: int) -> DiscretePair:
-    """The same for another t, where fewer or more honest people came than the noise was meant
-    for.
-    """
+    """The same for another t: fewer or more honest people than the noise was meant for."""
     most = reach(t, ratio, OUTSIDE)
     if (terms := float(most) ** 2) > MOST_CENTRAL_TERMS:
         raise InvalidInput(
-            f"the noise must be complete, or so small that {MOST_CENTRAL_TERMS:.0e} terms add it up, got {t:g} of it "
-            f"and {terms:.0e} terms. Describe the law for as many honest people as there are."
+            f"the noise must be complete, or add up in {MOST_CENTRAL_TERMS:.0e} terms, got {terms:.0e}. Lower honest."
         )
     noise, doubt = negative_binomial(t, ratio, most)
     law = np.correlate(noise, noise, "full")

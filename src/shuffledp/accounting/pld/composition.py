@@ -1,5 +1,4 @@
-"""Many rounds: the law of the sum of independent losses, by one tilted FFT, with its errors
-counted.
+"""Many rounds: the law of a sum of independent losses by one tilted FFT, with its errors.
 
 For a total loss Y, delta(eps) = P(Y = inf) + E(1 - e^(eps - Y))_+. Tilting every round by e^(c
 loss) centres the sum where delta is decided, so that small deltas keep their relative accuracy.
@@ -67,9 +66,7 @@ class Composition:
         return abs(float(np.expm1(sum(rounds * np.log1p(-part.infinite) for part, rounds, _ in self.parts))))
 
     def _infinite_end(self, end: End) -> float:
-        """The same with its rounding: 2 u for the logarithms, u for the exponential, and half of
-        one for every sum.
-        """
+        """The same with its rounding: 2 u for logarithms, u for exp, u/2 for every sum."""
         return self.infinite * (1.0 + (4.0 + len(self.parts)) * (UNIT if end == "upper" else -UNIT))
 
     def trimmed(self, most: float, end: End) -> Composition:
@@ -102,15 +99,11 @@ class Composition:
 
     @property
     def crowding(self) -> float:
-        """How many times too short the largest transform is for the total, eight deviations to
-        either side.
-        """
+        """How many times too short the largest transform is for eight deviations each way."""
         return 16.0 * math.sqrt(self.cumulant(0.0)[2]) / (self.spacing * MOST_POINTS)
 
     def _rounding(self, c: float) -> float:
-        """How far rounding moves the tilted law of the total (in total variation), and the
-        logarithm of its scale.
-        """
+        """How far rounding moves the tilted law (total variation), and the log of its scale."""
         total = 0.0
         for part, rounds, log_mass in self.parts:
             exponent = c * part.losses + log_mass
@@ -121,9 +114,7 @@ class Composition:
         return float(UNIT * total)
 
     def law(self) -> LossDistribution:
-        """The total loss as one pessimistic distribution: whatever the FFT may have lost or blurred
-        counts as infinite.
-        """
+        """The total loss, pessimistically: what the FFT may lose or blur is infinite."""
         points, first, wrapped = self._window(0.0, *self.cumulant(0.0))
         frequency, value, error = self._transform(0.0, points)
         spectrum = np.zeros(points // 2 + 1, dtype=np.complex128)
@@ -193,9 +184,7 @@ class Composition:
         )
 
     def _tilt_for(self, delta: float) -> float:
-        """The tilt that ``_tilt`` chooses at the epsilon where delta is met, by the saddle-point
-        approximation of delta.
-        """
+        """The tilt of ``_tilt`` at the epsilon that meets delta, by a saddle point."""
 
         def slope(c: float) -> float:
             value, mean, variance = self.cumulant(c)
@@ -205,15 +194,11 @@ class Composition:
         return self._root(slope)
 
     def _tilt(self, epsilon: float) -> float:
-        """Near the minimiser of log E e^(cY) - c eps - log c(c+1), where the integrand of the tail
-        integral peaks.
-        """
+        """Near the minimum of log E e^(cY) - c eps - log c(c+1), the integrand's peak."""
         return self._root(lambda c: self.cumulant(c)[1] - epsilon - 1.0 / c - 1.0 / (c + 1.0))
 
     def _root(self, slope: Callable[[float], float]) -> float:
-        """Where a rising function of the tilt changes sign, to a tenth: any tilt is valid, a good
-        one is accurate.
-        """
+        """Where a rising function of the tilt changes sign, to a tenth; any tilt is valid."""
         low, high = 1e-12, 1.0 / (np.sqrt(self.cumulant(0.0)[2]) + self.spacing)
         while slope(high) < 0.0 and high * self.spacing < SHARPEST:
             low, high = high, 2.0 * high
@@ -293,8 +278,7 @@ class _Lattice(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tilted:
-    """The law of the total loss Y, tilted: at y it has the mass P(Y = y) e^(c y - log_m), up to
-    ``wrapped`` in all.
+    """The law of the total loss Y, tilted: P(Y = y) e^(c y - log_m), but for ``wrapped`` in all.
 
     It is kept as a Fourier series over the circle of the lattice, since delta is then two short
     sums: with t = y - eps > 0 at the first loss y above eps and r = e^(-c spacing + i frequency),
@@ -349,9 +333,7 @@ class _Tilted:
 
     @staticmethod
     def _sum(turn: Complexes, coefficients: Complexes) -> float:
-        """The real part of their product, summed in pairs: a plain inner product of a million terms
-        may lose six digits.
-        """
+        """The real part of their product, in pairs: a plain sum may lose six digits."""
         return float((turn.real * coefficients.real - turn.imag * coefficients.imag).sum())
 
     def solve(self, delta: float) -> float:

@@ -56,9 +56,7 @@ class LossDistribution:
         return self.spacing * self.index
 
     def on_finer(self, times: int) -> LossDistribution:
-        """The same losses on a grid ``times`` finer, a power of two: every loss stays what it was
-        to the last bit.
-        """
+        """The same losses, bit by bit, on a grid finer by ``times``, a power of two."""
         return LossDistribution(self.spacing / times, self.index * times, self.mass, self.infinite, self.above)
 
 
@@ -116,8 +114,7 @@ def pessimistic_orders(forward: Floats, backward: Floats, knots: Floats, spacing
 def optimistic(
     band: tuple[Floats, Floats], swapped: tuple[Floats, Floats], knots: Floats, spacing: float
 ) -> LossDistribution:
-    """A PLD that a pair dominates, whose curves in the two orders lie inside these bands, (lower,
-    upper) at the knots.
+    """A PLD that a pair dominates whose curves, in both orders, lie in these bands at the knots.
 
     What a polygon might cut off a convex curve is subtracted first, and so is the value at the last
     knot: less loss, not more.
@@ -209,9 +206,7 @@ FINEST = 16.0 / (1 << 21)  # of the total's typical loss: the whole sum then fit
 
 
 class Spread(NamedTuple):
-    """A mechanism as a grid sees it: its typical loss, the spacing that it would choose by itself,
-    and how often it is run.
-    """
+    """A mechanism as a grid sees it: typical loss, spacing of its own, and rounds."""
 
     typical: float
     spacing: float
@@ -219,8 +214,7 @@ class Spread(NamedTuple):
 
 
 def common_spacing(spreads: Sequence[Spread]) -> float:
-    """A spacing that adds at most ``SHARE`` to the variance of the sum; of equal mechanisms it is
-    their own.
+    """A spacing that adds at most ``SHARE`` to the sum's variance; of equal mechanisms their own.
 
     >>> common_spacing([Spread(0.4, 0.01, 30)])
     0.01
@@ -240,7 +234,5 @@ def common_spacing(spreads: Sequence[Spread]) -> float:
 
 
 def own_multiple(own: float, spacing: float) -> int:
-    """How many steps of the common grid one step of a mechanism may take: a power of two, so that
-    no loss is rounded.
-    """
+    """How many steps of the common grid one of its own may take: a power of two."""
     return 1 << max(math.floor(math.log2(own / spacing)), 0)

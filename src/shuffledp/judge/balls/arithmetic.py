@@ -141,9 +141,7 @@ class Positions:
         return positive_part(_power(filled + self.absent, self.n) - _power(positive_part(self.absent), self.n))
 
     def slope(self, s: arb) -> tuple[float, float]:
-        """About the mean and the variance of S under the tilt e^(sS), given that it is not empty;
-        in units of 1/s.
-        """
+        """About the mean and variance of S, tilted by e^(sS) and not empty, in units of 1/s."""
         filled = self.filled(s)
         phi = sum(filled, self.absent or arb(0))
         steps = [each * score * s for each, score in zip(filled, self.scores, strict=True)]
@@ -173,9 +171,7 @@ def _power(base: arb, n: int) -> arb:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Where E S_+ is integrated, how finely, and what that may cost: everything but ``positions``
-    is a choice.
-    """
+    """Where E S_+ is integrated, how finely, at what cost: choices for ``positions``."""
 
     positions: Positions
     c: arb
@@ -189,9 +185,7 @@ class Line:
 
     @classmethod
     def through(cls, positions: Positions, relative: float, most_nodes: int) -> Line:
-        """The line on which both ends are about ``relative`` apart, or as near as ``most_nodes``
-        allow.
-        """
+        """The line whose ends are ``relative`` apart, or as near as ``most_nodes`` allow."""
         c, width = positions.saddle()
         with precision(ROUGHLY):
             log_m = _log(positions.moment(c))

@@ -1,5 +1,4 @@
-"""The first-clone swap in balls: an upper end for users whose laws are fixed in advance
-(docs/first-clone-swap.md).
+"""The first-clone swap in balls, for laws fixed in advance (docs/first-clone-swap.md).
 
 omega is a law with kappa omega below every user's law, x = e^eps and w = needle0 - x needle1. For 0
 = u_0 < ... < u_J <= kappa
@@ -52,9 +51,7 @@ LAST = (0.3, 0.45, 0.6, 0.75, 0.9)  # shares of the levels after which the rest 
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """A kind of slot, class by class: the target's laws, the hay at u = 0, and how fast it
-    shrinks.
-    """
+    """A kind of slot, by classes: the target's laws, the hay at u = 0, its decrease in u."""
 
     needle0: tuple[arb, ...]
     needle1: tuple[arb, ...]
@@ -83,9 +80,7 @@ class _Filled:
 
     @classmethod
     def of(cls, slot: Slot, n: int, x: arb, u: arb, *, whole: bool, cap: arb | None) -> _Filled:
-        """Scores above the cap are cut there, and what was cut is seen; so is w where there is no
-        hay.
-        """
+        """Scores are cut at the cap; what was cut is seen, and so is w without hay."""
         masses, scores, seen = [], [], arb(0)
         for gain, hay in zip(slot.gains(x), slot.left(u), strict=True):
             if not hay > 0:
@@ -103,9 +98,7 @@ class _Filled:
 
 @dataclass(frozen=True, eq=False)
 class SwappedClone:
-    """One ordered pair of the target's inputs: slot 1, the kinds of the others, and ``least``,
-    below all of these.
-    """
+    """An ordered pair of inputs: slot 1, the kinds of the others, and ``least`` below all."""
 
     name: str
     kappa: arb
@@ -121,9 +114,7 @@ class SwappedClone:
         )
 
     def at_most(self, n: int, eps: float, levels: int | None = None, blur: float | None = None) -> arb:
-        """An upper end of delta for n users, whatever their composition; with fewer levels or more
-        blur (tau c), sooner and higher.
-        """
+        """An upper end of delta for n people; fewer levels or more blur are sooner and higher."""
         blur = BLUR if blur is None else blur
         x = ball(eps).exp()
         alone = sum((positive_part(gain) for gain in self.first.gains(x)), arb(0)).min(arb(1))
@@ -225,9 +216,7 @@ class _Line:
 
     @classmethod
     def through(cls, n: int, first: Positions, kinds: Sequence[Positions], blur: float) -> _Line | None:
-        """c is where the largest kind's value is about least; only that depends on the choice. None
-        where scores spread too far to choose.
-        """
+        """c near the least of the largest kind's value; None where scores spread too far."""
         with precision(ROUGHLY):
             saddles = [each.saddle() for each in kinds if any(score > 0 for score in each.scores)]
             saddles = saddles or [Positions(n, first.masses, first.scores, first.absent).saddle()]
@@ -314,9 +303,7 @@ class _Line:
         return [(value + absent).abs_upper() for value in values[: self.count - start]]
 
     def _weights(self, start: int) -> list[arb]:
-        """What the powers of a block's nodes are multiplied by, |phi_*| among it: the same for all
-        kinds, and computed once.
-        """
+        """What the powers of a block's nodes are multiplied by, alike for all kinds."""
         if start not in self.weights:
             absent = self.first.absent or arb(0)
             sizes = self._sizes(self._first_tilted, absent, self.first, self._first_fine, start)

@@ -27,9 +27,7 @@ Pattern = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The haystacks of a randomizer: every kind of pair against what all inputs have in common,
-    and against others who all hold one value.
-    """
+    """Haystacks of a randomizer: every kind of pair against the blanket, and datasets."""
 
     blankets: tuple[Needle, ...]
     datasets: tuple[Needle, ...]
@@ -98,8 +96,7 @@ class Supports:
 
 
 def kinds_of(described: Mapping[str, object]) -> Kinds | None:
-    """The haystacks of a randomizer from its name and parameters, as ``describe`` gives them; None
-    if these do not tell.
+    """The haystacks of a randomizer that ``describe`` tells, from name and parameters; or None.
 
     >>> kinds = kinds_of({"randomizer": "krr", "k": 16, "epsilon0": 4.0})
     >>> len(kinds.blankets), len(kinds.datasets)
@@ -176,8 +173,7 @@ def _independent(k: int, share: arb, growth: arb) -> Supports:
 
 
 def _hadamard(k: int, epsilon0: float) -> Supports:
-    """Columns of B Sylvester matrices of b columns; input x owns row 1 + x mod (b - 1) of matrix x
-    div (b - 1).
+    """Columns of B Sylvester matrices; input x owns row 1 + x mod (b - 1) of matrix x div (b - 1).
 
     B and b are chosen in floating point, as by whoever runs the randomizer.
     """
@@ -229,9 +225,7 @@ NEAR_HAY = 1.2  # omega / hay of a third value, about, where an output tells the
 
 
 def swaps_of(described: Mapping[str, object]) -> tuple[SwappedClone, ...]:
-    """The swap for every kind of pair of a law that its name and parameters describe; none where
-    they do not tell.
-    """
+    """The swap for every kind of pair of a described law; none where that does not tell."""
     if described["randomizer"] == "static":
         epsilon0 = described["epsilon0"]
         assert isinstance(epsilon0, float)

@@ -140,9 +140,7 @@ TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 @dataclass(frozen=True, eq=False)
 class Needle:
-    """The masses of every class, as balls; ``whole`` if the hay is a law, so that every other user
-    is in the view.
-    """
+    """The masses of every class; ``whole`` if all others are in the view."""
 
     name: str
     hay: tuple[arb, ...]
@@ -244,16 +242,14 @@ def _caps(positions: Positions, relative: float, nodes: int) -> Iterator[arb]:
 def _ladder(positions: Positions, top: arb) -> list[arb]:
     """Positive scores, and more where they are far apart, in rising order."""
     steps: list[arb] = []
-    for score in sorted((score.mid() for score in positions.scores if score.lower() > 0), key=_order):
+    for score in sorted(
+        (score.mid() for score in positions.scores if score.lower() > 0), key=lambda score: float(score.log().mid())
+    ):
         while steps and score > 4 * steps[-1] and len(steps) < MOST_CAPS:
             steps.append((3 * steps[-1]).mid())
         if not steps or score > steps[-1]:
             steps.append(score)
     return [*steps[:-1], top]
-
-
-def _order(score: arb) -> float:
-    return float(score.log().mid())
 
 
 def _open(positions: Positions, cap: arb) -> float:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shuffledp.design import Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
-    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.sampling import Source
 
 LISTS = 'Pass a list of lists, one for each column, such as [["north", "south"], ["yes", "no"]].'
@@ -116,7 +116,7 @@ class CrosstabQuestion(Question):
         """The cells: sums of them err in other units."""
         return Each(self.cells.names)
 
-    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+    def derive(self, mechanism: Mechanism, tally: Tally, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
         """Of those in each group of the column ``by``, the ``shares`` in each cell."""
         from shuffledp.mechanisms.shares import shares
 

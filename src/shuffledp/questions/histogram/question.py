@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shuffledp.design import Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
-    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.sampling import Source
 
 ESTIMATORS = ("inversion", "simplex", "likelihood")
@@ -74,11 +74,10 @@ class HistogramQuestion(Question):
     def estimate(
         self,
         mechanism: Mechanism,
-        tally: Opened,
+        tally: Tally,
         *,
         values: Any = None,
         estimator: str = "inversion",
-        secure: bool = True,
         notes: tuple[str, ...] = (),
     ) -> Estimate:
         """Estimated counts of the listed ``values``, by default of all.
@@ -95,10 +94,10 @@ class HistogramQuestion(Question):
             raise InvalidInput(
                 f'estimator must be one of {", ".join(known)}, got {estimator!r}. "inversion" is the unbiased one.'
             )
-        found = super().estimate(mechanism, tally, secure=secure, notes=notes)
+        found = super().estimate(mechanism, tally, notes=notes)
         if estimator != "inversion":
             if estimator == "likelihood":
-                estimated = likelihood(tally.votes / tally.rounds, mechanism.law.hit, mechanism.law.miss)
+                estimated = likelihood(tally.votes / len(tally.rounds), mechanism.law.hit, mechanism.law.miss)
             else:
                 estimated = simplex(found.values, tally.people)
             said = f'standard errors and intervals are those of the unbiased estimate, not of "{estimator}"'

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shuffledp.design import Law
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
-    from shuffledp.randomizers.randomizer import Opened
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.sampling import Source
 
 ROUNDING = {"worst": 1.0 / 4.0, "even": 1.0 / 6.0, "none": 0.0}  # the mean of f (1 - f)
@@ -64,13 +64,7 @@ class MeanQuestion(Question):
         return (self.upper - self.lower) / people, self.lower
 
     def estimate(
-        self,
-        mechanism: Mechanism,
-        tally: Opened,
-        *,
-        rounding: str = "worst",
-        secure: bool = True,
-        notes: tuple[str, ...] = (),
+        self, mechanism: Mechanism, tally: Tally, *, rounding: str = "worst", notes: tuple[str, ...] = ()
     ) -> Estimate:
         """Reports do not show how much of their spread is rounding; ``rounding`` says what to
         assume. "worst": every number may lie half-way between grid points, so the interval covers
@@ -85,10 +79,10 @@ class MeanQuestion(Question):
             raise InvalidInput(
                 f'rounding must be one of {", ".join(known)}, got {rounding!r}. "worst" assumes nothing.'
             )
-        found = mechanism.estimate(tally, self.workload(mechanism.size, rounding), secure=secure, notes=notes)
+        found = mechanism.estimate(tally, self.workload(mechanism.size, rounding), notes=notes)
         return replace(found, rows=Scaled(found.rows, *self.scaling(tally.people)))
 
-    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+    def derive(self, mechanism: Mechanism, tally: Tally, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
         """How many people's numbers were rounded to either of the ``ends``, where reports name
         them.
 

@@ -6,9 +6,9 @@ import math
 from itertools import pairwise
 from typing import get_args
 
-from shuffledp.choices import Scale
 from shuffledp.domain import MOST_BINS, check_bounds
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count
+from shuffledp.schema import Scale
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 BINS = 64

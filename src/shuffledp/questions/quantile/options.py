@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from shuffledp.choices import Scale
 from shuffledp.errors import Argument, InvalidInput, Refusal, joined
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, keywords
+from shuffledp.schema import Scale
 
 if TYPE_CHECKING:
     from shuffledp.release.released import Release

@@ -17,8 +17,8 @@ from shuffledp.workload import Ranges, below
 if TYPE_CHECKING:
     from shuffledp.mechanisms.estimate import Estimate
     from shuffledp.mechanisms.mechanism import Mechanism
+    from shuffledp.mechanisms.results import Tally
     from shuffledp.questions.quantile.quantile_rows import QuantileRow
-    from shuffledp.randomizers.randomizer import Opened
 
 MOST_ASKED = 100
 
@@ -75,7 +75,7 @@ class QuantileQuestion(Question):
         """How many people are below each inner cut point."""
         return below(tuple(f"below {plainly(cut)}" for cut in self.cuts[1:-1]))
 
-    def derive(self, mechanism: Mechanism, tally: Opened, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
+    def derive(self, mechanism: Mechanism, tally: Tally, estimate: Estimate, by: str | None = None) -> dict[str, Any]:
         """The ``quantiles`` that were asked for, and how many people are in each of the
         ``ranges``.
         """

@@ -14,60 +14,52 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count, check_finite, check_probability
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.messages.message import FakedValues, MessageLaw, check_light, check_no_epsilon0
+from shuffledp.randomizers.messages.message import (
+    FakedValues,
+    MessageLaw,
+    check_coin,
+    check_kind,
+    check_light,
+    check_no_epsilon0,
+)
 from shuffledp.randomizers.parameters import check_domain, checked
 from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.randomizers.support import chunks, histogram
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 from shuffledp.sampling.tables import CountTable, geometric_table, poisson_table
 
+MOST_LEVELS = 16
 DummiesKind = Literal["geometric", "poisson"]
-DUMMIES_KINDS: tuple[DummiesKind, ...] = ("geometric", "poisson")
+check_keep = check_coin("keep", "It is the probability that the shuffler hands a person's message on; 1 keeps all.")
+check_dummies_kind = check_kind("dummies", get_args(DummiesKind), "geometric adds less noise.")
 
 
-def check_keep(value: object) -> float:
-    """Return ``value`` as the probability that the shuffler hands a message on."""
-    remedy = "It is the probability that the shuffler hands a person's message on; 1 keeps all."
-    keep = check_probability("keep", value, one=True, remedy=remedy)
-    if round(Fraction(keep) * WORD) == 0:
-        raise InvalidInput(f"keep must be at least 2**-64, got {keep!r}. {remedy}")
-    return keep
+def _counted(name: str, least: int, remedy: str, most: float = math.inf) -> Any:
+    """A field that is a whole number."""
+    return checked(lambda value: check_count(name, value, least=least, most=most, remedy=remedy))
 
 
-def check_factor(name: str) -> Any:
-    """The rule of a factor from one count to the next."""
+def _factor(name: str) -> Any:
+    """A field that is a factor from one count to the next."""
     remedy = "It is the factor by which the probability of a number of dummies falls from one to the next."
-    return lambda value: check_probability(name, value, zero=True, remedy=remedy)
+    return checked(lambda value: check_probability(name, value, zero=True, remedy=remedy))
 
 
-def check_center(value: object) -> int:
-    """Return ``value`` as a number of dummies."""
-    return check_count("center", value, least=0, remedy="It is the likeliest number of dummies for a value.")
-
-
-def check_rate(value: object) -> float:
-    """Return ``value`` as a mean number of dummies; 0 where there is a table of another kind."""
+def _check_rate(value: object) -> float:
     rate = check_finite("rate", value, remedy="It is the mean number of dummies for a value.")
     if rate < 0.0:
         raise InvalidInput(f"rate must be at least 0, got {rate!r}. It is the mean number of dummies for a value.")
     return rate
 
 
-def check_dummies_kind(value: object) -> DummiesKind:
-    """Return ``value`` as the law of the number of dummies."""
-    for known in DUMMIES_KINDS:
-        if value == known:
-            return known
-    raise InvalidInput(f"kind of dummies must be geometric or poisson, got {value!r}. geometric adds less noise.")
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddedDummies(FakedValues):
     """The shuffler hands messages on, all or some of them, and adds dummies.
 
@@ -78,33 +70,30 @@ class AddedDummies(FakedValues):
 
     hidden_by = "dummies"
 
-    __slots__ = ()
+    k: int = field(metadata=checked(check_domain))
+    kind: DummiesKind = field(default="geometric", metadata=checked(check_dummies_kind))
+    center: int = field(default=0, metadata=_counted("center", 0, "It is the likeliest number of dummies for a value."))
+    left: float = field(default=0.0, metadata=_factor("left"))
+    right: float = field(default=0.0, metadata=_factor("right"))
+    rate: float = field(default=0.0, metadata=checked(_check_rate))
 
-    kind: DummiesKind
-    center: int
-    left: float
-    right: float
-    rate: float
+    def __post_init__(self) -> None:
+        """Refuse what describes no number of dummies, or two."""
+        FakedValues.__post_init__(self)
+        geometric = self.kind == "geometric"
+        idle = ("rate",) if geometric else ("center", "left", "right")
+        if given := [name for name in idle if getattr(self, name)]:
+            raise InvalidInput(
+                f"{given[0]} must be left out of {self.kind} dummies, got {getattr(self, given[0])!r}. Drop it."
+            )
+        if not (self.center or self.right if geometric else self.rate):
+            raise InvalidInput(f"{self.kind} dummies must be some, got none. Raise their number.")
+        _ = self.numbers  # which refuses what is too long to be written down
 
     @property
     @abstractmethod
     def places(self) -> int:
         """How many different things a message can name; each gets its dummies."""
-
-    def _check_numbers(self) -> None:
-        """Refuse what describes no number of dummies, or two."""
-        geometric = self.kind == "geometric"
-        idle = ("rate",) if geometric else ("center", "left", "right")
-        if given := [name for name in idle if getattr(self, name)]:
-            raise InvalidInput(
-                f"{given[0]} must be left out of {self.kind} dummies, got {getattr(self, given[0])!r}. Give what "
-                f"describes their number: {'center, left and right' if geometric else 'rate'}."
-            )
-        if not (self.center or self.right if geometric else self.rate):
-            raise InvalidInput(
-                f"{self.kind} dummies must be some, got none. Without dummies the shuffler hides nothing."
-            )
-        _ = self.numbers  # which refuses what is too long to be written down
 
     @property
     def message(self) -> Form:
@@ -199,10 +188,6 @@ class ShufflerDummies(AddedDummies):
     ``epsilon0`` unless that is infinite. The shuffler hands each on with probability ``keep``, and
     adds a random number of dummies for every value.
 
-    ``kind`` "geometric": ``center`` is the likeliest number, and its probability falls by ``left``
-    with every step below and by ``right`` above. "poisson": a Poisson number of mean ``rate``. A
-    tally begins with the number of people, which the shuffler says apart from the messages.
-
     >>> import numpy as np
     >>> law = ShufflerDummies(k=3, kind="geometric", center=28, left=0.6, right=0.6)
     >>> sent = law.tally([0, 2, 2])
@@ -210,18 +195,8 @@ class ShufflerDummies(AddedDummies):
     ([3, 1, 0, 2], [3, 28, 30, 23])
     """
 
-    k: int = field(metadata=checked(check_domain))
     keep: float = field(default=1.0, metadata=checked(check_keep))
-    kind: DummiesKind = field(default="geometric", metadata=checked(check_dummies_kind))
-    center: int = field(default=0, metadata=checked(check_center))
-    left: float = field(default=0.0, metadata=checked(check_factor("left")))
-    right: float = field(default=0.0, metadata=checked(check_factor("right")))
-    rate: float = field(default=0.0, metadata=checked(check_rate))
     epsilon0: float = field(default=math.inf, metadata=checked(check_light))
-
-    def __post_init__(self) -> None:
-        super(ShufflerDummies, self).__post_init__()  # a class with slots is made twice
-        self._check_numbers()
 
     @property
     def places(self) -> int:
@@ -233,16 +208,14 @@ class ShufflerDummies(AddedDummies):
 
     @property
     def loss_step(self) -> float:
-        """A count is likelier for one value than for another by 1 / right above the center, and by
-        left below; two counts are compared.
-        """
+        """1 / right above the center and left below, of two counts that are compared."""
         exact = self.keep == 1.0 and self.epsilon0 == math.inf and 0.0 < self.left * self.right < 1.0
         return -math.log(self.left) - math.log(self.right) if exact else 0.0
 
     def describe(self) -> dict[str, object]:
         light = () if self.light is None else ("epsilon0",)
         names = ("k", "keep", *self._describing, *light)
-        return {"randomizer": "dummies", **{name: getattr(self, name) for name in names}}
+        return self._described("dummies", *names)
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         return self._true(source, values).astype(self.message.dtype, copy=False)
@@ -255,20 +228,6 @@ register(
         parameters=("k", "keep", "kind", "center", "left", "right", "rate", "epsilon0"),
     )
 )
-
-
-MOST_LEVELS = 16
-
-
-def check_levels(value: object) -> int:
-    """Return ``value`` as a number of levels."""
-    remedy = "It counts the messages that a person sends, one for each level; 1 is all values at once."
-    return check_count("levels", value, least=1, most=MOST_LEVELS, remedy=remedy)
-
-
-def check_branches(value: object) -> int:
-    """Return ``value`` as how many nodes a node of the next coarser level holds."""
-    return check_count("branches", value, least=2, remedy="So many nodes of a level make one of the next coarser.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,24 +247,16 @@ class TreeDummies(AddedDummies):
 
     hidden_by = "dummies in a tree"
 
-    k: int = field(metadata=checked(check_domain))
-    levels: int = field(metadata=checked(check_levels))
-    branches: int = field(metadata=checked(check_branches))
-    kind: DummiesKind = field(default="geometric", metadata=checked(check_dummies_kind))
-    center: int = field(default=0, metadata=checked(check_center))
-    left: float = field(default=0.0, metadata=checked(check_factor("left")))
-    right: float = field(default=0.0, metadata=checked(check_factor("right")))
-    rate: float = field(default=0.0, metadata=checked(check_rate))
+    levels: int = field(metadata=_counted("levels", 1, "It counts the messages of a person.", MOST_LEVELS))
+    branches: int = field(metadata=_counted("branches", 2, "So many nodes make one of the next coarser level."))
     epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
 
     def __post_init__(self) -> None:
-        super(TreeDummies, self).__post_init__()  # a class with slots is made twice
+        AddedDummies.__post_init__(self)  # super() does not work in a class with slots
         if self.branches ** (self.levels - 1) >= self.k:
             raise InvalidInput(
-                f"levels must each have two nodes or more, got {self.levels} of {self.branches} branches for "
-                f"{self.k:,} values. Use fewer levels, or fewer branches."
+                f"every level must have two nodes or more, got {self.levels} levels for {self.k:,} values. Use fewer."
             )
-        self._check_numbers()
 
     @property
     def messages(self) -> int:
@@ -344,8 +295,7 @@ class TreeDummies(AddedDummies):
         return ShufflerDummies(k=self.sizes[0], **numbers), self.levels
 
     def describe(self) -> dict[str, object]:
-        names = ("k", "levels", "branches", *self._describing)
-        return {"randomizer": "tree", **{name: getattr(self, name) for name in names}}
+        return self._described("tree", "k", "levels", "branches", *self._describing)
 
     def nodes(self, values: NDArray[Any]) -> Ints:
         """The node of each value in each level: a row per value."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput, check_count, check_probability
+from shuffledp.errors import check_count
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.messages.message import FakedValues, check_light
+from shuffledp.randomizers.messages.message import FakedValues, check_coin, check_kind, check_light
 from shuffledp.randomizers.parameters import check_domain, checked
 from shuffledp.randomizers.randomizer import Form, Ints
 from shuffledp.sampling import WORD, Source, bernoulli, smallest_dtype, uniform
@@ -27,27 +27,11 @@ MOST_SLOTS = 1 << 12  # more messages than that are nobody's to send
 def check_slots(value: object) -> int:
     """Return ``value`` as the number of fakes that a person can send."""
     remedy = "It is how many fakes each person can send; one is usual."
-    slots = check_count("slots", value, least=1, remedy=remedy)
-    if slots > MOST_SLOTS:
-        raise InvalidInput(f"slots must be at most {MOST_SLOTS:,}, got {slots:,}. Ask about fewer values.")
-    return slots
+    return check_count("slots", value, least=1, most=MOST_SLOTS, remedy=remedy, beyond="Ask about fewer values.")
 
 
-def check_chance(value: object) -> float:
-    """Return ``value`` as the probability that a slot holds a fake."""
-    remedy = "It is the probability that a slot holds a fake; without fakes nothing is hidden."
-    chance = check_probability("chance", value, one=True, remedy=remedy)
-    if round(Fraction(chance) * WORD) == 0:
-        raise InvalidInput(f"chance must be at least 2**-64, got {chance!r}. {remedy}")
-    return chance
-
-
-def check_fakes_kind(value: object) -> FakesKind:
-    """Return ``value`` as the law of how many fakes a person sends."""
-    for known in ("bernoulli", "poisson"):
-        if value == known:
-            return known
-    raise InvalidInput(f"kind of fakes must be bernoulli or poisson, got {value!r}. bernoulli needs fewer slots.")
+check_chance = check_coin("chance", "It is the probability that a slot holds a fake; without fakes nothing is hidden.")
+check_fakes_kind = check_kind("fakes", get_args(FakesKind), "bernoulli needs fewer slots.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,15 +88,8 @@ class UserFakes(FakedValues):
         return (self.light_integer, *fakes)
 
     def describe(self) -> dict[str, object]:
-        light = {} if self.light is None else {"epsilon0": self.epsilon0}
-        return {
-            "randomizer": "fakes",
-            "k": self.k,
-            "slots": self.slots,
-            "chance": self.chance,
-            **light,
-            "kind": self.kind,
-        }
+        light = () if self.light is None else ("epsilon0",)
+        return self._described("fakes", "k", "slots", "chance", *light, "kind")
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         people = len(values)

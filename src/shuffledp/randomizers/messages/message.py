@@ -14,27 +14,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_positive
+from shuffledp.errors import MOST_USERS, InvalidInput, check_count, check_probability
 from shuffledp.randomizers.krr import KRR
-from shuffledp.randomizers.parameters import check_epsilon0, check_values
-from shuffledp.randomizers.randomizer import (
-    MOST_TRIED,
-    Atoms,
-    End,
-    Form,
-    GroupLaw,
-    Ints,
-    Opened,
-    Randomizer,
-    Reporting,
-)
+from shuffledp.randomizers.parameters import check_between, check_epsilon0, check_values, checked
+from shuffledp.randomizers.randomizer import MOST_TRIED, Atoms, End, Form, GroupLaw, Ints, Randomizer, Reporting
 from shuffledp.randomizers.support import bits_for, chunks, histogram
-from shuffledp.sampling import Rng, Source, source_of
+from shuffledp.sampling import WORD, Rng, Source, source_of
+from shuffledp.sampling.tables import ratio_of
 
 
 class MessageLaw(Randomizer, Reporting):
@@ -54,13 +48,14 @@ class MessageLaw(Randomizer, Reporting):
 
     @abstractmethod
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        """The messages of a chunk of checked values: a row for each, or a number where a person
-        sends one.
-        """
+        """The messages of a chunk of checked values: a row, or one number, for each."""
 
     @abstractmethod
     def _tally(self, messages: NDArray[Any]) -> Ints:
         """The votes of checked messages: the tally without its first number."""
+
+    def _described(self, name: str, *parameters: str) -> dict[str, object]:
+        return {"randomizer": name, **{each: getattr(self, each) for each in parameters}}
 
     @property
     def form(self) -> Form:
@@ -74,23 +69,17 @@ class MessageLaw(Randomizer, Reporting):
 
     @property
     def seen_as(self) -> tuple[MessageLaw, int]:
-        """Another law, of which everybody sees so many independent rounds in place of this one at
-        worst; by default itself, once.
-        """
+        """A law of which so many rounds show at least as much; by default itself, once."""
         return self, 1
 
     @property
     def loss_step(self) -> float:
-        """What all likely losses of privacy are multiples of, up to rounding; 0 if there is no such
-        number.
-        """
+        """What all likely losses are multiples of, up to rounding; 0 if there is none."""
         return 0.0
 
     @abstractmethod
     def expected_stderr(self, people: int) -> float:
-        """Of a value's count, if all are held equally often; of a sum of numbers in [0, 1], for the
-        worst data.
-        """
+        """Of a count, if values are equally frequent; of a sum in [0, 1], for the worst data."""
 
     @property
     def gamma(self) -> float:
@@ -120,38 +109,60 @@ class MessageLaw(Randomizer, Reporting):
         wide = rows.ndim == 2 and rows.shape[1] == self.messages
         if rows.dtype.kind not in "iu" or not (rows.ndim == 1 or wide) or not rows.size:
             raise InvalidInput(
-                f"reports must be rows of {self.messages} whole numbers, or such numbers, got shape {rows.shape} of "
-                f"{rows.dtype}. Leave other reports out."
+                f"reports must be rows of {self.messages} numbers, got {rows.dtype} of shape {rows.shape}. Drop them."
             )
         if outputs is not None and not 0 <= int(rows.min()) <= int(rows.max()) < outputs:
             raise InvalidInput(
-                f"a message must be a number from 0 to {outputs - 1}, got one that is not. Leave such reports out."
+                f"a message must be a number from 0 to {outputs - 1}, got others. Leave such reports out."
             )
         return rows.astype(dtype, copy=False)
 
     def mixed_messages(self, messages: NDArray[Any], *, rng: Rng = None) -> NDArray[Any]:
-        """What the shuffler hands on of all people's messages, before it mixes them: ``mixed``,
-        message by message.
-        """
+        """``mixed``, message by message: what the shuffler hands on before it mixes."""
         return messages
 
     def tally(self, reports: ArrayLike) -> Ints:
         messages = self.check_reports(reports).ravel()
         return np.concatenate([np.array([len(messages)], dtype=np.int64), self._tally(messages)])
 
+    @property
+    def by_message(self) -> bool:
+        return True
+
     def of_people(self, tally: Ints, people: int) -> Ints:
-        """The ``tally`` of messages that the shuffler handed on, as that of the ``people`` whose
-        they were: it may have added some.
-        """
+        """The shuffler may have added messages."""
         return np.concatenate([np.array([people * self.messages], dtype=np.int64), tally[1:]])
 
-    def opened(self, tally: Ints) -> Opened:
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
         people, left = divmod(int(tally[0]), self.messages)
         if left:
             raise InvalidInput(
-                f"messages must be {self.messages} of each person, got {int(tally[0]):,} in all. Count whole reports."
+                f"messages must be {self.messages} of each person, got {int(tally[0]):,}. Count whole reports."
             )
-        return Opened(people, tally[:0], tally[1:])
+        return people, tally[:0], tally[1:]
+
+
+def check_coin(name: str, remedy: str) -> Callable[[object], float]:
+    """The rule of a probability in (0, 1] that a 64-bit coin can show."""
+
+    def check(value: object) -> float:
+        chance = check_probability(name, value, one=True, remedy=remedy)
+        if round(Fraction(chance) * WORD) == 0:
+            raise InvalidInput(f"{name} must be at least 2**-64, got {chance!r}. {remedy}")
+        return chance
+
+    return check
+
+
+def check_kind(of: str, kinds: tuple[str, ...], remedy: str) -> Callable[[object], Any]:
+    """The rule of the law of a number of fakes: one of some ``kinds``."""
+
+    def check(value: object) -> str:
+        if isinstance(value, str) and value in kinds:
+            return value
+        raise InvalidInput(f"kind of {of} must be {' or '.join(kinds)}, got {value!r}. {remedy}")
+
+    return check
 
 
 def check_light(value: object) -> float:
@@ -237,19 +248,13 @@ SMALLEST_DECAY, LARGEST_DECAY = 1e-9, 45.0  # noise that decays faster is none, 
 def check_decay(value: object) -> float:
     """Return ``value`` as the logarithm by which noise gets rarer from one step to the next."""
     remedy = "It is what one step of the answer gives away: epsilon, or a little less, over the steps."
-    decay = check_positive("decay", value, remedy=remedy)
-    if not SMALLEST_DECAY <= decay <= LARGEST_DECAY:
-        raise InvalidInput(f"decay must lie in [{SMALLEST_DECAY:g}, {LARGEST_DECAY:g}], got {decay!r}. {remedy}")
-    return decay
+    return check_between("decay", value, SMALLEST_DECAY, LARGEST_DECAY, remedy=remedy)
 
 
 def check_people(value: object) -> int:
     """Return ``value`` as the number of people whose shares add up to the whole noise."""
     remedy = "It counts the honest people whose shares add up to the noise."
-    people = check_count("honest", value, least=1, remedy=remedy)
-    if people > MOST_USERS:
-        raise InvalidInput(f"honest must be at most {MOST_USERS:g}, got {people}. {remedy}")
-    return people
+    return check_count("honest", value, least=1, most=MOST_USERS, remedy=remedy)
 
 
 def check_shares(value: object) -> int:
@@ -263,10 +268,39 @@ def check_no_epsilon0(value: object) -> float:
     """A message of these laws hides nothing from whoever knows its sender."""
     if value != math.inf:
         raise InvalidInput(
-            f"epsilon0 must be left out of a law whose people share the noise, got {value!r}. Its messages hide "
-            f"nothing by themselves."
+            f"epsilon0 must be left out of a law of shared noise, got {value!r}. Its messages hide nothing alone."
         )
     return math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedNoise(MessageLaw):
+    """People share the noise. The A of ``honest`` honest people add up to a geometric variable with
+    ratio q = e^-decay, and so do the B: A - B is discrete Laplace noise.
+    """
+
+    honest: int = field(metadata=checked(check_people))
+    decay: float = field(metadata=checked(check_decay))
+    messages: int = field(metadata=checked(check_shares))
+    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
+
+    @property
+    def ratio(self) -> Fraction:
+        """q, exactly as it runs."""
+        return Fraction(ratio_of(self.decay), WORD)
+
+    @property
+    @abstractmethod
+    def cut(self) -> Fraction:
+        """The distance of what one person adds from the ideal law, or more (total variation)."""
+
+    @property
+    def tally_size(self) -> int:
+        return 3
+
+    def noise_variance(self, people: int) -> float:
+        """Of the answer, in squared steps, if so many people add their shares."""
+        return people / self.honest * 2.0 * float(self.ratio) / float(1 - self.ratio) ** 2
 
 
 def words_of(number: int) -> tuple[int, int]:

@@ -1,6 +1,4 @@
-"""Messages +1 and -1: how many people hold a value, with the accuracy of a trusted curator (Ghazi,
-Kumar, Manurangsi and Pagh 2021).
-"""
+"""Messages +1 and -1: a count nearly as accurate as a curator's (Ghazi et al. 2021)."""
 
 from __future__ import annotations
 
@@ -15,17 +13,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.messages.message import (
-    MessageLaw,
-    check_decay,
-    check_no_epsilon0,
-    check_people,
-    check_shares,
-    words_of,
-)
+from shuffledp.randomizers.messages.message import SharedNoise, words_of
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Form, Ints
-from shuffledp.sampling import WORD, Source, Table
+from shuffledp.sampling import Source, Table
 from shuffledp.sampling.tables import (
     filled,
     geometric_none,
@@ -41,9 +32,7 @@ BLANK, PLUS, MINUS = 0, 1, 2
 
 
 class Added(NamedTuple):
-    """What a person adds to the own answer: so many +1 and so many -1, cell by cell, with their
-    weights out of 2^128.
-    """
+    """How many +1 and -1 a person adds, cell by cell; weights out of 2^128."""
 
     cells: NDArray[np.int64]
     weights: tuple[int, ...]
@@ -57,14 +46,12 @@ def _check_two(value: object) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignedUnits(MessageLaw):
+class SignedUnits(SharedNoise):
     """Who holds the value (input 1) sends +1. Everybody adds A messages +1, B messages -1 and C
     pairs of both; blanks fill up to ``messages``, so that all send as many.
 
-    The A of ``honest`` honest people add up to a geometric variable with ratio q = e^-decay, and so
-    do the B: A - B is discrete Laplace noise. The C add up to a Poisson variable of mean ``pairs``:
-    they cancel in the answer, and hide how many messages there are. The analyst sees the totals,
-    (count + A + C, B + C).
+    The C add up to a Poisson variable of mean ``pairs``: they cancel in the answer, and hide how
+    many messages there are. The analyst sees the totals, (count + A + C, B + C).
 
     What runs is one table of (A + C, B + C); whoever would need more messages than there are adds
     nothing, which is counted in ``cut``.
@@ -78,21 +65,12 @@ class SignedUnits(MessageLaw):
 
     hidden_by = "pairs of +1 and -1"
 
-    honest: int = field(metadata=checked(check_people))
-    decay: float = field(metadata=checked(check_decay))
     pairs: int = field(
         metadata=checked(
             lambda value: check_count("pairs", value, least=0, remedy="It is the mean number of pairs in all.")
         )
     )
-    messages: int = field(metadata=checked(check_shares))
     k: int = field(default=2, metadata=checked(_check_two))
-    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
-
-    @property
-    def ratio(self) -> Fraction:
-        """q, exactly as it runs."""
-        return Fraction(ratio_of(self.decay), WORD)
 
     @property
     def integers(self) -> tuple[int, ...]:
@@ -114,17 +92,11 @@ class SignedUnits(MessageLaw):
 
     @property
     def cut(self) -> Fraction:
-        """The distance of what one person adds from the ideal law, or more (total variation)."""
         return joined_cut(*_parts(self), self.messages - 1)
 
     @property
     def message(self) -> Form:
         return Form(np.dtype(np.uint8), outputs=3)
-
-    @property
-    def tally_size(self) -> int:
-        """Messages, those of them that are +1, and those that are -1."""
-        return 3
 
     def adds_up(self, tally: Ints, reports: int) -> bool:
         sent, plus, minus = tally.tolist()
@@ -135,22 +107,11 @@ class SignedUnits(MessageLaw):
         """All messages of a malicious person may be +1, or all -1."""
         return 2.0 * self.messages
 
-    def noise_variance(self, people: int) -> float:
-        """Of the count, if so many people add their shares."""
-        ratio = float(self.ratio)
-        return people / self.honest * 2.0 * ratio / float(1 - self.ratio) ** 2
-
     def expected_stderr(self, people: int) -> float:
         return math.sqrt(self.noise_variance(people))
 
     def describe(self) -> dict[str, object]:
-        return {
-            "randomizer": "signed",
-            "honest": self.honest,
-            "decay": self.decay,
-            "pairs": self.pairs,
-            "messages": self.messages,
-        }
+        return self._described("signed", "honest", "decay", "pairs", "messages")
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         added = _added(self)

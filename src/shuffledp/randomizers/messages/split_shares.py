@@ -15,17 +15,10 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput, check_count
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.messages.message import (
-    MessageLaw,
-    check_decay,
-    check_no_epsilon0,
-    check_people,
-    check_shares,
-    words_of,
-)
+from shuffledp.randomizers.messages.message import SharedNoise, words_of
 from shuffledp.randomizers.parameters import check_domain, checked
 from shuffledp.randomizers.randomizer import Form, Ints
-from shuffledp.sampling import WORD, Source, Table, smallest_dtype, uniform
+from shuffledp.sampling import Source, Table, smallest_dtype, uniform
 from shuffledp.sampling.tables import filled, geometric_cut, geometric_none, geometric_share, ratio_of
 
 MOST_BITS = 52  # a browser's numbers are exact so far
@@ -51,14 +44,13 @@ def _check_reach(value: object) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitShares(MessageLaw):
+class SplitShares(SharedNoise):
     """A person's value v, of 0, ..., k - 1, becomes v + A - B, which is sent as ``messages``
     numbers: all but the last uniform below 2^share_bits, and the last such that they add up to it
     modulo 2^share_bits.
 
-    The A of ``honest`` honest people add up to a geometric variable with ratio q = e^-decay, and so
-    do the B: A - B is discrete Laplace noise. One person adds at most ``reach`` of each; what that
-    and whole-number weights change is counted in ``cut``.
+    One person adds at most ``reach`` of A and of B; what that and whole-number weights change is
+    counted in ``cut``.
 
     >>> law = SplitShares(
     ...     k=101, honest=10_000, decay=0.01, share_bits=26, messages=11, reach=3_000
@@ -71,19 +63,15 @@ class SplitShares(MessageLaw):
     hidden_by = "random shares"
 
     k: int = field(metadata=checked(check_domain))
-    honest: int = field(metadata=checked(check_people))
-    decay: float = field(metadata=checked(check_decay))
     share_bits: int = field(metadata=checked(_check_share_bits))
-    messages: int = field(metadata=checked(check_shares))
     reach: int = field(metadata=checked(_check_reach))
-    epsilon0: float = field(default=math.inf, metadata=checked(check_no_epsilon0))
 
     def __post_init__(self) -> None:
-        MessageLaw.__post_init__(self)
+        SharedNoise.__post_init__(self)
         if self.honest > self.most_people:
             raise InvalidInput(
-                f"share_bits must be enough for what {self.honest:,} people can add up to, got {self.share_bits}. Use "
-                f"{bits_to_hold(self.honest, self.k, self.reach)}: a sum that wraps around would be another sum."
+                f"share_bits must hold the sum of {self.honest:,} people, got {self.share_bits}. Use "
+                f"{bits_to_hold(self.honest, self.k, self.reach)}: it must not wrap around."
             )
 
     @property
@@ -95,11 +83,6 @@ class SplitShares(MessageLaw):
     def most_people(self) -> int:
         """As many people's numbers, whatever noise is drawn, cannot wrap around."""
         return (self.modulus - 1) // (self.k - 1 + 2 * self.reach)
-
-    @property
-    def ratio(self) -> Fraction:
-        """q, exactly as it runs."""
-        return Fraction(ratio_of(self.decay), WORD)
 
     @property
     def integers(self) -> tuple[int, ...]:
@@ -116,7 +99,6 @@ class SplitShares(MessageLaw):
 
     @property
     def cut(self) -> Fraction:
-        """The distance of one person's A - B from the ideal law, or more (total variation)."""
         ratio, none = _begin(self)
         return 2 * geometric_cut(none, ratio, self.honest, self.reach)
 
@@ -128,15 +110,8 @@ class SplitShares(MessageLaw):
     def message(self) -> Form:
         return Form(smallest_dtype(self.modulus), outputs=self.modulus)
 
-    @property
-    def tally_size(self) -> int:
-        """Messages, and the sums of their lower and of their upper bits."""
-        return 3
-
     def extreme_reports(self, people: int) -> NDArray[Any]:
-        """Shares that add up to nothing, and to half of what all people together can hold, which no
-        honest person sends and nobody can tell.
-        """
+        """Shares that add up to 0, and to half of all: neither is told from honest ones."""
         rows = np.zeros((2, self.messages), dtype=self.message.dtype)
         rows[1, 0] = min(self.modulus - 1, self.honest * (self.k - 1) // 2) // people  # more would be refused
         return rows
@@ -147,42 +122,26 @@ class SplitShares(MessageLaw):
         return bool(sent == reports * self.messages and 0 <= low <= sent * most_low and 0 <= high <= sent * most_high)
 
     def total(self, tally: Ints) -> int:
-        """What people's numbers and noise add up to: from the least to the most that so many can,
-        or refused.
-        """
-        people, _, (low, high), _ = self.opened(tally)
+        """What numbers and noise add up to, within what so many people can; or refused."""
+        people, _, (low, high) = self.opened(tally)
         if people > self.most_people:
             raise InvalidInput(
-                f"people must be at most {self.most_people:,} for shares of {self.share_bits} bits, got {people:,}. "
-                f"Use more bits: their sum could wrap around."
+                f"people must be at most {self.most_people:,} for these share_bits, got {people:,}. Use more."
             )
         total = (int(low) + (int(high) << LIMB)) % self.modulus
         if total > people * (self.k - 1 + self.reach):
             total -= self.modulus
         if total < -people * self.reach:
             raise InvalidInput(
-                f"shares must add up to what {people:,} people can send, got {total:,} steps. Somebody sent other "
-                f"shares than the law's, and one such person can move the sum anywhere: collect again."
+                f"shares must add up to what {people:,} people can send, got {total:,} steps. Collect again."
             )
         return total
-
-    def noise_variance(self, people: int) -> float:
-        """Of the total, in squared steps, if so many people add their shares."""
-        return people / self.honest * 2.0 * float(self.ratio) / float(1 - self.ratio) ** 2
 
     def expected_stderr(self, people: int) -> float:
         return math.sqrt(self.noise_variance(people) + people / 4.0) / (self.k - 1)
 
     def describe(self) -> dict[str, object]:
-        return {
-            "randomizer": "split",
-            "k": self.k,
-            "honest": self.honest,
-            "decay": self.decay,
-            "share_bits": self.share_bits,
-            "messages": self.messages,
-            "reach": self.reach,
-        }
+        return self._described("split", "k", "honest", "decay", "share_bits", "messages", "reach")
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         table, mask = _share(self).table, np.uint64(self.modulus - 1)

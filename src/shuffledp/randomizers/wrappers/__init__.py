@@ -1,5 +1,4 @@
-"""Randomizers made of others, nested at will: each is a law of its own, accounted in a few classes
-and drawn as accounted.
+"""Randomizers made of others, nested at will, each accounted in a few classes and drawn so.
 
 wrapper   mixtures and products of haystacks, and the pairs that must be considered
 check_in  every user takes part with some probability

@@ -64,8 +64,7 @@ class AllOf(Wrapper):
         Wrapper.__post_init__(self)
         if LARGEST_SUM < self.epsilon0 < math.inf:
             raise InvalidInput(
-                f"epsilon0 must be at most {LARGEST_SUM:g} for all questions together, got {self.epsilon0!r}. Ask "
-                f"fewer at once, or ask each user one of them: OneOf(...)."
+                f"epsilon0 must be at most {LARGEST_SUM:g} for all together, got {self.epsilon0!r}. Ask fewer."
             )
         if len(self.parts) > 1:
             for each in self.parts:

@@ -1,5 +1,4 @@
-"""Check-in: every user takes part with some probability, and else sends a blank, which votes for
-nothing.
+"""Check-in: each person takes part with some probability, and else sends a blank without votes.
 
 A user's vote for their own value has mean q hit, and for another value mean q miss. So everything
 that is known of votes stays true with these, and the counts are those of all users, whether they
@@ -36,7 +35,7 @@ from shuffledp.randomizers.wrappers.wrapper import (
 )
 from shuffledp.sampling import WORD, Rng, Source, bernoulli, smallest_dtype, source_of
 
-CHANCE = "It is the probability with which a user takes part; 1 asks everybody, and needs no check-in."
+CHANCE = "It is the probability with which a person takes part; 1 asks everybody, and needs no check-in."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +106,7 @@ class CheckIn(Wrapper):
         return blanks + self.probability * self.randomizer.local_delta(epsilon=epsilon)
 
     def local_rdp(self, *, order: float) -> float:
-        """A blank says nothing: 1 - q + q e^((order - 1) divergence), on the scale where they
-        add.
-        """
+        """A blank says nothing: 1 - q + q e^((order - 1) divergence), where they add."""
         alone = self.randomizer.local_rdp(order=order)
         if not math.isfinite(alone):
             return alone
@@ -130,8 +127,7 @@ class CheckIn(Wrapper):
         words = math.floor(Fraction(self.probability) * WORD)
         if words == 0:
             raise InvalidInput(
-                f"probability must be at least 2**-64 for 64-bit coins to show it, got {self.probability!r}. Raise it: "
-                f"as it is, nobody takes part."
+                f"probability must be at least 2**-64 to run, got {self.probability!r}. Raise it: nobody takes part."
             )
         return words
 
@@ -171,9 +167,7 @@ register(Family(make=CheckIn))
 
 @dataclass(frozen=True, slots=True, repr=False)
 class VotingCheckIn(VotingRandomizer):
-    """``check_in``, whose randomizer is ``inner``: the same, if it votes, and ``of`` has seen to
-    it.
-    """
+    """``check_in`` with its randomizer ``inner``, which votes; built by ``of``."""
 
     check_in: CheckIn
     inner: VotingRandomizer
@@ -188,8 +182,7 @@ class VotingCheckIn(VotingRandomizer):
             return None
         if inner.blocks:
             raise InvalidInput(
-                f"a check-in must be of reports that vote for values only to be counted, got {given!r}. Use k-ary "
-                f"randomized response, unary encoding, hashing or subsets inside."
+                f"a check-in must be of votes for values only to be counted, got {given!r}. Use KRR inside."
             )
         return cls(given, inner)
 
@@ -251,8 +244,7 @@ class VotingCheckIn(VotingRandomizer):
         present, inside = self._present(checked)
         if checked.ndim == 2 and np.any(checked[~present]):
             raise InvalidInput(
-                "a blank must be all zeros, and other reports begin with 1, got one that does not. Leave such reports "
-                "out."
+                "a blank must be all zeros, and others begin with 1, got one that does not. Leave such reports out."
             )
         if len(inside):
             self.inner.check_reports(inside)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats, that_of
+from shuffledp._types import Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import Unmixed
-from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Opened, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Randomizer
 from shuffledp.randomizers.support import VotingRandomizer, bits_for, histogram
 from shuffledp.randomizers.wrappers.check_in import VotingCheckIn
 from shuffledp.randomizers.wrappers.one_of import OneOf
@@ -50,8 +50,7 @@ class OneLevel(VotingRandomizer):
         falling = any(coarse >= fine for coarse, fine in pairwise(sizes))
         if min(sizes) < FEWEST or falling or given.form.outputs is None:
             raise InvalidInput(
-                f"one of several levels must be of k-ary randomized response, each level finer than the one before and "
-                f"the first of at least {FEWEST} nodes, got {given.describe()}. List them from coarse to fine."
+                f"levels must be KRR, coarse first, of {FEWEST} nodes or more, got {given.describe()}. Sort them."
             )
         return cls(given)
 
@@ -95,10 +94,11 @@ class OneLevel(VotingRandomizer):
     gamma = that_of("one_of")
     assumptions = that_of("one_of")
     describe = that_of("one_of")
+    sizes = that_of("one_of")
+    blankets = that_of("one_of")  # two bins that no level has in one node; none leaks more (theory, "Wrappers")
 
     @property
     def bits(self) -> int:
-        """A report names one node."""
         return bits_for(self.tally_size)
 
     @property
@@ -119,7 +119,6 @@ class OneLevel(VotingRandomizer):
         return self.one_of.realised.shares[-1]
 
     def group_law(self, size: int, people: int) -> GroupLaw:
-        """What the last level alone says."""
         return GroupLaw(self.hit + (size - 1) * self.miss, size * self.miss, self.contrast)
 
     def check_reports(self, reports: ArrayLike) -> NDArray[Any]:
@@ -145,8 +144,8 @@ class OneLevel(VotingRandomizer):
     def adds_up(self, tally: Ints, reports: int) -> bool:
         return bool(tally.min() >= 0) and sum(tally.tolist()) == reports
 
-    def opened(self, tally: Ints) -> Opened:
-        return Opened(int(tally.sum()), tally[:0], tally)
+    def opened(self, tally: Ints) -> tuple[int, Ints, Ints]:
+        return int(tally.sum()), tally[:0], tally
 
     def favours(self, reports: NDArray[Any], values: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether the node that was reported holds the value."""
@@ -164,20 +163,8 @@ class OneLevel(VotingRandomizer):
         """The first bin and the last, which no level has in one node."""
         return 0, self.k - 1
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        return self.one_of.sizes
-
-    def blankets(self, end: End) -> tuple[Atoms, ...]:
-        """Two bins that no level has in one node; no pair leaks more (docs/theory.md,
-        "Wrappers").
-        """
-        return self.one_of.blankets(end)
-
     def datasets(self) -> tuple[Atoms, ...]:
-        """All others are in the bin of one of the pair, or in a third that no level has in a node
-        with either.
-        """
+        """All others share a bin of the pair, or one that no level puts with either."""
         kinds = zip(*(level.datasets() for level in self.levels), strict=True)
         return tuple(self.one_of._mixed(kind, "lower") for kind in kinds)
 

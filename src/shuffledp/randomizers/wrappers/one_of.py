@@ -162,9 +162,7 @@ class OneOf(Wrapper):
 
     @property
     def integers(self) -> tuple[int, ...]:
-        """The words out of 2^64 that mean each question; what rounding leaves over goes to the
-        likeliest.
-        """
+        """The words out of 2^64 of each question; the likeliest takes up rounding."""
         weights = [max(round(Fraction(share) * GRID), 1) for share in self.shares]
         weights[weights.index(max(weights))] += GRID - sum(weights)
         return tuple(each * (WORD // GRID) for each in weights)
@@ -196,8 +194,7 @@ class OneOf(Wrapper):
         return (self._first_numbers()[asked] + rows[:, 0]).astype(self.form.dtype)
 
     def split(self, reports: ArrayLike) -> list[NDArray[Any]]:
-        """The reports question by question, each as those of ``question``: blank where another one
-        was answered.
+        """The reports question by question, as of ``question``: blank where another was answered.
 
         >>> from shuffledp import RR
         >>> [each.tolist() for each in OneOf([RR(epsilon0=1.0), RR(epsilon0=1.0)]).split([0, 1, 3])]

@@ -28,7 +28,7 @@ from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import FromMatrix
-from shuffledp.randomizers.randomizer import Atoms, Randomizer
+from shuffledp.randomizers.randomizer import Atoms, Randomizer, check_randomizer, proportional
 from shuffledp.randomizers.support import Form, SupportRandomizer, VotingRandomizer
 from shuffledp.sampling import smallest_dtype
 
@@ -95,14 +95,7 @@ def chi_square(atoms: Atoms) -> float:
 
 def _merged(masses: Floats) -> Floats:
     """Classes whose masses are proportional, added up; those that never occur are left out."""
-    masses = masses[:, masses.any(axis=0)]
-    shares = masses / masses.max(axis=0)
-    mantissa, exponent = np.frexp(shares * (1.0 + 2.0 ** -(SAME_BITS + 2)))
-    rounded = np.ldexp(np.rint(np.ldexp(mantissa, SAME_BITS)), exponent - SAME_BITS)
-    _, label = np.unique(rounded, axis=1, return_inverse=True)
-    added = np.zeros((3, int(label.max()) + 1))
-    np.add.at(added.T, label.ravel(), masses.T)
-    return added
+    return proportional(masses, SAME_BITS, np.max)
 
 
 def _masses(atoms: Atoms) -> Floats:
@@ -127,8 +120,7 @@ def _without_faint(masses: Floats, possible: Bools, end: End) -> Floats:
 
 def _too_many(classes: int) -> InvalidInput:
     return InvalidInput(
-        f"the questions that are answered together must have at most {MOST_CLASSES} classes of reports, got {classes}. "
-        f"Ask fewer at once, give them the same epsilon0, or ask each user one of them: OneOf(...)."
+        f"questions asked together must have at most {MOST_CLASSES} classes of reports, got {classes}. Ask fewer."
     )
 
 
@@ -191,13 +183,11 @@ class Wrapper(Randomizer):
         return tuple(size for part in self.parts for size in part.sizes)
 
     def _columns(self, values: ArrayLike) -> list[NDArray[Any]]:
-        """The answers to each part: rows of answers, or the numbers that the rows have in
-        ``table``.
-        """
+        """The answers to each part, from rows of them or their numbers in ``table``."""
         remedy = (
-            f"Give one row per user, with {self.width} answers in it"
+            f"Give one row per person, with {self.width} answers in it"
             if self.width > 1
-            else "Give one answer per user, as the randomizer inside takes them"
+            else "Give one answer per person, as the randomizer inside takes them"
         )
         try:
             array = np.asarray(values)
@@ -227,31 +217,19 @@ class Wrapper(Randomizer):
 
 def check_part(given: object) -> Randomizer:
     """Return ``given`` as a randomizer whose law is known and stays."""
-    if not isinstance(given, Randomizer):
+    part = check_randomizer(given)
+    if not part.known:
         raise InvalidInput(
-            f"a wrapper must be given randomizers such as KRR(k=16, epsilon0=4.0), got {given!r}. See "
-            f"shuffledp.__all__ for the list."
+            f"a wrapper must be given randomizers whose law is known, got {given!r}. Name it, such as KRR."
         )
-    if not given.known:
-        raise InvalidInput(
-            f"a wrapper must be given randomizers whose law is known, got {given!r}. Name it, such as "
-            f"KRR(k=16, epsilon0=4.0)."
-        )
-    declared = getattr(type(given), "__dataclass_params__", None)
-    if type(given).__hash__ is None or (declared is not None and not declared.frozen):
-        raise InvalidInput(
-            f"a randomizer must not change once it is described, got {type(given).__name__}, which may. Write "
-            f"@dataclass(frozen=True) above its class."
-        )
-    return given
+    return part
 
 
 def check_parts(given: object) -> tuple[Randomizer, ...]:
     """Return ``given`` as at least one randomizer."""
     if isinstance(given, Randomizer) or not isinstance(given, Iterable):
         raise InvalidInput(
-            f"randomizers must be a list of them, got {given!r}. Write one per question: "
-            f"[KRR(k=4, epsilon0=1.0), RR(epsilon0=2.0)]."
+            f"randomizers must be a list of them, got {given!r}. Write one per question: [KRR(k=4, epsilon0=1.0)]."
         )
     parts = tuple(check_part(each) for each in given)
     if not parts:
@@ -266,8 +244,7 @@ def check_finite_reports(randomizer: Randomizer) -> None:
             check_finite_reports(each)
     elif not isinstance(randomizer, SupportRandomizer) and randomizer.table is None:
         raise InvalidInput(
-            f"questions that are answered together must each have finitely many reports, got {randomizer!r}. Ask one "
-            f"of the questions of each user, OneOf(...), or give the matrix of a finite law: FromMatrix(rows)."
+            f"questions asked together must have finitely many reports, got {randomizer!r}. Use OneOf(...)."
         )
 
 
@@ -330,8 +307,7 @@ def every_choice(groups: Sequence[tuple[Sequence[Kind], int]]) -> Iterator[list[
     ways = math.prod(math.comb(len(kinds) + count - 1, count) for kinds, count in groups)
     if ways > MOST_KINDS:
         raise InvalidInput(
-            f"the questions must have at most {MOST_KINDS} kinds of pairs of answers together, got {ways}. Ask fewer, "
-            f"or use randomizers that treat all values alike, such as KRR."
+            f"the questions must have at most {MOST_KINDS} kinds of pairs of answers together, got {ways}. Ask fewer."
         )
     each = [combinations_with_replacement(kinds, count) for kinds, count in groups]
     return ([kind for chosen in choice for kind in chosen] for choice in product(*each))

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.randomizers.messages.dummies import AddedDummies
 from shuffledp.sampling import WORD, bernoulli, source_of
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
@@ -102,37 +101,21 @@ class Store(ABC):
         """Let go of files and connections; what was acknowledged stays."""
 
 
-def already_closed() -> Refused:
-    """To whoever comes after the close."""
-    return Refused(410, "this collection is closed, and takes no more reports. Nothing was stored.")
-
-
-def full(most: int) -> Refused:
-    """To whoever brings more than there is room for."""
-    return Refused(
-        409,
-        f"this collection takes the {most:,} reports that it was designed for, and these would be more. Nothing of "
-        f"this upload was stored.",
-    )
-
-
-def other_messages() -> Refused:
-    """To whoever would have the messages of one report counted with those of another."""
-    return Refused(
-        409,
-        "the messages of a report must be all new, or all stored already, got some of each, or one twice. Send the "
-        "report as it was stored on the device that drew it; nothing was stored.",
-    )
-
-
-def unknown_code(at: int) -> Refused:
-    """To whoever has no invitation."""
-    return Refused(403, "this code is not one that this collection knows. Check it letter by letter.", at=at)
-
-
-def used_code(at: int) -> Refused:
-    """To whoever comes twice with an invitation, and another report."""
-    return Refused(409, "this code was used for another report already, and counts once. Nothing was stored.", at=at)
+# What is said to whoever comes after the close, brings more than there is room for, or would have
+# the messages of one report counted with those of another; has no code, or comes twice with one.
+CLOSED = 410, "this collection is closed, and takes no more reports. Nothing was stored."
+FULL = (
+    409,
+    "this collection takes the {most:,} reports that it was designed for, and these would be more. Nothing of this "
+    "upload was stored.",
+)
+OTHERS = (
+    409,
+    "the messages of a report must be all new, or all stored already, got some of each, or one twice. Send the report "
+    "as it was stored on the device that drew it; nothing was stored.",
+)
+UNKNOWN = 403, "this code is not one that this collection knows. Check it letter by letter."
+USED = 409, "this code was used for another report already, and counts once. Nothing was stored."
 
 
 @dataclass
@@ -175,19 +158,19 @@ class Admission:
             if known == brought and len(brought) == self.messages:
                 continue
             if self.closed:
-                return already_closed()
+                return Refused(*CLOSED)
             if known or len(brought) < self.messages:
-                return other_messages()
+                return Refused(*OTHERS)
             if self.codes is not None:
                 assert code is not None
                 if code not in self.codes:
-                    return unknown_code(at)
+                    return Refused(*UNKNOWN, at=at)
                 if self.codes[code] or code in self._spent or code in spent:
-                    return used_code(at)
+                    return Refused(*USED, at=at)
                 spent.add(code)
             new |= brought
         if self.reports + (len(self._new) + len(new)) // self.messages > self.most:
-            return full(self.most)
+            return Refused(FULL[0], FULL[1].format(most=self.most))
         self._new |= new
         self._spent |= spent
         return Added(len(upload), len(new) // self.messages)
@@ -201,20 +184,20 @@ class SealedDummies:
     """The shuffler's part in the law of a collection."""
 
     collection: Collection
-    law: AddedDummies
+    law: Any
 
     @classmethod
     def of(cls, collection: Collection) -> Self | None:
         """If it has one."""
         law = collection.reporter.randomizer
-        return cls(collection, law) if isinstance(law, AddedDummies) else None
+        return cls(collection, law) if law.mixes else None
 
     @property
     def drops(self) -> bool:
         """Whether it drops any. Then nobody is told after the close whether an envelope is there:
         that a person's was handed on is for nobody to know.
         """
-        return self.law.kept_threshold < WORD
+        return bool(self.law.kept_threshold < WORD)
 
     def kept(self, count: int) -> NDArray[np.bool_]:
         """Of so many messages, which are handed on."""
@@ -224,7 +207,7 @@ class SealedDummies:
 
     def numbers(self) -> NDArray[np.int64]:
         """How many dummies each value gets."""
-        return self.law.dummies()
+        return np.asarray(self.law.dummies())
 
     def sealed(self, numbers: NDArray[np.int64]) -> Iterator[list[bytes]]:
         """So many dummies for each value, in envelopes, some at a time. Their order says which

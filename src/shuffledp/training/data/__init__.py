@@ -1,6 +1,4 @@
-"""The bundled data set. It is synthetic: no person stands behind any row, and results on it say
-nothing about real data.
-"""
+"""The bundled data set. It is synthetic: results on it say nothing about real data."""
 
 from __future__ import annotations
 
@@ -20,17 +18,14 @@ SHARED = 0.5  # how much all measurements have in common
 
 
 class Labelled(NamedTuple):
-    """Rows of features, each of length at most 1 and beginning with a constant, and labels 0 or
-    1.
-    """
+    """Rows of features, at most 1 long and with a constant first, and labels 0 or 1."""
 
     features: Floats
     labels: Floats
 
 
 def synthetic_clinic(rows: int, *, test: int = 10_000) -> tuple[Labelled, Labelled]:
-    """A made-up clinic: nine correlated measurements and whether the patient came back, for
-    training and for testing.
+    """A made-up clinic: nine correlated measurements, and whether the patient came back.
 
     Drawn from a logistic model whose best accuracy is 79 %, with PCG64's raw words and a fixed
     seed, so every machine has the same rows; the first rows of a longer table are a shorter one.
