@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.design import Design
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.mechanisms.results import Tally
 from shuffledp.questions.table import ESTIMATES
 from shuffledp.record import Certificate, Collected, Context, Counted, Record, Table
@@ -51,10 +51,8 @@ class SearchRequest(Request):
     def design(self, n: int, promise: Promise) -> Search:  # type: ignore[override]
         """The search among so many people that keeps the promise."""
         if promise.rounds != 1:
-            raise InvalidInput(
-                f"rounds must be 1 for top words, got {promise.rounds}. Each person is asked once; search again later, "
-                f"as another release."
-            )
+            remedy = "Each person is asked once; search again later, as another release."
+            raise InvalidInput(Refusal((Argument("rounds"), " must be 1 for top words"), str(promise.rounds), remedy))
         promised = promise.terms(n)
         own = {name: promised[name] for name in ("honest", "epsilon", "delta")}
         return planned_search(people=promised["n"], **own, **self.terms)
