@@ -21,7 +21,7 @@ from shuffledp.page.sentences import clipping
 from shuffledp.record import HASHED, Ends, Record
 from shuffledp.record.parts import CLIPPED_MEAN
 from shuffledp.storage.canonical import digest_of
-from shuffledp.tables import Values
+from shuffledp.tables.values import Values
 from tests.cli.people import AGE, PROMISE, Said, done, people
 from tests.verify.releases import judged
 

@@ -47,8 +47,9 @@ from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of, digest_of_votes
 from shuffledp.storage.files import check_apart
-from shuffledp.tables import Values, tally
 from shuffledp.tables.memory import VALUES
+from shuffledp.tables.tallying import tally
+from shuffledp.tables.values import Values
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
