@@ -67,7 +67,7 @@ def beam(folder: Path) -> int:
 
 def beam_ours(folder: Path) -> int:
     from shuffledp.engines import beam as ours
-    from shuffledp.tables import read_counted
+    from shuffledp.tables.counted_reports import read_counted
 
     engine: Any = import_module("apache_beam")
     encode = ours.Encode(str(folder / "design.json"), column=COLUMN, out=str(folder / "work"))

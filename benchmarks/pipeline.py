@@ -19,7 +19,11 @@ import pyarrow.parquet
 
 import shuffledp as sdp
 from benchmarks.result import Result
-from shuffledp.tables import Header, Places, open_column, read, shuffle_files, tally, write_reports
+from shuffledp.tables.columns import open_column
+from shuffledp.tables.permutation import shuffle_files
+from shuffledp.tables.reports import Header, write_reports
+from shuffledp.tables.tallying import tally
+from shuffledp.tables.values import Places, read
 
 ROWS, K, EPSILON0 = 10**8, 256, 4.0
 MOST_RATIO, MOST_MEMORY = 3.0, 1000.0

@@ -15,8 +15,6 @@ Complexes = NDArray[np.complex128]
 
 End = Literal["upper", "lower"]  # which end of a certified interval
 Adversary = Literal["shuffled", "weak", "strong"]  # what the analyst sees, from least to most
-# what a collection is asked for
-Task = Literal["histogram", "mean", "sum", "count", "crosstab", "quantile"]
 View = Literal["reports", "sums"]  # what the shuffler releases
 
 

@@ -29,7 +29,11 @@ from shuffledp.sampling import Rng, source_of
 from shuffledp.wording import exactly, rounded
 
 if TYPE_CHECKING:
-    from shuffledp.tables import Chosen, Cleaning, Column, ColumnName, Keep, ReportsFile
+    from shuffledp.schema import Keep
+    from shuffledp.tables.cleaning import Cleaning
+    from shuffledp.tables.columns import Column, ColumnName
+    from shuffledp.tables.people import Chosen
+    from shuffledp.tables.reports import ReportsFile
 
 MUCH = 8.0  # an epsilon0 above which one report is nearly the truth
 
@@ -223,7 +227,8 @@ class Drawing:
         rng: Rng = None,
         tick: Callable[[int], object] | None = None,
     ) -> None:
-        from shuffledp.tables import AS_WRITTEN, reader_of
+        from shuffledp.tables.cleaning import AS_WRITTEN
+        from shuffledp.tables.values import reader_of
 
         if column.ids is not None and column.once:
             rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
@@ -235,7 +240,8 @@ class Drawing:
         self._chosen: Chosen | None = None
 
     def __iter__(self) -> Iterator[Drawn]:
-        from shuffledp.tables import batch_rows, prepared
+        from shuffledp.tables.spool import batch_rows
+        from shuffledp.tables.values import prepared
 
         self._choose()
         chosen, step = self._chosen, batch_rows(self._encoder.randomizer.report_bytes)
@@ -258,7 +264,7 @@ class Drawing:
 
     def look(self) -> None:
         """Read all rows, and refuse what can not be reported; nothing is drawn."""
-        from shuffledp.tables import prepared
+        from shuffledp.tables.values import prepared
 
         self._choose()
         for batch in prepared(self._column, self._reader, tick=self._tick):
@@ -266,7 +272,7 @@ class Drawing:
 
     def _choose(self) -> None:
         """Of each person, a row: the table is read for that."""
-        from shuffledp.tables import choose_rows
+        from shuffledp.tables.values import choose_rows
 
         if self._column.ids is not None:
             self._chosen = choose_rows(self._column, self._reader, keep=self._keep, rng=self._rng)
@@ -313,7 +319,7 @@ def encode(
     The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
     """
     from shuffledp.storage.files import check_new_file
-    from shuffledp.tables import Header, write_reports
+    from shuffledp.tables.reports import Header, write_reports
 
     check_client(design, most_epsilon0)
     check_sealed(design)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -35,6 +34,7 @@ from shuffledp.schema import (
     Text,
     Texts,
     Whole,
+    check_format,
     part,
 )
 from shuffledp.storage.canonical import digest_of
@@ -251,15 +251,7 @@ class Design(Part):
         """Read ``as_json``; any other form is refused. It is read, and not yet certified: see
         ``poll.certify``.
         """
-        if not isinstance(written, Mapping) or written.get("format") != FORMAT:
-            named = written.get("format") if isinstance(written, Mapping) else None
-            raise InvalidInput(f"a design must have the format {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
-        if type(written.get("version")) is not int or written["version"] != VERSION:
-            raise InvalidInput(
-                f"a design must have version {VERSION}, got {str(written.get('version'))[:40]!r}. Use the version of "
-                f"shuffledp that wrote it."
-            )
-        return cls.read(dict(written), DESIGN).checked()
+        return cls.read(check_format(DESIGN.title, written, FORMAT, VERSION, REMEDY), DESIGN).checked()
 
     def checked(self) -> Self:
         """The same, if a client could report by it: every part of it is sound, and the mechanism is

@@ -27,7 +27,7 @@ from shuffledp.schema import NEEDED, Count, Floats, Label, Limits, Number, Part,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shuffledp._types import Floats as Numbers
+    from shuffledp._types import Floats as Values
     from shuffledp.search.alphabet import LevelPlaces
 
 Named = tuple[Label, ...] | Count  # a list of labels, or a number k, for 0, ..., k - 1
@@ -303,8 +303,28 @@ class Labels(Domain):
         return found
 
 
+class Numbers(Domain):
+    """Numbers between two ``bounds``; with ``clip``, those outside are moved to the nearest one."""
+
+    kind = "number"
+    checks_in = False
+    clip: Any
+
+    def answer(self, value: object, *, clip: bool = False) -> float:
+        try:
+            number = float(value) if isinstance(value, (str, int, float)) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        lower, upper = self.bounds
+        if math.isnan(number) or not (clip or self.clip or lower <= number <= upper):
+            remedy = ("Correct it, or move it to the nearest bound: ", Argument("clip", True), ".")
+            rule = f"the answer must be a number in [{lower:g}, {upper:g}]"
+            raise InvalidInput(Refusal(rule, repr(str(value)[:80]), remedy))
+        return float(min(max(number, lower), upper))
+
+
 @part
-class Bins(Domain):
+class Bins(Numbers):
     """Neighboring bins between cut points: a bin holds the numbers from its lower end to below its
     upper one, the last one its upper end too. With ``clip``, numbers outside are moved to the
     nearest end.
@@ -315,8 +335,6 @@ class Bins(Domain):
     """
 
     families = (*NAMING, "one of", "tree")
-    kind = "number"
-    checks_in = False
     place = "bin"
 
     type: Annotated[Literal["bins"], NEEDED] = "bins"
@@ -347,9 +365,6 @@ class Bins(Domain):
     def bounds(self) -> tuple[float, float]:
         return self.cuts[0], self.cuts[-1]
 
-    def answer(self, value: object, *, clip: bool = False) -> float:
-        return _number(*self.bounds, value, clip=clip or self.clip)
-
     def places(self, values: Any, source: Any) -> NDArray[Any]:
         """The bin of each number; what lies outside is refused."""
         import numpy as np
@@ -364,15 +379,13 @@ class Bins(Domain):
 
 
 @part
-class Grid(Domain):
+class Grid(Numbers):
     """Numbers from ``lower`` to ``upper``, each rounded at random to one of its two neighbors among
     ``steps`` + 1 points, such that its mean stays. With ``clip``, numbers outside are moved to the
     nearest end.
     """
 
     families = ("krr", "split")
-    kind = "number"
-    checks_in = False
     rounded = True
     place = "number"
 
@@ -400,9 +413,6 @@ class Grid(Domain):
     @property
     def bounds(self) -> tuple[float, float]:
         return self.lower, self.upper
-
-    def answer(self, value: object, *, clip: bool = False) -> float:
-        return _number(*self.bounds, value, clip=clip or self.clip)
 
     def places(self, values: Any, source: Any) -> NDArray[Any]:
         """The point that each number is rounded to."""
@@ -512,7 +522,31 @@ class Cells(Domain):
 
 
 @part
-class Prefixes(Domain):
+class OneLevel(Part):
+    """What a level of a search tells apart."""
+
+    type: Any
+    tokens: Texts | None
+    longest: Some
+    words: Texts
+    prefixes: Texts
+    span: Count
+    room: Some
+
+    @property
+    def size(self) -> int:
+        return self.room
+
+    @cached_property
+    def level(self) -> LevelPlaces:
+        """Which word counts as which value."""
+        from shuffledp.search.alphabet import LevelPlaces
+
+        return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
+
+
+@part
+class Prefixes(OneLevel, Domain):
     """One level of a search: one of ``words``, or one that begins with one of ``prefixes`` and goes
     on in some way for ``span`` symbols; all others share a place. Symbols are ``tokens``, or bytes
     of UTF-8; only the first ``longest`` of a word are looked at, and whether it goes on. There are
@@ -522,12 +556,6 @@ class Prefixes(Domain):
     families = ("krr",)
 
     type: Annotated[Literal["prefixes"], NEEDED] = "prefixes"
-    tokens: Texts | None
-    longest: Some
-    words: Texts
-    prefixes: Texts
-    span: Count
-    room: Some
 
     def checked(self) -> Self:
         for name in ("longest", "span", "room"):
@@ -545,17 +573,6 @@ class Prefixes(Domain):
                 f"got {self.room}. {REMEDY}"
             )
         return self
-
-    @property
-    def size(self) -> int:
-        return self.room
-
-    @cached_property
-    def level(self) -> LevelPlaces:
-        """Which word counts as which value."""
-        from shuffledp.search.alphabet import LevelPlaces
-
-        return LevelPlaces.of(self.tokens, self.longest, self.words, self.prefixes, self.span)
 
     def answer(self, value: object, *, clip: bool = False) -> int:
         return self.level.place(_text(value))
@@ -607,7 +624,7 @@ def check_bounds(lower: float, upper: float) -> tuple[float, float]:
     return low, high
 
 
-def check_numbers(values: Any, lower: float, upper: float) -> Numbers:
+def check_numbers(values: Any, lower: float, upper: float) -> Values:
     """Return ``values`` as a vector of numbers in [lower, upper], one per user."""
     import numpy as np
 
@@ -625,7 +642,7 @@ def check_numbers(values: Any, lower: float, upper: float) -> Numbers:
         raise InvalidInput(f"values must be a list of numbers, got {type(values).__name__} of {array.dtype}. {remedy}")
     if array.size == 0:
         raise InvalidInput(f"values must hold at least one number, got none. {remedy}")
-    numbers: Numbers = array.astype(np.float64)
+    numbers: Values = array.astype(np.float64)
     outside = ~((numbers >= lower) & (numbers <= upper))  # NaN is outside, too
     if outside.any():
         raise InvalidInput(
@@ -634,7 +651,7 @@ def check_numbers(values: Any, lower: float, upper: float) -> Numbers:
     return numbers
 
 
-def on_grid(numbers: Numbers, lower: float, upper: float, k: int, source: Any) -> NDArray[Any]:
+def on_grid(numbers: Values, lower: float, upper: float, k: int, source: Any) -> NDArray[Any]:
     """Each number at one of its two neighbors among k + 1 points from ``lower`` to ``upper``,
     chosen at random so that its mean stays.
     """
@@ -644,7 +661,7 @@ def on_grid(numbers: Numbers, lower: float, upper: float, k: int, source: Any) -
     return np.concatenate([_rounded(numbers[chunk], lower, upper, k, source) for chunk in chunks])
 
 
-def _rounded(numbers: Numbers, lower: float, upper: float, k: int, source: Any) -> NDArray[Any]:
+def _rounded(numbers: Values, lower: float, upper: float, k: int, source: Any) -> NDArray[Any]:
     import numpy as np
 
     positions = (numbers - lower) / (upper - lower) * k
@@ -737,15 +754,3 @@ def _text(value: object) -> str:
     if isinstance(value, (str, int)):
         return str(value)
     raise InvalidInput(f"an answer must be a text or a whole number, got {type(value).__name__}. Write it as listed.")
-
-
-def _number(lower: float, upper: float, value: object, *, clip: bool) -> float:
-    try:
-        number = float(value) if isinstance(value, (str, int, float)) else math.nan
-    except (ValueError, OverflowError):
-        number = math.nan
-    if math.isnan(number) or not (clip or lower <= number <= upper):
-        remedy = ("Correct it, or move it to the nearest bound: ", Argument("clip", True), ".")
-        rule = f"the answer must be a number in [{lower:g}, {upper:g}]"
-        raise InvalidInput(Refusal(rule, repr(str(value)[:80]), remedy))
-    return min(max(number, lower), upper)

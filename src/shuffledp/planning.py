@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
-from shuffledp._types import Task
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import (
     Argument,
@@ -19,22 +18,24 @@ from shuffledp.errors import (
     check_promised,
     check_rounds,
     check_users,
+    meant,
 )
 from shuffledp.mechanisms import kind_of as mechanism_named
 from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator
 from shuffledp.poll import Poll
-from shuffledp.questions import kind_of
+from shuffledp.questions import OURS, kind_of, names
 from shuffledp.questions.question import Planned, Question
 from shuffledp.wording import reserved, right, rounded
 
-TASKS: tuple[Task, ...] = get_args(Task)
 MOST_BITS = 1 << 20  # longer reports are not proposed
 
 
 def planned(task: str) -> Planned:
-    """What a plan says of the errors of a question."""
-    found = kind_of(task).planned
-    assert found is not None
+    """What a plan says of the errors of a question; refused if there is nothing to compare."""
+    if task not in names() or (found := kind_of(task).planned) is None:
+        known = ", ".join(name for name in OURS if kind_of(name).planned)
+        rule, remedy = f"task must be one of {known}", f"{meant(task, OURS)}Others have one mechanism."
+        raise InvalidInput(Refusal(rule, repr(task), remedy))
     return found
 
 
@@ -90,7 +91,7 @@ class Plan:
     ``print`` it.
     """
 
-    task: Task
+    task: str
     n: int
     domain: int
     epsilon: float
@@ -107,12 +108,13 @@ class Plan:
 
     def __str__(self) -> str:
         """A table."""
-        size = f" of {self.domain} {planned(self.task).places}" if self.domain else ""
+        about = planned(self.task)
+        size = f" of {self.domain} {about.places}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
         honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
         title = f"{self.task}{size}: {self.n} people{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
-        names = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
-        wide = max(22, *map(len, names))
+        titles = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
+        wide = max(22, *map(len, titles))
         trust = max(14, *(len(each.trust) for each in self.options))
         heads = f"{'epsilon0':>9} {'error':>12} {'worst':>12} {'messages':>8} {'bits':>9}"
         lines = [title, f"{'mechanism':<{wide}} {'whom to trust':<{trust}} {heads}"]
@@ -121,22 +123,12 @@ class Plan:
             numbers = f"{local:>9} {each.error:>12.5g} {each.worst:>12.5g} {each.messages:>8} {each.bits:>9}"
             lines.append(f"{each.title:<{wide}} {each.trust:<{trust}} {numbers}")
         lines += [f"{name:<{wide}} refused: {why}" for name, why in self.refused]
-        worst = [] if worst_of(self.task) is None else [f"worst: {worst_of(self.task)}"]
-        return "\n".join([*lines, f"error: {error_of(self.task)}", *worst])
-
-
-def error_of(task: str) -> str:
-    """What the error of a plan is the error of."""
-    return planned(task).error
-
-
-def worst_of(task: str) -> str | None:
-    """What the worst error of a plan is the error of; None where the error is the worst already."""
-    return planned(task).worst
+        worst = [] if about.worst is None else [f"worst: {about.worst}"]
+        return "\n".join([*lines, f"error: {about.error}", *worst])
 
 
 def plan(
-    task: Task,
+    task: str,
     *,
     n: int,
     epsilon: float,
@@ -159,8 +151,6 @@ def plan(
      ('mean, split and mix (sealed; anybody can move it)', 'shuffler, sealed'),
      ('mean, krr', 'shuffler'), ('hybrid mechanism', 'nobody')]
     """
-    if task not in TASKS:
-        raise InvalidInput(f"task must be one of {', '.join(TASKS)}, got {task!r}. Others have one mechanism.")
     about = planned(task)
     counting = about.places is not None
     if (domain is None) == counting:
@@ -222,11 +212,11 @@ def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float
     if not short:
         few = min(each.messages for each in polls)
         raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
+    best = min(short, key=lambda each: each.predicted_stderr())
     if most_error is None:
-        return min(short, key=lambda each: each.predicted_stderr())
+        return best
     sharp = [each for each in short if each.predicted_stderr() <= most_error]
     if not sharp:
-        best = min(short, key=lambda each: each.predicted_stderr())
         raise InvalidInput(
             Argument("error"),
             f" must be at least {rounded(best.predicted_stderr(), up=True)}, which {best.messages} message"

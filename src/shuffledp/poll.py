@@ -325,15 +325,10 @@ class Poll:
             )
 
     def _honest(self, arrived: int, colluding: int) -> int:
-        arrived = check_count(
-            "arrived",
-            arrived,
-            least=1,
-            remedy="It counts the reports that came; with none there is nothing to analyse.",
-        )
-        colluding = check_count(
-            "colluding", colluding, least=0, remedy="It counts the people whose reports hide nobody."
-        )
+        remedy = "It counts the reports that came; with none there is nothing to analyse."
+        arrived = check_count("arrived", arrived, least=1, remedy=remedy)
+        remedy = "It counts the people whose reports hide nobody."
+        colluding = check_count("colluding", colluding, least=0, remedy=remedy)
         if arrived > self.n:
             raise InvalidInput(
                 f"arrived must be at most n = {self.n}, got {arrived}. Each person sends one report per round."
@@ -385,17 +380,15 @@ def _check_noise_given(epsilon: Any, epsilon0: Any, randomizer: Any, delta: Any)
             f"epsilon is a promise, epsilon0 is one report's."
         )
     if epsilon is not None and delta is None:
-        raise InvalidInput(
-            "delta must be given with epsilon, got none. Choose a small probability, such as 1e-6, well below 1/n."
-        )
+        remedy = "Choose a small probability, such as 1e-6, well below 1/n."
+        raise InvalidInput(Refusal("delta must be given with epsilon", "none", remedy))
     if epsilon is not None and check_epsilon(epsilon) == 0.0:
-        raise InvalidInput(
-            "epsilon must be positive to be promised, got 0.0. No useful report has epsilon = 0; allow a little."
-        )
+        remedy = "No useful report has epsilon = 0; allow a little."
+        raise InvalidInput(Refusal("epsilon must be positive to be promised", "0.0", remedy))
 
 
 def check_held(counts: ArrayLike) -> Floats:
-    """Return ``counts`` as finite numbers of users."""
+    """Return ``counts`` as finite numbers of people."""
     try:
         held = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -25,7 +25,7 @@ from typing import (
 )
 from typing import get_type_hints as hints_of
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.wording import brief
 
 REMEDY = "Pass a page that this version of shuffledp wrote, unchanged."
@@ -207,6 +207,18 @@ class Part:
         new = (name for name, rule in rules if rule.mark.always or getattr(self, name) != rule.default)
         names = new if self.order is None else self.order
         return {name: self.more[name] if name in self.more else as_plain(getattr(self, name)) for name in names}
+
+
+def check_format(title: str, written: object, form: str, version: int, remedy: str) -> dict[str, Any]:
+    """Return what a file holds, if it says that it has this form and version."""
+    known = written if isinstance(written, Mapping) else {}
+    if known.get("format") != form:
+        named = repr(str(known.get("format"))[:40])
+        raise InvalidInput(Refusal(f"{title} must have the format {form!r}", named, remedy))
+    if type(known.get("version")) is not int or known["version"] != version:
+        rule, got = f"{title} must have version {version}", repr(known.get("version"))[:40]
+        raise InvalidInput(Refusal(rule, got, "Use the version of shuffledp that wrote it."))
+    return dict(known)
 
 
 def unusual(where: str, value: object, file: File = RELEASE) -> InvalidInput:

@@ -43,39 +43,38 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     strongest.cache_clear()
 
 
-@pytest.mark.parametrize(
-    "plan, most",
-    [
-        (lambda: sdp.calibrate(sdp.KRR, k=16, n=10_000, **TARGET), 8),
-        (lambda: sdp.calibrate(sdp.KRR, k=10_000, n=10**9, **TARGET), 8),
-        (lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), **TARGET), 10),
-        (lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), n=10_000, rounds=None, **TARGET), 16),
-        (lambda: sdp.calibrate(sdp.AnyLDP, n=10_000, **TARGET), 8),
-        (lambda: sdp.calibrate(sdp.SubsetSelection, k=1000, n=10_000, **TARGET), 20),
-        (lambda: sdp.calibrate(sdp.KRR, k=16, n=10_000, rounds=100, **TARGET), 24),
-        (lambda: Poll("histogram", categories=["yes", "no"], n=40, **TARGET), 14),
-        (lambda: Poll("histogram", categories=range(16), n=10**6, **TARGET), 14),
-        (lambda: Poll("histogram", categories=range(10), n=1000, honest=1, **TARGET), 14),
-        (lambda: Poll("mean", n=40, **TARGET), 40),
-        (lambda: Poll("mean", n=10**9, **TARGET), 40),
-        (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 72),
-    ],
-    ids=[
-        "krr",
-        "krr-large",
-        "n",
-        "rounds",
-        "any",
-        "subset",
-        "100-rounds",
-        "poll-40",
-        "poll",
-        "local",
-        "mean-40",
-        "mean-1e9",
-        "plan",
-    ],
-)
+@pytest.fixture
+def gaps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How closely haystacks were looked at, one by one."""
+    asked: list[float] = []
+    answer = Haystack.bounds
+
+    def counted(self: Haystack, epsilons: Floats, gap: float = 0.0) -> Any:
+        asked.append(gap)
+        return answer(self, epsilons, gap)
+
+    monkeypatch.setattr(Haystack, "bounds", counted)
+    return asked
+
+
+PLANS: dict[str, tuple[Callable[[], object], int]] = {
+    "krr": (lambda: sdp.calibrate(sdp.KRR, k=16, n=10_000, **TARGET), 8),
+    "krr-large": (lambda: sdp.calibrate(sdp.KRR, k=10_000, n=10**9, **TARGET), 8),
+    "n": (lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), **TARGET), 10),
+    "rounds": (lambda: sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), n=10_000, rounds=None, **TARGET), 16),
+    "any": (lambda: sdp.calibrate(sdp.AnyLDP, n=10_000, **TARGET), 8),
+    "subset": (lambda: sdp.calibrate(sdp.SubsetSelection, k=1000, n=10_000, **TARGET), 20),
+    "100-rounds": (lambda: sdp.calibrate(sdp.KRR, k=16, n=10_000, rounds=100, **TARGET), 24),
+    "poll-40": (lambda: Poll("histogram", categories=["yes", "no"], n=40, **TARGET), 14),
+    "poll": (lambda: Poll("histogram", categories=range(16), n=10**6, **TARGET), 14),
+    "local": (lambda: Poll("histogram", categories=range(10), n=1000, honest=1, **TARGET), 14),
+    "mean-40": (lambda: Poll("mean", n=40, **TARGET), 40),
+    "mean-1e9": (lambda: Poll("mean", n=10**9, **TARGET), 40),
+    "plan": (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 72),
+}
+
+
+@pytest.mark.parametrize("plan, most", PLANS.values(), ids=PLANS)
 def test_a_plan_costs_few_answers_and_only_upper_ends(ends: list[str], plan: Callable[[], object], most: int) -> None:
     """By halving, with both ends, it was 55 to 480."""
     plan()
@@ -157,17 +156,9 @@ def test_solving_for_epsilon_asks_no_point_twice() -> None:
     ids=["krr", "laplace"],
 )
 def test_a_lower_end_looks_closely_only_at_what_can_be_the_worst(
-    monkeypatch: pytest.MonkeyPatch, survey: Shuffled, most: int
+    gaps: list[float], survey: Shuffled, most: int
 ) -> None:
     """With a rough look at every dataset before each close one it was 38, and 60."""
-    gaps: list[float] = []
-    answer = Haystack.bounds
-
-    def counted(self: Haystack, epsilons: Floats, gap: float = 0.0) -> Any:
-        gaps.append(gap)
-        return answer(self, epsilons, gap)
-
-    monkeypatch.setattr(Haystack, "bounds", counted)
     survey.epsilon_at_least(delta=1e-6)
     assert len(gaps) <= most
     assert sum(gap < ROUGH_GAP for gap in gaps) <= 6
@@ -214,16 +205,8 @@ def test_covers_that_would_be_too_large_are_not_begun(
     assert len(calls) <= most
 
 
-def test_a_dataset_far_below_the_worst_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dataset_far_below_the_worst_is_not_asked_again(gaps: list[float]) -> None:
     """One whose rough ends are far apart was computed closely at every step, four times."""
-    gaps: list[float] = []
-    answer = Haystack.bounds
-
-    def counted(self: Haystack, epsilons: Floats, gap: float = 0.0) -> Any:
-        gaps.append(gap)
-        return answer(self, epsilons, gap)
-
-    monkeypatch.setattr(Haystack, "bounds", counted)
     assert sdp.shuffle(sdp.Gaussian(sigma=0.2), n=1000).epsilon_at_least(delta=1e-6) == pytest.approx(28.6585423)
     assert sum(gap < ROUGH_GAP for gap in gaps) <= 5
 

@@ -22,7 +22,7 @@ from shuffledp.engines.batch import BatchReporter, ColumnSurvey, ReportTally, ad
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers import CheckIn
-from shuffledp.tables import Cleaning
+from shuffledp.tables.cleaning import Cleaning
 
 WAYS = ("bus", "bicycle", "car")
 TERMS: dict[str, Any] = {"n": 100, "delta": 1e-2}
@@ -368,6 +368,9 @@ def test_sums_without_the_dummies_that_hide_them_are_for_nobody() -> None:
     phones, people = BatchReporter.of(poll, column="way"), pa.record_batch({"way": ["bus"] * 1234 + ["car"] * 1766})
     with pytest.raises(InvalidInput, match="first must say whether the shuffler's dummies come with these"):
         phones.added_up(phones.tally([people]))
+    bare = ReportTally.of(poll).added([pa.record_batch({"report": pa.array([0, 1, 1], pa.int16())})])
+    with pytest.raises(InvalidInput, match="got one without the shuffler's part"):
+        phones.counted(bare)
     parts = [phones.tally([people.slice(start, 1000)], first=not start) for start in (0, 1000, 2000)]
     votes = phones.added_up(row for part in parts for row in part).numbers
     added, numbers = votes[1:] - (1234, 1766), poll.randomizer.numbers

@@ -24,7 +24,7 @@ from shuffledp.design import Design
 from shuffledp.engines.batch import BatchReporter, ReportTally
 from shuffledp.engines.beam_commit import Attempt, Written
 from shuffledp.errors import InvalidInput
-from shuffledp.tables import CountedReports, read_counted
+from shuffledp.tables.counted_reports import CountedReports, read_counted
 from tests.cli.people import ABSENT, CITIES, PEOPLE, TRUTH, done, people
 
 beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed: pip install 'shuffledp[beam]'")

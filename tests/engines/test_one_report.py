@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from shuffledp import InvalidInput
-from shuffledp.tables import CountedReports
+from shuffledp.tables.counted_reports import CountedReports
 from tests.engines.cluster import Cluster, lose
 from tests.engines.driver import Drawings
 from tests.engines.naive import PARTITIONS, PEOPLE

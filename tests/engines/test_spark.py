@@ -25,7 +25,8 @@ from shuffledp.engines.spark_column import SparkColumn
 from shuffledp.engines.spark_commit import Claim, WorkFolder
 from shuffledp.errors import InvalidInput
 from shuffledp.release.stages import analyse
-from shuffledp.tables import Cleaning, read_counted
+from shuffledp.tables.cleaning import Cleaning
+from shuffledp.tables.counted_reports import read_counted
 from shuffledp.tables.values import reader_of
 from shuffledp.verify.verification import verify
 

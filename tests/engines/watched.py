@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.engines import spark
-from shuffledp.tables import CountedReports
+from shuffledp.tables.counted_reports import CountedReports
 from tests.engines.naive import PARTITIONS, PEOPLE
 from tests.engines.spies import NO_TROUBLE, Draws, Spying, Trouble
 

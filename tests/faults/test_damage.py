@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp.tables import Places, open_column, open_reports, read
+from shuffledp.tables.columns import open_column
+from shuffledp.tables.reports import open_reports
+from shuffledp.tables.values import Places, read
 from tests.cli.people import ABSENT, CITIES, PEOPLE, PROMISE, people
 from tests.faults.runner import Runner
 from tests.tables.tables import FORMATS, Write, as_arrow_file, as_arrow_stream, as_csv

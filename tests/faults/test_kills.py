@@ -15,7 +15,7 @@ import numpy as np
 from shuffledp.ledger import Ledger
 from shuffledp.record import HASHED, embedded_json
 from shuffledp.storage.canonical import digest_of
-from shuffledp.tables import open_reports
+from shuffledp.tables.reports import open_reports
 from tests.cli.people import FILES
 from tests.faults.conftest import Made
 from tests.faults.runner import Runner

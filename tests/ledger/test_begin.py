@@ -16,11 +16,6 @@ from tests.ledger.made import DESIGN, LIMITS, entry
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "budget.sqlite")
-
-
 def test_a_release_that_was_never_begun_keeps_its_batches_from_no_one(ledger: Ledger) -> None:
     both, alone = replace(entry(), batches=(A, B)), replace(entry(), batches=(A,))
     ledger.spend("p", both, **LIMITS, held_back=True)

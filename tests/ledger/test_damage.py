@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.ledger import Ledger, OverLimit, charge, file, spending
+from shuffledp.ledger import Ledger, OverLimit, file, spending
 from tests.ledger.made import DESIGN, LIMITS, entry
 
 
@@ -262,8 +262,8 @@ def test_a_release_that_somebody_overtook_is_added_up_again(tmp_path: Path, monk
 
         monkeypatch.setattr(spending, "held", late)
 
-    within = charge._within
-    monkeypatch.setattr(charge, "_within", lambda *rest: sums.append(rest) or within(*rest))
+    asked = spending.terms_asked
+    monkeypatch.setattr(spending, "terms_asked", lambda *rest: sums.append(rest) or asked(*rest))
     overtaken("q")
     assert Ledger(path).spend("r", entry(), **LIMITS).id == FIT + 1
     assert sums == [], "what others spend elsewhere changes nothing"

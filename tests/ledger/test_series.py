@@ -22,11 +22,6 @@ def week(number: int, **changed: object) -> Entry:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "budget.sqlite")
-
-
-@pytest.fixture
 def paid(ledger: Ledger) -> Ledger:
     ledger.spend("p", payment(), **LIMITS)
     return ledger

@@ -37,11 +37,6 @@ FAMILIES: list[Callable[[float], Randomizer]] = [
 ]
 
 
-@pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "budget.sqlite")
-
-
 def test_the_total_is_what_the_accountant_says(ledger: Ledger) -> None:
     survey, vote = shuffle(KRR(k=16, epsilon0=4.0), n=10_000), shuffle(OUE(k=8, epsilon0=2.0), n=20_000)
     ledger.spend("p", entry(), limit_epsilon=3.0, limit_delta=1e-6)

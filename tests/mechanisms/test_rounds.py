@@ -58,14 +58,3 @@ def test_the_estimate_from_all_rounds_is_their_mean_and_has_the_error_of_one(nam
         np.testing.assert_allclose(pooled.values, np.mean([one.values for one in each], axis=0), atol=1e-11)
         off += (pooled.values - truth) ** 2
     assert np.all(np.abs(np.sqrt(off / RUNS) / errors - 1.0) < 4.0 / math.sqrt(2.0 * RUNS))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_limits_of_the_average_cover(name: str) -> None:
-    (mechanism, held, runs), workload = drawn(name), CASES[name][1]
-    truth, covered = workload.apply(held), np.zeros(len(workload))
-    for run in runs:
-        low, high = mechanism.estimate(reduce(Tally.again, run), workload).interval()
-        covered += (low <= truth + 1e-9) & (truth - 1e-9 <= high)
-    assert covered.min() >= 0.93 * RUNS
-    assert covered.mean() <= 0.98 * RUNS

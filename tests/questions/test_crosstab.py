@@ -14,12 +14,9 @@ from shuffledp import KRR, OUE, InvalidInput, Poll
 from shuffledp._types import Floats
 from shuffledp.audits.subject import Surveyed, subject_of
 from shuffledp.design import Design
-from shuffledp.mechanisms.fakes import Fakes
 from shuffledp.mechanisms.shares import ShareTest
 from shuffledp.questions.crosstab.question import CrosstabQuestion
-from shuffledp.randomizers import UserFakes
-from shuffledp.workload import Margins
-from tests.mechanisms.simulation import counts_of, pooled, rows_of
+from tests.mechanisms.simulation import counts_of, rows_of
 
 REGIONS, SMOKER = ["north", "south", "west"], ["yes", "no"]
 TWO = {"columns": ["region", "smoker"], "categories": [REGIONS, SMOKER]}
@@ -62,26 +59,6 @@ def test_margins_are_the_sums_of_the_cells_and_better_than_as_many_independent_e
     assert found.values[found.labels.index("0 × (all) × (all)")] == pytest.approx(found.values[:8].sum())
     whole = found.stderr[found.labels.index("0 × (all) × (all)")]
     assert whole < 0.95 * math.sqrt((found.stderr[:8] ** 2).sum())
-
-
-def covered(poll: Poll, held: list[int], runs: int, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which intervals cover, each and all at once, run by run."""
-    truth = poll.question.workload(0).apply(np.array(held))
-    each, every = [], []
-    for votes in counts_of(poll.randomizer, np.array(held), np.random.default_rng(seed), runs):  # type: ignore[arg-type]
-        found = poll.analyse_counts(votes)
-        (low, high), (lowest, highest) = found.interval(), found.simultaneous()
-        each.append((low <= truth) & (truth <= high))
-        every.append((lowest <= truth) & (truth <= highest))
-    return np.array(each), np.array(every)
-
-
-@pytest.mark.parametrize(("epsilon0", "held"), [(3.0, [900, 100, 500, 0, 300, 200]), (7.5, [150, 80, 19, 1, 0, 0])])
-def test_intervals_of_cells_and_margins_cover_each_and_all_at_once(epsilon0: float, held: list[int]) -> None:
-    runs = 200
-    each, every = covered(crosstab(sum(held), epsilon0), held, runs, seed=3)
-    assert np.all(each.mean(axis=0) > 0.95 - 6.0 * math.sqrt(0.95 * 0.05 / runs))
-    assert every.all(axis=1).mean() > 0.95 - 6.0 * math.sqrt(0.95 * 0.05 / runs)
 
 
 def holds(share: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -187,23 +164,6 @@ def test_an_audit_asks_about_cells() -> None:
     assert subject._values(np.array([0, 5])).tolist() == [("north", "yes"), ("west", "no")]
     said, held = subject._decoded(poll.encode([("south", "no")] * 50, rng=np.random.default_rng(1)).rows)
     np.testing.assert_allclose(said, held, atol=1e-9)
-
-
-def test_under_fakes_from_users_sums_and_their_variances_are_exact_too() -> None:
-    asked, held = CrosstabQuestion(columns=("a", "b"), categories=(2, 2), other=(None, None)), (0, 3)
-    law = UserFakes(k=4, slots=1, chance=0.3)
-    chance = float(Fraction(law.threshold, 2**64))
-    hiding, workload = Fakes(law), Margins(asked.rows, asked.cells.sizes)
-    truth = workload.apply(np.bincount(held, minlength=4))
-    mean, square = np.zeros(len(truth)), np.zeros(len(truth))
-    for fakes in product((None, 0, 1, 2, 3), repeat=len(held)):
-        likely = math.prod(1.0 - chance if fake is None else chance / 4 for fake in fakes)
-        sent = [*held, *(fake for fake in fakes if fake is not None)]
-        votes = np.bincount(sent, minlength=4)
-        found = hiding.estimate(pooled(len(held), votes), workload)
-        mean, square = mean + likely * found.values, square + likely * (found.values - truth) ** 2
-    np.testing.assert_allclose(mean, truth, atol=1e-9)
-    np.testing.assert_allclose(np.sqrt(square), hiding.predicted(workload, np.bincount(held, minlength=4)), rtol=1e-9)
 
 
 def test_rounds_are_averaged_and_some_of_the_numbers_can_be_looked_at() -> None:

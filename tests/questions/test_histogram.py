@@ -70,18 +70,6 @@ def test_simultaneous_intervals_cover_everything_together(k: int, n: int, epsilo
     assert 0.93 <= together / repetitions <= 0.995  # where votes are few, more often than it says
 
 
-def test_real_reports_estimate_without_bias_and_cover() -> None:
-    n, rng = 2000, np.random.default_rng(3)
-    poll = Poll("histogram", categories=CITIES, n=n, epsilon0=2.0)
-    truth = np.array([1000, 600, 300, 90, 10])
-    people = np.repeat(CITIES, truth)
-    estimates = [poll.analyse(poll.shuffle(poll.encode(people, rng=rng))) for _ in range(600)]
-    values = np.array([each.values for each in estimates])
-    covered = np.mean([(low <= truth) & (truth <= high) for low, high in (each.interval() for each in estimates)])
-    assert np.all(np.abs(values.mean(axis=0) - truth) < 4.0 * poll.predicted_stderrs(truth) / math.sqrt(600))
-    assert 0.93 < covered < 0.97
-
-
 def test_the_guarantee_is_the_accountants_on_the_law_that_runs(promised: Poll) -> None:
     assert promised.randomizer == promised.randomizer.realised
     expected = shuffle(promised.randomizer, n=10_000).epsilon(delta=1e-6)

@@ -21,7 +21,6 @@ from shuffledp.workload import below
 from tests.mechanisms.simulation import ends
 
 BINS = tuple(float(each) for each in range(17))
-LEVELS = [(), (4, 16), (3, 7, 16)]
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (3, 4, 5)])
@@ -53,36 +52,6 @@ def test_least_squares_is_the_best_for_people_spread_evenly() -> None:
     assert Levels(law).predicted(below(tuple(range(15))), held) ** 2 == pytest.approx(errors, rel=1e-6)
     alone = [law.group_law(size, 160).variance(10.0 * size, 160) for size in range(1, 16)]
     assert np.all(errors < np.array(alone))
-
-
-@pytest.mark.parametrize("levels", LEVELS)
-def test_estimates_are_unbiased_and_intervals_cover(levels: tuple[int, ...]) -> None:
-    ages = Poll("quantile", cuts=BINS, n=2000, epsilon0=3.0, levels=levels, at=[0.1, 0.5, 0.9], ranges=[(3, 9)])
-    rng = np.random.default_rng(11)
-    people = rng.beta(2.0, 4.0, 2000) * 16.0
-    under = np.array([(people < cut).sum() for cut in BINS[1:-1]])
-    held = np.bincount(Bins(cuts=BINS).places(people, None), minlength=16)
-    tallies = [ages.randomizer.tally(ages.encode(people, rng=rng).rows) for _ in range(120)]
-    estimates = [ages.analyse_counts(each) for each in tallies]
-    values = np.array([each.values for each in estimates])
-    exact = ages.predicted_stderrs(held)
-    assert np.all(np.abs(values.mean(axis=0) - under) < 5.0 * exact / np.sqrt(120.0))
-    assert np.all(np.abs(values.std(axis=0) / exact - 1.0) < 0.3)
-    assert exact.max() <= ages.worst_stderr()
-    intervals = [each.interval() for each in estimates]
-    covered = np.mean([(low <= under) & (under <= high) for low, high in intervals])
-    assert 0.93 < covered < 0.97
-    together = [each.simultaneous() for each in estimates]
-    assert np.mean([np.all((low <= under) & (under <= high)) for low, high in together]) > 0.92
-    inside = [ages.derive(each)["ranges"] for each in tallies]
-    truth = ((people >= 3) & (people < 9)).sum()
-    caught = [low[0] <= truth <= high[0] for low, high in (each.interval() for each in inside)]
-    assert np.mean(caught) > 0.9
-    for place, at in enumerate((0.1, 0.5, 0.9)):
-        first = np.argmax(np.append(under, 2000) >= at * 2000)
-        rows = [ages.question.quantiles(each)[place] for each in estimates]
-        assert np.mean([row.lower <= BINS[first] and BINS[first + 1] <= row.upper for row in rows]) >= 0.94
-        assert all(row.lower <= row.value <= row.upper for row in rows)
 
 
 @pytest.mark.parametrize("crowded", [[0], [32], [0, 63]])

@@ -252,15 +252,19 @@ def test_alike_ones_are_merged_where_that_is_proven(toy: type[VotingRandomizer])
     assert len(group(sdp.FromMatrix([[0.6, 0.4], [0.4, 0.6]]), sdp.FromMatrix([[0.4, 0.6], [0.6, 0.4]]))) == 2
 
 
+def ran(program: str) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[2]
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, cwd=root
+    )
+
+
 def test_it_is_known_on_the_command_line() -> None:
     program = (
         "from tests.randomizers import toy_family; from shuffledp.cli import main; "
         "raise SystemExit(main('epsilon --randomizer negative --k 5 --epsilon0 1 --n 1000 --delta 1e-6'.split()))"
     )
-    root = Path(__file__).parents[2]
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, cwd=root
-    )
+    run = ran(program)
     assert (run.returncode, run.stderr) == (0, "")
     assert "negative" in run.stdout
 
@@ -270,10 +274,7 @@ def test_a_name_is_taken_before_its_module_is_loaded() -> None:
         "from tests.randomizers.toy_family import NegativeSurvey; from shuffledp.randomizers.family import *; "
         "register(Family(make=NegativeSurvey, law='hadamard', parameters=('epsilon0',)))"
     )
-    root = Path(__file__).parents[2]
-    run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False, cwd=root
-    )
+    run = ran(program)
     assert "must be new, got hadamard" in run.stderr
 
 

@@ -46,8 +46,8 @@ def refusal(made: object) -> str:
         (lambda made: made.update(notes=["x" * 10_001]), "for notes"),
         (lambda made: made.update(ledger=[]), "got '[]' for ledger"),
         (lambda made: made.update(style=6), "a difference in 'style'. Pass a page that this version of shuffledp"),
-        (lambda made: made.update(version=2), "version of a record must be 1, got '2'"),
-        (lambda made: made.update(format="pdf"), "format must be 'shuffledp-release', got 'pdf'"),
+        (lambda made: made.update(version=2), "the record of a release must have version 1, got 2"),
+        (lambda made: made.update(format="pdf"), "must have the format 'shuffledp-release', got 'pdf'"),
         (lambda made: made.pop("tally") and made.pop("notes"), "got none about tally, notes"),
     ],
 )
@@ -68,7 +68,7 @@ def test_a_question_that_is_not_installed_is_refused_where_it_is_asked_for() -> 
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}])
 def test_what_is_no_record_at_all_is_refused(value: object) -> None:
-    assert "format must be 'shuffledp-release'" in refusal(value)
+    assert "must have the format 'shuffledp-release'" in refusal(value)
 
 
 def test_fields_of_another_task_are_refused() -> None:

@@ -76,7 +76,7 @@ def changed(**changes: object) -> str:
         ("{", "strict JSON, got a fault at character"),
         ('{"format": NaN}', "strict JSON, got NaN"),
         ('{"a": 1, "a": 2}', "strict JSON, got a name twice"),
-        ("{}", "format must be 'shuffledp-release', got 'None'"),
+        ("{}", "must have the format 'shuffledp-release', got 'None'"),
         ('{"format": ' + "[" * 100_000, "strict JSON, got"),
     ],
 )
@@ -88,12 +88,12 @@ def test_what_is_no_page_is_refused_in_a_sentence(text: str, message: str) -> No
 
 @pytest.mark.parametrize("version", [0, 2, "1", 1.0, True, None, [1]])
 def test_another_version_is_refused(version: object) -> None:
-    with pytest.raises(InvalidInput, match="version of a record must be 1, got"):
+    with pytest.raises(InvalidInput, match="the record of a release must have version 1, got"):
         read_record(changed(version=version))
 
 
 def test_another_format_and_missing_parts_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="format must be"):
+    with pytest.raises(InvalidInput, match="must have the format"):
         read_record(changed(format="shuffledp-reports"))
     made = facts("tiny")
     del made["certificate"], made["tally"]

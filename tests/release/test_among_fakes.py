@@ -22,7 +22,9 @@ from shuffledp.randomizers import UserFakes
 from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.stages import analyse, release_counts, shuffle
-from shuffledp.tables import CountedReports, Header, open_column, open_reports, write_counted, write_reports
+from shuffledp.tables.columns import open_column
+from shuffledp.tables.counted_reports import CountedReports, write_counted
+from shuffledp.tables.reports import Header, open_reports, write_reports
 from shuffledp.verify import verify
 from tests.cli.people import run
 

@@ -17,7 +17,7 @@ from shuffledp.design import Design
 from shuffledp.errors import CertificateError, InvalidInput
 from shuffledp.release import pipeline, stages
 from shuffledp.release.budget import Budget, Spent, Unnoted
-from shuffledp.tables import Header, ReportsFile, open_reports, write_reports
+from shuffledp.tables.reports import Header, ReportsFile, open_reports, write_reports
 from tests.cli.people import done, listing, run
 from tests.tables.tables import small_files
 

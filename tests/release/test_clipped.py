@@ -19,7 +19,7 @@ from shuffledp.domain import Grid
 from shuffledp.page import html
 from shuffledp.page.sentences import clipping
 from shuffledp.record import Record, Table
-from shuffledp.tables import Values
+from shuffledp.tables.values import Values
 from tests.cli.people import AGE, PROMISE, Said, done, people
 from tests.verify.releases import judged, rehashed
 

@@ -19,8 +19,7 @@ from shuffledp.ledger import Ledger
 from shuffledp.record import Context, read_record
 from shuffledp.release import stages
 from shuffledp.release.budget import Budget, Spent
-from shuffledp.tables import CountedReports, write_counted
-from shuffledp.tables.counted_reports import new_batch
+from shuffledp.tables.counted_reports import CountedReports, new_batch, write_counted
 from tests.cli.people import done, listing, run
 
 WAYS = ("bus", "bicycle", "car")

@@ -16,7 +16,7 @@ from shuffledp.release.budget import Budget
 from shuffledp.release.pipeline import release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import read_design
-from shuffledp.tables import open_reports, write_reports
+from shuffledp.tables.reports import open_reports, write_reports
 from tests.cli.people import CITIES, CITY, PEOPLE, PROMISE, TRUTH, done, listing, run
 
 CATEGORIES = ("--categories", ",".join(CITIES))

@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.search.alphabet import LevelPlaces
-from shuffledp.search.question import LevelQuestion
+from shuffledp.search.question import Level
 
 LETTERS = ("a", "b", "c")
 WORDS = ["".join(letters) for length in range(6) for letters in product("abcx", repeat=length)]
@@ -60,4 +60,4 @@ def test_all_short_words(words: tuple[str, ...], prefixes: tuple[str, ...], span
 def test_a_level_that_is_none(changed: dict[str, object], words: str) -> None:
     usual = {"tokens": LETTERS, "longest": 4, "words": (), "prefixes": ("",), "span": 1, "room": 20}
     with pytest.raises(InvalidInput, match=words):
-        LevelQuestion(**(usual | changed)).checked()  # type: ignore[arg-type]
+        Level(**(usual | changed)).checked()  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers import KRR
 from shuffledp.randomizers.law_file import law_of
 from shuffledp.release.budget import Budget
-from shuffledp.search.question import LevelQuestion
+from shuffledp.search.question import Level
 from shuffledp.series.series_file import SeriesFile, read_series
 from shuffledp.series.trend import Point, Trend
 from shuffledp.series.weeks import new_series
@@ -123,7 +123,7 @@ def test_what_no_week_can_ask_is_refused_and_nothing_is_paid(tmp_path: Path, wee
         with pytest.raises(InvalidInput, match=f"by must be one of the columns of a crosstab, here none, got {by!r}"):
             new_series(tmp_path / "x", weekly, "x", by=by, budget=budget)  # type: ignore[arg-type]
     assert not (tmp_path / "x").exists()
-    words = LevelQuestion(tokens=("a",), longest=4, words=(), prefixes=("",), span=1, room=4)
+    words = Level(tokens=("a",), longest=4, words=(), prefixes=("",), span=1, room=4)
     level = Design.asked(words, Law.from_json(law_of(KRR(k=4, epsilon0=1.0))), weekly.target)
     with pytest.raises(InvalidInput, match=r"got a search for top words.*Search once"):
         new_series(tmp_path / "x", level, "x", budget=budget)

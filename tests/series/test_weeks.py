@@ -104,7 +104,7 @@ def test_a_series_is_what_its_file_says_and_nothing_else(folder: Path, weekly: D
         ({"name": "towns"}, None),
         ({"version": 2}, "must have version 1"),
         ({"more": 1}, "a difference in .more."),
-        ({"format": "x"}, "must be a file of shuffledp"),
+        ({"format": "x"}, "must have the format"),
         ({"ledger": {}}, "a difference in .ledger.path."),
     ):
         (folder / "series.json").write_text(json.dumps(series.as_json() | change), encoding="utf-8")

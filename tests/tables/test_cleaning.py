@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shuffledp.errors import InvalidInput
-from shuffledp.tables import Cleaning, Numbers, Places, open_column, read
+from shuffledp.tables.cleaning import Cleaning
+from shuffledp.tables.columns import open_column
+from shuffledp.tables.values import Numbers, Places, read
 from tests.tables.tables import FORMATS, Write
 
 SPELLINGS = [

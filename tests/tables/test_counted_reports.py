@@ -12,8 +12,7 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.canonical import canonical, digest_of
-from shuffledp.tables import CountedReports, read_counted, write_counted
-from shuffledp.tables.counted_reports import holds_counts, new_batch
+from shuffledp.tables.counted_reports import CountedReports, holds_counts, new_batch, read_counted, write_counted
 
 COUNTED = CountedReports(
     design={"task": "histogram"},

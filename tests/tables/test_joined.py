@@ -12,8 +12,10 @@ import pytest
 
 from shuffledp import InvalidInput, Poll
 from shuffledp.engines.batch import BatchReporter, ColumnSurvey
-from shuffledp.tables import Cleaning, JoinedPlaces, Places, open_column, read
+from shuffledp.tables.cleaning import Cleaning
+from shuffledp.tables.columns import open_column
 from shuffledp.tables.memory import held_table
+from shuffledp.tables.values import JoinedPlaces, Places, read
 
 ROWS = {
     "region": ["north", "south", None, "south", "north", "west"],

@@ -17,8 +17,9 @@ import pyarrow.parquet
 import pytest
 
 from shuffledp.errors import InvalidInput
-from shuffledp.tables import Numbers, Places, open_column, read
+from shuffledp.tables.columns import open_column
 from shuffledp.tables.memory import held_table
+from shuffledp.tables.values import Numbers, Places, read
 
 CITIES = ("Lima", "Osaka", "Paris")
 PEOPLE = ["Paris", "Lima", None, "Osaka", "Lima"]
@@ -139,7 +140,8 @@ import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 import numpy as np
 from pathlib import Path
-from shuffledp.tables import Places, open_column, read
+from shuffledp.tables.columns import open_column
+from shuffledp.tables.values import Places, read
 from shuffledp.tables.formats import open_table
 
 def people(file, ids):

@@ -19,9 +19,10 @@ from shuffledp.errors import InvalidInput
 from shuffledp.questions.histogram.options import histogram
 from shuffledp.sampling import SeededSource
 from shuffledp.schema import Keep
-from shuffledp.tables import Numbers, Places, open_column, read
+from shuffledp.tables.columns import open_column
 from shuffledp.tables.memory import held_table
 from shuffledp.tables.people import Chosen, Persons, SeveralRows, names_people
+from shuffledp.tables.values import Numbers, Places, read
 from tests.sampling.enumerated import laws
 from tests.tables.tables import FORMATS, Write
 

@@ -27,8 +27,8 @@ from scipy import stats
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import SecureSource, SeededSource
-from shuffledp.tables import Header, open_reports, shuffle_files, write_reports
-from shuffledp.tables.permutation import SORTING, shuffled
+from shuffledp.tables.permutation import SORTING, shuffle_files, shuffled
+from shuffledp.tables.reports import Header, open_reports, write_reports
 from shuffledp.tables.spool import Spool
 from tests.sampling.enumerated import laws
 from tests.tables.tables import small_files
@@ -228,7 +228,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
 SHUFFLER = """
 import sys
 from pathlib import Path
-from shuffledp.tables import shuffle_files
+from shuffledp.tables.permutation import shuffle_files
 print("ready", flush=True)
 while True:
     shuffle_files([Path(sys.argv[1])], Path(sys.argv[2]), least=1, memory=1 << 20)

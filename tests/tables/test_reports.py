@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.tables import Header, open_reports, write_reports
+from shuffledp.tables.reports import Header, open_reports, write_reports
 from tests.tables.tables import false_text, not_utf8, small_files
 
 KRR = sdp.KRR(k=16, epsilon0=2.0)
@@ -265,7 +265,7 @@ def test_the_path_of_reports_need_not_be_utf8(tmp_path: Path) -> None:
 WRITER = """
 import sys, numpy as np
 from pathlib import Path
-from shuffledp.tables import Header, write_reports
+from shuffledp.tables.reports import Header, write_reports
 rows = np.random.default_rng(1).integers(0, 256, 1 << 19, dtype=np.uint8)
 print("ready", flush=True)
 while True:

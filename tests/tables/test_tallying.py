@@ -17,7 +17,9 @@ from scipy import stats
 import shuffledp as sdp
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import SeededSource, Source
-from shuffledp.tables import Header, open_reports, shuffle_files, tally, tally_file, write_reports
+from shuffledp.tables.permutation import shuffle_files
+from shuffledp.tables.reports import Header, open_reports, write_reports
+from shuffledp.tables.tallying import tally, tally_file
 
 KRR = sdp.KRR(k=10, epsilon0=2.0)
 

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling import smallest_dtype
-from shuffledp.tables import Numbers, Places, open_column, prepared, read
+from shuffledp.tables.columns import open_column
 from shuffledp.tables.spool import Spool
+from shuffledp.tables.values import Numbers, Places, prepared, read
 from tests.tables.tables import FORMATS, Write, as_arrow_file, as_parquet, false_text, small_files
 
 LABELS = ("tea", "coffee", "", "none")

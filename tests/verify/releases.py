@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,31 +25,8 @@ from shuffledp.storage.canonical import digest_of
 from shuffledp.verify import Check
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.handed import Judge
-from shuffledp.verify.rechecks import Asked
+from shuffledp.verify.rechecks import Rechecker
 from shuffledp.wording import statement
-
-NAMES = (
-    "tiny",
-    "poll",
-    "binary",
-    "promise",
-    "mean",
-    "hadamard",
-    "one block",
-    "hash",
-    "subset",
-    "oue",
-    "rounds",
-    "few rounds",
-    "binary rounds",
-    "fakes",
-    "light fakes",
-    "dummies",
-    "light dummies",
-    "dummies in rounds",
-    "crosstab",
-)
-
 
 LEDGER = {
     "population": "x",
@@ -61,26 +38,12 @@ LEDGER = {
 }
 
 
+WORDS: dict[str, Any] = {"k": 2, "longest": 2, "tokens": ["a", "b"], "epsilon": 2.0, "delta": 1e-3}
+BINS: dict[str, Any] = {"lower": 0, "upper": 4, "ranges": [(0, 2)], "epsilon": 1.0, "delta": 1e-3}
 # Releases that are more than a tally and its design.
 ASKED: dict[str, Callable[[], Release]] = {
-    "search": lambda: sdp.top(
-        ["ab"] * 1500 + ["ba"] * 500,
-        k=2,
-        longest=2,
-        tokens=["a", "b"],
-        epsilon=2.0,
-        delta=1e-3,
-        rng=np.random.default_rng(8),
-    ),
-    "quantile": lambda: sdp.quantile(
-        [1.0, 2.0, 3.0] * 30,
-        lower=0,
-        upper=4,
-        ranges=[(0, 2)],
-        epsilon=1.0,
-        delta=1e-3,
-        rng=np.random.default_rng(8),
-    ),
+    "search": lambda: sdp.top(["ab"] * 1500 + ["ba"] * 500, **WORDS, rng=np.random.default_rng(8)),
+    "quantile": lambda: sdp.quantile([1.0, 2.0, 3.0] * 30, **BINS, rng=np.random.default_rng(8)),
 }
 
 
@@ -99,7 +62,7 @@ def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
     """What the recheck of its question says of these facts, and what it leaves to be done."""
     record = Record.from_json(made)
     judge = Judge(record, counted(made["design"]["mechanism"]), Effort())
-    return Asked(judge).answer(), judge
+    return Rechecker(judge).answer(), judge
 
 
 def compared(made: dict[str, Any]) -> list[Check]:
@@ -121,14 +84,8 @@ def told(name: str) -> dict[str, Any]:
 def told_of(made: dict[str, Any]) -> dict[str, Any]:
     """The same of these facts."""
     made["asked"] |= {"title": "Title", "what": "a question", "categories": "a list", "missing": "counted as c"}
-    week = {
-        "name": "cities",
-        "week": 1,
-        "weeks": made["design"]["target"]["rounds"],
-        "period": "2026-W47",
-        "digest": "5e" * 32,
-    }
-    made["asked"]["series"] = week
+    weeks = {"weeks": made["design"]["target"]["rounds"], "period": "2026-W47", "digest": "5e" * 32}
+    made["asked"]["series"] = {"name": "cities", "week": 1, **weeks}
     made["counted"]["repeated"] = 3
     made["notes"] = ["a note", "another"]
     return rehashed(collected(made) | {"ledger": LEDGER})
@@ -168,49 +125,41 @@ def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
 
 
 def _asked(name: str) -> tuple[Poll, Any]:
-    rng = np.random.default_rng(1)
-    letters: dict[str, Any] = {"categories": ["a", "b", "c"], "delta": 1e-3}
-    if name == "tiny":
-        return Poll("histogram", **letters, n=6, epsilon0=2.0), rng.integers(0, 3, 6)
-    if name == "few rounds":
-        return Poll("histogram", **letters, n=4, epsilon0=1.0, rounds=2), rng.integers(0, 3, 4)
-    if name == "poll":
-        return Poll(
-            "histogram", categories=list("abcdefgh"), n=3000, honest=2500, epsilon0=4.0, delta=1e-6
-        ), rng.integers(0, 7, 3000)
-    if name == "promise":
-        return Poll("histogram", categories=["x", "y", "z"], n=2000, epsilon=1.0, delta=1e-6), rng.integers(0, 3, 2000)
-    if name == "binary":
-        return Poll("histogram", categories=["yes", "no"], n=800, epsilon0=3.0, delta=1e-6), rng.integers(0, 2, 800)
-    if name == "mean":
-        return Poll("mean", lower=-5.0, upper=20.0, n=2000, epsilon=1.0, delta=1e-6), rng.uniform(-5.0, 20.0, 2000)
-    if name == "rounds":
-        return Poll("histogram", **letters | {"delta": 1e-5}, n=1500, epsilon0=2.0, rounds=5), rng.integers(0, 3, 1500)
-    if name == "binary rounds":
-        return Poll("histogram", categories=["yes", "no"], n=300, epsilon0=2.0, delta=1e-5, rounds=4), rng.integers(
-            0, 2, 300
-        )
-    if name == "crosstab":
-        columns = {"columns": ["region", "smoker"], "categories": [["n", "s"], 2], "other": ["s", None]}
-        return Poll("crosstab", **columns, n=900, epsilon0=3.0, delta=1e-6), rng.integers(0, 3, 900)  # type: ignore[arg-type]
-    few: dict[str, Any] = {"categories": ["x", "y", "z"], "n": 2000, "epsilon": 1.0, "delta": 1e-6}
-    if name.startswith("light"):
-        few |= {"light_epsilon0": 6.0}
-    if name.endswith("fakes"):
-        return Poll("histogram", mechanism="fakes", **few), rng.integers(0, 3, 2000)
-    if "dummies" in name:
-        rounds = {"rounds": 3, "kind": "poisson"} if "rounds" in name else {"keep": 0.9}
-        few |= {"kind": "poisson"} if "light" in name else {}
-        return Poll("histogram", mechanism="dummies", **few | rounds), rng.integers(0, 3, 2000)
-    if name == "count":
-        return Poll("count", value="yes", n=500, epsilon=1.0, delta=1e-6), rng.integers(0, 2, 500)
-    if name == "split":
-        return Poll("sum", mechanism="split", lower=0.0, upper=8.0, n=500, epsilon=1.0, delta=1e-6), rng.uniform(
-            0.0, 8.0, 500
-        )
-    small = name == "one block"
-    method: Any = "hadamard" if small else name
-    n = 1000 if method == "hadamard" else 8000  # the first-clone swap of more people is summed in half the time
-    return Poll(
-        "histogram", categories=5 if small else 20, mechanism=method, n=n, epsilon0=0.6 if small else 3.0, delta=1e-6
-    ), rng.integers(0, 5, n)
+    made, held = POLLS[name]
+    poll, rng = made(), np.random.default_rng(1)
+    return poll, rng.uniform(*held, poll.n) if isinstance(held, tuple) else rng.integers(0, held, poll.n)
+
+
+LETTERS: dict[str, Any] = {"categories": ["a", "b", "c"], "delta": 1e-3}
+FEW: dict[str, Any] = {"categories": ["x", "y", "z"], "n": 2000, "epsilon": 1.0, "delta": 1e-6}
+LIGHT = FEW | {"light_epsilon0": 6.0}
+MANY: dict[str, Any] = {"categories": 20, "epsilon0": 3.0, "delta": 1e-6}
+CROSSED: dict[str, Any] = {"columns": ["region", "smoker"], "categories": [["n", "s"], 2], "other": ["s", None]}
+counts = partial(Poll, "histogram")
+# How each is asked, and what is drawn of people: so many values, or numbers between two.
+POLLS: dict[str, tuple[Callable[[], Poll], int | tuple[float, float]]] = {
+    "tiny": (partial(counts, **LETTERS, n=6, epsilon0=2.0), 3),
+    "few rounds": (partial(counts, **LETTERS, n=4, epsilon0=1.0, rounds=2), 3),
+    "poll": (partial(counts, categories=list("abcdefgh"), n=3000, honest=2500, epsilon0=4.0, delta=1e-6), 7),
+    "promise": (partial(counts, **FEW), 3),
+    "binary": (partial(counts, categories=["yes", "no"], n=800, epsilon0=3.0, delta=1e-6), 2),
+    "mean": (partial(Poll, "mean", lower=-5.0, upper=20.0, n=2000, epsilon=1.0, delta=1e-6), (-5.0, 20.0)),
+    "rounds": (partial(counts, **LETTERS | {"delta": 1e-5}, n=1500, epsilon0=2.0, rounds=5), 3),
+    "binary rounds": (partial(counts, categories=["yes", "no"], n=300, epsilon0=2.0, delta=1e-5, rounds=4), 2),
+    "crosstab": (partial(Poll, "crosstab", **CROSSED, n=900, epsilon0=3.0, delta=1e-6), 3),
+    "fakes": (partial(counts, **FEW, mechanism="fakes"), 3),
+    "light fakes": (partial(counts, **LIGHT, mechanism="fakes"), 3),
+    "dummies": (partial(counts, **FEW, mechanism="dummies", keep=0.9), 3),
+    "light dummies": (partial(counts, **LIGHT, mechanism="dummies", kind="poisson", keep=0.9), 3),
+    "dummies in rounds": (partial(counts, **FEW, mechanism="dummies", rounds=3, kind="poisson"), 3),
+    "count": (partial(Poll, "count", value="yes", n=500, epsilon=1.0, delta=1e-6), 2),
+    "split": (
+        partial(Poll, "sum", mechanism="split", lower=0.0, upper=8.0, n=500, epsilon=1.0, delta=1e-6),
+        (0.0, 8.0),
+    ),
+    "one block": (partial(counts, categories=5, mechanism="hadamard", n=1000, epsilon0=0.6, delta=1e-6), 5),
+    "hadamard": (partial(counts, **MANY, mechanism="hadamard", n=1000), 5),
+    # The first-clone swap of more people is summed in half the time.
+    **{each: (partial(counts, **MANY, mechanism=each, n=8000), 5) for each in ("hash", "subset", "oue")},
+}
+NAMES = tuple(each for each in POLLS if each not in ("count", "split"))

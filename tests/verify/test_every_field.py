@@ -47,6 +47,7 @@ SHORT = {"tiny", "mean", "promise"}
 THEIR_OWN = ("design.", "counted.", "tally.", "tables")
 FILLINGS = {"string": "x", "integer": 1, "number": 1, "boolean": True}
 NULL = {"type": "null"}
+FACTOR = 0.99  # of a number that is changed
 MIDDLE = 20  # a place in a long list, beside its ends
 
 
@@ -81,7 +82,7 @@ def changed(value: Any) -> Any:
         return str(int(value) + 1) if value.isdecimal() and len(value) > 10 else value + "x"
     if isinstance(value, int):
         return value + max(1, round(value * 0.01))
-    return value * 0.99 if value else 0.01
+    return value * FACTOR if value else 0.01
 
 
 def places(length: int) -> list[int]:
@@ -146,6 +147,12 @@ def answer(made: dict[str, Any], seconds: float) -> Verification | None:
         return verify(json.dumps(made), seconds=seconds)
     except InvalidInput:
         return None
+
+
+def is_free(name: str) -> bool:
+    """Whether nothing binds a field: free text, and what no record can prove about itself."""
+    unproven = any(name == each or name.startswith(f"{each}.") for each in UNPROVEN)
+    return name not in BOUND and (unproven or name in VAGUE)
 
 
 def is_said(name: str, lines: list[str]) -> bool:

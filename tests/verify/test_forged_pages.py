@@ -24,7 +24,7 @@ from shuffledp.release.certificate import certificate
 from shuffledp.verify import verify
 from shuffledp.verify.check_page import check_page
 from shuffledp.verify.handed import Judge
-from shuffledp.verify.rechecks import DEEDS, Asked
+from shuffledp.verify.rechecks import DEEDS, Rechecker
 from shuffledp.wording import SENTENCES
 from tests.verify.releases import LEDGER, as_page, collected, facts, made_by, rehashed, told
 
@@ -69,7 +69,7 @@ def test_every_number_on_a_page_and_in_its_drawings_is_bound_to_its_facts(
     record = Record.from_json(told(name))
     page = html(record)
     monkeypatch.setitem(DEEDS, "page", lambda _: page)  # written once, not each time
-    asked = Asked(Judge(record, counted(record.design.mechanism.as_json()), Effort()))
+    asked = Rechecker(Judge(record, counted(record.design.mechanism.as_json()), Effort()))
     assert [check.outcome for check in check_page(page, asked)] == ["pass"], "the control"
     shown, facts_inside, _ = page.partition('<script type="application/json"')
     assert facts_inside

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import shuffledp as sdp
 from shuffledp import Poll
+from shuffledp.cli import main
 from shuffledp.design import Design
 from shuffledp.mechanisms.results import Tally
 from shuffledp.page import release_svg
@@ -247,3 +249,17 @@ def test_a_figure_of_another_version_is_searched_for_what_runs() -> None:
     assert [each.outcome for each in found if each.what == "estimates.svg"] == ["not checked"]
     running = drawn.replace("</svg>", "<script>1</script></svg>")
     assert failed(verify(page, beside={"estimates.svg": running})) == {"what estimates.svg runs or loads"}
+
+
+def test_the_command_reads_all_that_stands_beside_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = sdp.histogram([i % 2 for i in range(300)], categories=2, epsilon=1.0, delta=1e-3)
+    folder = made.save(tmp_path / "result")
+    assert main(["verify", str(folder / "page.html")]) == 0, "the control"
+    for name in ("design.json", "estimates.svg", "estimates.csv"):
+        whole = (folder / name).read_text(encoding="utf-8")
+        (folder / name).write_text(whole.replace("0", "1"), encoding="utf-8")
+        capsys.readouterr()
+        assert main(["verify", str(folder / "page.html")]) == 1, name
+        assert name in capsys.readouterr().out
+        (folder / name).unlink()
+        assert main(["verify", str(folder / "page.html")]) == 0, "what is missing says nothing wrong"

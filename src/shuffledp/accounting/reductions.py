@@ -260,11 +260,10 @@ def reduce(randomizer: Randomizer, n: int, adversary: Adversary) -> Reduction:
 
 def swaps(randomizer: Randomizer, n: int) -> tuple[Theorem, ...]:
     """The first-clone swap, where kinds of people are known and it may gain something."""
-    table = randomizer.table
     curves: tuple[FirstClone | SwapFamily | LocationSwap, ...] = ()
     if n > 1 and isinstance(randomizer, SupportRandomizer):
         curves = support_swaps(randomizer, n)
-    elif n > 1 and table is not None and len(table) ** 3 * table.shape[1] <= MOST_SWAPPED:
+    elif n > 1 and (table := randomizer.table) is not None and len(table) ** 3 * table.shape[1] <= MOST_SWAPPED:
         curves = (SwapFamily.of(table, n),)
     elif n > 1 and isinstance(randomizer, ScaledNoise):
         curves = (LocationSwap(randomizer, n),)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, chdtrc, gammaln, logsumexp, xlogy
 
-from shuffledp.audits.census import SMALLEST, Finding, bennett, binomial, least, unrelated
+from shuffledp.audits.census import BIASED, SMALLEST, Finding, bennett, binomial, least, unrelated
 from shuffledp.audits.trial import AT_ONCE, Play
 from shuffledp.randomizers.randomizer import Floats
 
@@ -72,13 +72,10 @@ def chosen(plays: tuple[Play, Play], delta: float, alpha: float) -> Attack:
     runs, places = plays[0].shape
     if places > 1:
         step = max(1, AT_ONCE // runs)
-        apart = np.concatenate(
-            [_apart(*(play.ratios(slice(start, start + step)) for play in plays)) for start in range(0, places, step)]
-        )
-        candidates += [
-            (place, plays[0].ratios(place), plays[1].ratios(place))
-            for place in np.argsort(-apart)[:MOST_POSITIONS].tolist()
-        ]
+        parts = [slice(start, start + step) for start in range(0, places, step)]
+        apart = np.concatenate([_apart(*(play.ratios(part) for play in plays)) for part in parts])
+        best_places = np.argsort(-apart)[:MOST_POSITIONS].tolist()
+        candidates += [(place, plays[0].ratios(place), plays[1].ratios(place)) for place in best_places]
     best, bag, found = -math.inf, 0.0, Attack(None, 0, 0.0)
     for position, zero, one in candidates:
         for claims in (0, 1):
@@ -93,9 +90,8 @@ def _apart(zero: Floats, one: Floats) -> Floats:
     """How far the mean scores of each place are apart, in standard deviations; if order is gone, no
     place tells more than another.
     """
-    return np.asarray(
-        np.abs(zero.mean(axis=0) - one.mean(axis=0)) / (np.sqrt(zero.var(axis=0) + one.var(axis=0)) + 1e-12)
-    )
+    spread = np.sqrt(zero.var(axis=0) + one.var(axis=0)) + 1e-12
+    return np.asarray(np.abs(zero.mean(axis=0) - one.mean(axis=0)) / spread)
 
 
 def proven(attack: Attack, hits: tuple[int, int], runs: tuple[int, int], delta: float, alpha: float) -> float:
@@ -160,9 +156,9 @@ class Check:
     @property
     def evidence(self) -> str:
         """The p-value in words."""
-        return (
-            "exact" if self.p_value == 0.0 else f"p = {self.p_value:.2g}" if self.p_value > FAINTEST else "p < 1e-290"
-        )
+        if self.p_value == 0.0:
+            return "exact"
+        return f"p = {self.p_value:.2g}" if self.p_value > FAINTEST else "p < 1e-290"
 
 
 def judged(findings: list[Finding]) -> tuple[Check, ...]:
@@ -219,14 +215,8 @@ class Tally:
         """All checks that apply."""
         found = [("repetition", "runs resemble each other: the random source repeats itself", self._repetition())]
         if self.hay is not None:
-            found.append(("law", "reports do not follow the accounted law: the sampler is biased", self._law()))
-            found.append(
-                (
-                    "independence",
-                    "users' reports agree too often, or too rarely: they share randomness",
-                    self._independence(),
-                )
-            )
+            shared = "users' reports agree too often, or too rarely: they share randomness"
+            found += [("law", BIASED, self._law()), ("independence", shared, self._independence())]
         return [(name, meaning, max(p, SMALLEST), "in the attacked runs") for name, meaning, p in found]
 
     def _law(self) -> float:
@@ -239,9 +229,8 @@ class Tally:
         """
         assert self.hay is not None
         assert self.needles is not None
-        expected = np.asarray(
-            sum(runs * ((self.n - 1) * self.hay + needle) for runs, needle in zip(self.runs, self.needles, strict=True))
-        )
+        each = [(self.n - 1) * self.hay + needle for needle in self.needles]
+        expected = np.asarray(self.runs[0] * each[0] + self.runs[1] * each[1])
         seen, total = self.seen.sum(axis=0), self.n * sum(self.runs)
         single = len(seen) * float(_counts_are(seen, expected, total).min())
         common, wanted = _merged(seen, expected)
@@ -267,9 +256,8 @@ class Tally:
         """
         zero, one = (np.concatenate(parts) for parts in self.scores)
         few = min(len(zero), len(one))
-        rows = [
-            (each[start:-1:2], each[start + 1 :: 2]) for each in (zero, one) for start in (0, 1)
-        ]  # no run in two pairs
+        # No run is in two pairs.
+        rows = [(each[start:-1:2], each[start + 1 :: 2]) for each in (zero, one) for start in (0, 1)]
         found = [unrelated(first, second) for first, second in [*rows, (zero[:few], one[:few])]]
         found += [self._again(which, scores) for which, scores in enumerate((zero, one))]
         return min(1.0, len(found) * min(found))

@@ -111,6 +111,7 @@ def _split(scores: Floats) -> NDArray[np.bool_]:
     return np.asarray(scores > values[int(np.argmin(np.abs(np.cumsum(counts) - len(scores) / 2.0)))])
 
 
+BIASED = "reports do not follow the accounted law: the sampler is biased"
 Finding = tuple[str, str, float, str]  # name of the check, what it means to fail it, p-value, where
 MOST_TABLE = 1 << 14  # counters of values by places
 OFTEN, ALL_LAGS = 3, 8  # parts of the stream that are searched for echoes at every lag, and at the usual ones
@@ -147,10 +148,8 @@ class Census:
         for lag in _lags(self.n, len(drawn)) if self.parts < ALL_LAGS else (1, self.n):
             self._compare(lag, seen)
         if self.parts < OFTEN:
-            self.echoes += [
-                self._echo(seen.hits - self.joint.hit_law[strata], self._spread),
-                self._echo(*self._halved(seen.marks)),
-            ]
+            off = seen.hits - self.joint.hit_law[strata]
+            self.echoes += [self._echo(off, self._spread), self._echo(*self._halved(seen.marks))]
         self.parts += 1
 
     def findings(self) -> list[Finding]:
@@ -161,7 +160,7 @@ class Census:
         smallest excess; and by value.
         """
         hits, of, law = self.by_value[1], self.by_value[0], self.joint.hit_law
-        pooled = float(binomial(hits.sum(), self.reports, _mean(law, len(self.joint.inputs))))
+        pooled = float(binomial(hits.sum(), self.reports, self._hit))
         cells, cell = multinomial(self.cells, self.joint.cell_law)
         each = binomial(hits, of, law)
         single, value = least(each)
@@ -169,25 +168,18 @@ class Census:
         shares = [2.0 * pooled, 6.0 * cells, 6.0 * single, 6.0 * together(each)]
         p, which = min(1.0, *shares), int(np.argmin(shares))
         value = cell * len(self.joint.inputs) // len(self.cells) if which == 1 else value
-        where = ("over all values", f"value {value}", f"value {value}", "over all values")[which]
-        return "law", "reports do not follow the accounted law: the sampler is biased", p, where
+        where = f"value {value}" if which in (1, 2) else "over all values"
+        return "law", BIASED, p, where
 
     def _places(self) -> Finding:
         """The same by place: every user must have the same noise."""
-        of, hits = self.table
-        law = (
-            np.tile(self.joint.hit_law, self.n)
-            if self.fine
-            else np.full(self.n, _mean(self.joint.hit_law, len(self.joint.inputs)))
-        )
-        each = binomial(hits, of, law)
+        (of, hits), mean = self.table, self._hit
+        each = binomial(hits, of, np.tile(self.joint.hit_law, self.n) if self.fine else np.full(self.n, mean))
         single, cell = least(each)
         tests = [single, together(each)]
         if self.fine:  # by place alone: at a given place, the values are as they were drawn
-            hits = hits.reshape(self.n, -1).sum(axis=1)
-            whole = binomial(
-                hits, of.reshape(self.n, -1).sum(axis=1), _mean(self.joint.hit_law, len(self.joint.inputs))
-            )
+            of, hits = self.table.reshape(2, self.n, -1).sum(axis=2)
+            whole = binomial(hits, of, mean)
             tests += [least(whole)[0], together(whole)]
         p, which = least(tests)
         user = cell // self.strata if self.fine else cell
@@ -208,22 +200,20 @@ class Census:
 
     def _lagged(self) -> Finding:
         """Agreement at chosen lags, and echoes at any lag."""
-        hit = _mean(self.joint.hit_law, len(self.joint.inputs))
+        hit = self._hit
         chances = (float(self.joint.mark_law @ self.joint.mark_law), hit**2 + (1.0 - hit) ** 2)
-        lags = list(self.agreed)
-        table = np.array([self.agreed[lag] for lag in lags])
-        agreed, place = least(
-            [binomial(table[:, row], table[:, 0], chance) for row, chance in zip((1, 2), chances, strict=True)]
-        )
+        lags, table = list(self.agreed), np.array(list(self.agreed.values()))
+        agreed, place = least([binomial(table[:, row], table[:, 0], chances[row - 1]) for row in (1, 2)])
         echo, which = least([p for p, _ in self.echoes])
         p, kind = least([agreed, echo])
         lag = self.echoes[which][1] if kind else lags[place % len(lags)]
-        return (
-            "lags",
-            "reports agree with others at a fixed distance too often, or too rarely: users or runs share randomness",
-            p,
-            f"distance {lag}",
-        )
+        often = "reports agree with others at a fixed distance too often, or too rarely"
+        return "lags", f"{often}: users or runs share randomness", p, f"distance {lag}"
+
+    @property
+    def _hit(self) -> float:
+        """The chance of a hit, over all values."""
+        return _mean(self.joint.hit_law, len(self.joint.inputs))
 
     @property
     def _spread(self) -> float:

@@ -22,7 +22,7 @@ from shuffledp.accounting.shuffled import shuffle
 from shuffledp.audits.census import Finding, binomial, least, multinomial
 from shuffledp.audits.reports import Classes, Joint, Misread, Seen
 from shuffledp.audits.trial import Bench, Play, Subject
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.judge.reports import documented
 from shuffledp.mechanisms.shuffler import Bag
 from shuffledp.randomizers.law_file import law_of
@@ -120,10 +120,8 @@ class MessageView(ABC):
         width = int(self.judged.messages)
         rows = reports[:, None] if width == 1 and reports.ndim == 1 else reports
         if reports.dtype != np.min_scalar_type(self.outputs - 1) or rows.shape[1:] != (width,):
-            raise Misread(
-                f"a report must be {width} of {np.min_scalar_type(self.outputs - 1)}, got {reports.dtype} of shape "
-                f"{reports.shape[1:]}"
-            )
+            right = f"{width} of {np.min_scalar_type(self.outputs - 1)}"
+            raise Misread(f"a report must be {right}, got {reports.dtype} of shape {reports.shape[1:]}")
         self.check(reports)
         return rows
 
@@ -435,9 +433,8 @@ def view_of(law: Any, people: int) -> MessageView:
         view = next(view for view in VIEWS if view.among == law.hidden_by)
         return view(law, documented(law_of(law)), people)
     except (InvalidInput, StopIteration, AttributeError):
-        raise InvalidInput(
-            f"the audit must know how to read messages, got {type(law).__name__} of {people} people. Write a Subject."
-        ) from None
+        rule, got = "the audit must know how to read messages", f"{type(law).__name__} of {people} people"
+        raise InvalidInput(Refusal(rule, got, "Write a Subject.")) from None
 
 
 def _log_ratio(above: Floats, below: Floats) -> Floats:

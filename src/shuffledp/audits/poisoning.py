@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.errors import InvalidInput, check_count
+from shuffledp.errors import InvalidInput, Refusal, check_count
 from shuffledp.poll import Poll
 from shuffledp.sampling import Rng, source_of
 
@@ -47,14 +47,11 @@ def poison(poll: Poll, *, people: int = 1, rng: Rng = None) -> tuple[Poisoned, .
     law, source = poll.randomizer, source_of(rng)
     check_count("people", people, least=1, remedy="It counts those who cheat.")
     if people >= poll.n:
-        raise InvalidInput(
-            f"people who cheat must be fewer than the {poll.n} who report, got {people}. Leave somebody honest."
-        )
+        rule = f"people who cheat must be fewer than the {poll.n} who report"
+        raise InvalidInput(Refusal(rule, str(people), "Leave somebody honest."))
     if poll.n > MOST_PEOPLE:
-        raise InvalidInput(
-            f"n must be at most {MOST_PEOPLE:,} for all to report, got {poll.n:,}. Settle the same noise for fewer "
-            f"people: what one of them moves is the same."
-        )
+        remedy = "Settle the same noise for fewer people: what one of them moves is the same."
+        raise InvalidInput(Refusal(f"n must be at most {MOST_PEOPLE:,} for all to report", f"{poll.n:,}", remedy))
     values = np.arange(poll.n - people) % law.k
     honest = law.mixed(law.tally(law.randomize(values, rng=source)), rng=source)
     tried = [people * law.tally(report[None]) for report in law.extreme_reports(people)]

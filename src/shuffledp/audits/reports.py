@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.judge.laws import least_noise
 from shuffledp.judge.reports import documented, supports
 from shuffledp.randomizers.law_file import law_of
@@ -134,16 +134,12 @@ def _listed(randomizer: Any, votes: Votes | None) -> Listed | None:
         if outputs is None:
             return None
         if outputs > (most := MOST_VALUES if randomizer.single else MOST_COLUMNS):
-            raise InvalidInput(
-                f"there must be at most {most:,} reports to choose from to be audited, got {outputs:,} for k = "
-                f"{votes.k:,}. Lower k: the code is the same."
-            )
+            rule = f"there must be at most {most:,} reports to choose from to be audited"
+            raise InvalidInput(Refusal(rule, f"{outputs:,} for k = {votes.k:,}", "Lower k: the code is the same."))
         return Listed(np.arange(votes.k), partial(votes.row, outputs), dtype)
     if (law := _judged(randomizer)) is None:
-        raise InvalidInput(
-            f"the audit must know how to read reports, got {type(randomizer).__name__}. Audit a poll that uses "
-            f"KRR, or describe it by FromMatrix."
-        )
+        remedy = "Audit a poll that uses KRR, or describe it by FromMatrix."
+        raise InvalidInput(Refusal("the audit must know how to read reports", type(randomizer).__name__, remedy))
     rows = law.rows
     return Listed(np.arange(law.k), lambda i: np.array(rows[i], dtype=np.float64), randomizer.form.dtype)
 
@@ -166,9 +162,8 @@ class Outputs:
         """The reports, if they have the documented form and there are ``count``."""
         shape = () if self.width is None else (self.width,)
         if reports.dtype != self.dtype or reports.shape[1:] != shape:
-            raise Misread(
-                f"a report must be {self.width or 1} of {self.dtype}, got {reports.dtype} of shape {reports.shape[1:]}"
-            )
+            right = f"{self.width or 1} of {self.dtype}"
+            raise Misread(f"a report must be {right}, got {reports.dtype} of shape {reports.shape[1:]}")
         if count is not None and len(reports) != count:
             raise Misread(f"there must be one report per user, {count} in all, got {len(reports)}")
         return reports
@@ -297,11 +292,8 @@ class Voted(Joint):
             law = votes.laws((0, 1))[0]
             first = votes.hit / k + votes.miss * (1.0 - 1.0 / k)
         sizes = np.bincount(np.arange(k) % strata, minlength=strata) / k
-        marks = np.array([1.0 - first, first])
-        reading = reading_of(randomizer)
-        return cls(
-            np.arange(k), np.outer(sizes, law).ravel(), np.full(strata, votes.hit), marks, votes, reading, blocks
-        )
+        marks, reading, cells = np.array([1.0 - first, first]), reading_of(randomizer), np.outer(sizes, law).ravel()
+        return cls(np.arange(k), cells, np.full(strata, votes.hit), marks, votes, reading, blocks)
 
     def read(self, drawn: NDArray[np.intp], reports: NDArray[Any], generator: np.random.Generator) -> Seen:
         self.reading.read(reports)

@@ -51,23 +51,17 @@ def shuffling(
         out = shuffle(rows[places])
         found = _places_of(out, rows)
         if found is None:
-            return (
-                "shuffling",
-                "the shuffler loses, repeats, changes or adds reports",
-                0.0,
-                f"{len(out)} reports came out of {len(rows)}",
-            )
+            came = f"{len(out)} reports came out of {len(rows)}"
+            return "shuffling", "the shuffler loses, repeats, changes or adds reports", 0.0, came
         released[trial] = found
     if np.all(labels[released] == labels[released[0]]):
         # Sorted, say: nothing is left to test.
         return _finding(1.0, "the release depends on nothing but the set of reports")
     again = [_places_of(shuffle(rows), rows) for _ in range(trials)]
     p, where = unlike(labels[arranged], labels[released], generator)
-    repeated = (
-        _repeated(labels[np.array(again)])
-        if all(each is not None for each in again) and _repeated(labels[released]) == 1.0
-        else 1.0
-    )
+    repeated = 1.0
+    if all(each is not None for each in again) and _repeated(labels[released]) == 1.0:
+        repeated = _repeated(labels[np.array(again)])
     worst, which = least([p, repeated])
     return _finding(worst, "the same order came twice" if which else where)
 
@@ -148,33 +142,24 @@ def _measures(
         return np.asarray((_pairs(few[given]) * _pairs(few[released])).sum(axis=1))
 
     def drift(given: Labels, released: Labels) -> Floats:
-        moments = (_summed(each, slope, size) for each in (given, released))
+        moments = (_by_row(each, size, slope) for each in (given, released))
         return np.asarray((next(moments) * next(moments)).sum(axis=1).round(9))
 
-    yield from (
-        ("fixed points", same_places),
-        ("lags", at_some_lag),
-        ("lags, backwards", backwards),
-        ("neighbours", neighbours),
-        ("drift", drift),
-    )
+    yield from {"fixed points": same_places, "lags": at_some_lag, "lags, backwards": backwards}.items()
+    yield from {"neighbours": neighbours, "drift": drift}.items()
 
 
 def _pairs(labels: Labels) -> Floats:
     """How often each label follows each in a row."""
-    codes = labels[:, :-1] * MOST_LABELS + labels[:, 1:] + MOST_LABELS**2 * np.arange(len(labels))[:, None]
-    return (
-        np.bincount(codes.ravel(), minlength=MOST_LABELS**2 * len(labels)).reshape(len(labels), -1).astype(np.float64)
-    )
+    return _by_row(labels[:, :-1] * MOST_LABELS + labels[:, 1:], MOST_LABELS**2)
 
 
-def _summed(labels: Labels, weights: Floats, size: int) -> Floats:
-    """The sum of the weights of each label's places, row by row."""
-    codes = labels + size * np.arange(len(labels))[:, None]
-    summed = np.bincount(
-        codes.ravel(), weights=np.broadcast_to(weights, labels.shape).ravel(), minlength=size * len(labels)
-    )
-    return np.asarray(summed.reshape(len(labels), size), dtype=np.float64)
+def _by_row(codes: Labels, size: int, weights: Floats | None = None) -> Floats:
+    """Row by row, how often each of so many codes occurs, or the sum of its places' weights."""
+    flat = (codes + size * np.arange(len(codes))[:, None]).ravel()
+    wide = None if weights is None else np.broadcast_to(weights, codes.shape).ravel()
+    counts = np.bincount(flat, weights=wide, minlength=size * len(codes))
+    return np.asarray(counts.reshape(len(codes), size), dtype=np.float64)
 
 
 def _learned(given: Labels, released: Labels) -> float:
@@ -204,22 +189,15 @@ def _learned(given: Labels, released: Labels) -> float:
             z = (before[some] * worth[some]).sum(axis=(1, 2)) / scale
             bound = np.maximum(np.einsum("i,ri->r", widths, np.abs(worth[some]).max(axis=2)) / scale, 1.0)
             logs += np.array([float((s * z - (np.expm1(s * bound) - s * bound) / bound**2).sum()) for s in STRENGTHS])
-        weights += (
-            np.einsum("ril,rjl->ij", before, after)
-            - len(before) * np.outer(widths, widths) * float(counts @ counts) / n**2
-        )
+        expected = len(before) * np.outer(widths, widths) * float(counts @ counts) / n**2
+        weights += np.einsum("ril,rjl->ij", before, after) - expected
     return float(np.exp(np.clip(np.log(len(STRENGTHS)) - logsumexp(logs), np.log(SMALLEST), 0.0)))
 
 
 def _by_stretch(labels: Labels, bins: NDArray[np.intp], size: int) -> Floats:
     """Row by row, how many reports of each label stand in each stretch of places."""
     stretches = int(bins[-1]) + 1
-    codes = bins * size + labels + stretches * size * np.arange(len(labels))[:, None]
-    return (
-        np.bincount(codes.ravel(), minlength=stretches * size * len(labels))
-        .reshape(len(labels), stretches, size)
-        .astype(np.float64)
-    )
+    return _by_row(bins * size + labels, stretches * size).reshape(len(labels), stretches, size)
 
 
 def _repeated(released: Labels) -> float:

@@ -20,7 +20,7 @@ from shuffledp.accounting.shuffled import shuffle
 from shuffledp.audits.messages import Messaged
 from shuffledp.audits.reports import Misread, Votes, gaussian_noise, joint_of, reading_of
 from shuffledp.audits.trial import Bench, Play, Subject
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.mechanisms.shuffler import Bag, Reports
 from shuffledp.poll import Poll
 from shuffledp.randomizers.randomizer import Atoms, Floats, Randomizer
@@ -103,10 +103,8 @@ class Behind(Finite):
 
     def __init__(self, randomizer: Randomizer, n: int) -> None:
         if not randomizer.known:
-            raise InvalidInput(
-                f"an audit must have something to run, got {type(randomizer).__name__}. Name the randomizer, such as "
-                f"KRR(k=4, epsilon0=1.0)."
-            )
+            remedy = "Name the randomizer, such as KRR(k=4, epsilon0=1.0)."
+            raise InvalidInput(Refusal("an audit must have something to run", type(randomizer).__name__, remedy))
         words = ", ".join(f"{name} = {value}" for name, value in randomizer.realised.describe().items())
         super().__init__(f"{words}; {n} users", n, randomizer.realised)
 
@@ -228,10 +226,8 @@ class Polled(Messaged):
 def _name(poll: Poll) -> str:
     """What is attacked, if it can be."""
     if poll.rounds != 1:
-        raise InvalidInput(
-            f"rounds must be 1 to be audited, got {poll.rounds}. Audit one round; composition is a theorem about any "
-            f"such round."
-        )
+        remedy = "Audit one round; composition is a theorem about any such round."
+        raise InvalidInput(Refusal("rounds must be 1 to be audited", str(poll.rounds), remedy))
     return f"{poll.question}, {poll.n} people"
 
 
@@ -270,10 +266,8 @@ class Descended(Subject):
 
     def certified(self, delta: float) -> float:
         if delta != self.training.delta:
-            raise InvalidInput(
-                f"delta must be the training's own, {self.training.delta:g}, got {delta:g}. It was promised for that "
-                f"one."
-            )
+            rule = f"delta must be the training's own, {self.training.delta:g}"
+            raise InvalidInput(Refusal(rule, f"{delta:g}", "It was promised for that one."))
         return self.training.privacy.epsilon
 
     def play(self, which: int, runs: int, source: Source) -> Play:
@@ -322,14 +316,8 @@ class Descended(Subject):
             return np.concatenate(order)
 
         shuffle = taken if training.order == "permuted" else None
-        return Bench(
-            size,
-            gaussian_noise(STEPS),
-            noise,
-            shuffle=shuffle,
-            tokens=np.arange(float(training.elements)),
-            most=max(1 << 20, size),
-        )
+        tokens = np.arange(float(training.elements))
+        return Bench(size, gaussian_noise(STEPS), noise, shuffle=shuffle, tokens=tokens, most=max(1 << 20, size))
 
 
 def subject_of(what: Poll | Randomizer | ShuffledSGD | Subject, n: int | None = None) -> Subject:
@@ -343,13 +331,10 @@ def subject_of(what: Poll | Randomizer | ShuffledSGD | Subject, n: int | None = 
     if isinstance(what, Poll):
         return Polled(what) if hasattr(what.randomizer, "mixed_messages") else Surveyed(what)
     if not hasattr(what, "randomize"):
-        raise InvalidInput(
-            f"what is audited must be a poll or a randomizer, got {type(what).__name__}. Pass one of those, or "
-            f"write a Subject for it."
-        )
+        rule, remedy = "what is audited must be a poll or a randomizer", "Pass one of those, or write a Subject for it."
+        raise InvalidInput(Refusal(rule, type(what).__name__, remedy))
     users, _ = check_users(n)
     if users < 2:
-        raise InvalidInput(
-            f"n must be at least 2 to be audited, got {users}. With one user there is nothing to shuffle."
-        )
+        remedy = "With one user there is nothing to shuffle."
+        raise InvalidInput(Refusal("n must be at least 2 to be audited", str(users), remedy))
     return Messaged(what, users) if hasattr(what, "mixed_messages") else Behind(what, users)

@@ -47,11 +47,9 @@ class Scripted(Source):
             self.told = 64
             return np.full(count, self._piece(EXPONENT, 64) << EXPONENT, dtype=kind)
         if kind.itemsize == 8 and 64 <= self.told <= self.bits - 64 * count:
+            starts = range(self.told, self.told + 64 * count, 64)
             self.told += 64 * count
-            return np.array(
-                [self._piece(self.told - 64 * (count - i), self.told - 64 * (count - i - 1)) for i in range(count)],
-                dtype=kind,
-            )
+            return np.array([self._piece(start, start + 64) for start in starts], dtype=kind)
         return self.generator.integers(0, (1 << 8 * kind.itemsize) - 1, count, dtype=kind.type, endpoint=True)
 
     def _piece(self, start: int, stop: int) -> int:
@@ -83,17 +81,11 @@ def integers(randomizer: Randomizer, encode: Encode, generator: np.random.Genera
     wrong = [border for border in borders if not _as_wanted(border, (border.at - 1, border.at))]
     if not borders or not all(_as_wanted(border, border.far) for border in wrong):
         return None
-    where = (
-        f"{len(wrong)} of {len(borders)} borders, the first: {wrong[0].name}"
-        if wrong
-        else f"{len(borders)} borders are exact"
-    )
-    return (
-        "integers",
-        "the integers that the sampler draws with are not those of the accounted law",
-        0.0 if wrong else 1.0,
-        where,
-    )
+    where = f"{len(borders)} borders are exact"
+    if wrong:
+        where = f"{len(wrong)} of {len(borders)} borders, the first: {wrong[0].name}"
+    meaning = "the integers that the sampler draws with are not those of the accounted law"
+    return "integers", meaning, 0.0 if wrong else 1.0, where
 
 
 def _as_wanted(border: Border, words: tuple[int, int]) -> bool:

@@ -69,26 +69,16 @@ def tried(bench: Bench, asked: int, source: Source, told: Told) -> list[Finding]
         if bench.shuffle is not None:
             tokens = rows if bench.tokens is None else bench.tokens
             trials = max(50, min(max(LEAST_TRIALS, asked // 5), MOST_TRIALS, MOST_SHUFFLED // len(tokens)))
-            found += [
-                shuffling(each, bench.shuffle, trials, generator) for each in (tokens, *distinct(tokens, bench.shuffle))
-            ]
+            handed = (tokens, *distinct(tokens, bench.shuffle))
+            found += [shuffling(each, bench.shuffle, trials, generator) for each in handed]
         if bench.more is not None:
             found += bench.more(max(LEAST_TRIALS, min(asked, MOST_TRIALS)), source, generator)
         if bench.decode is not None:
-            said, right = bench.decode(rows)
-            off = (
-                float(np.max(np.abs(said - right))) / (float(np.max(np.abs(right))) + len(rows))
-                if said.shape == right.shape
-                else np.inf
-            )
-            found.append(
-                (
-                    "estimate",
-                    "the analyst's estimates are not those of the accounted law",
-                    float(off < AGREES),
-                    f"off by a share of {off:.1g}",
-                )
-            )
+            (said, right), off = bench.decode(rows), np.inf
+            if said.shape == right.shape:
+                off = float(np.max(np.abs(said - right))) / (float(np.max(np.abs(right))) + len(rows))
+            meaning = "the analyst's estimates are not those of the accounted law"
+            found.append(("estimate", meaning, float(off < AGREES), f"off by a share of {off:.1g}"))
     except Misread as error:
         return [misread(error)]
     return [("format", MISREAD, 1.0, ""), *found]
@@ -156,10 +146,8 @@ class Play(NamedTuple):
         """The sums of u and of v over each run, a bounded number of items at a time."""
         runs, items = self.shape
         step = max(1, AT_ONCE // items)
-        u, v = (
-            np.concatenate([self._at(each, slice(start, start + step)).sum(axis=1) for start in range(0, runs, step)])
-            for each in (self.u, self.v)
-        )
+        parts = [slice(start, start + step) for start in range(0, runs, step)]
+        u, v = (np.concatenate([self._at(each, part).sum(axis=1) for part in parts]) for each in (self.u, self.v))
         return u, v
 
     def ratios(self, places: int | slice) -> Floats:

@@ -18,7 +18,7 @@ from shuffledp.audits.attack import BAG, SIGNIFICANCE, Check, Tally, bag_score, 
 from shuffledp.audits.reports import Misread
 from shuffledp.audits.subject import subject_of
 from shuffledp.audits.trial import Play, Subject, misread, tried
-from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
+from shuffledp.errors import InvalidInput, Refusal, check_count, check_positive, check_probability
 from shuffledp.poll import Poll
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.sampling import Rng, Source, source_of
@@ -80,19 +80,13 @@ class Audit:
 
     def reasons(self) -> list[str]:
         """One sentence for each thing that went wrong."""
-        words = {
-            check.name: f"{check.meaning} ({check.evidence}{', ' if check.where else ''}{check.where})"
-            for check in self.checks
-        }
-        leak = (
-            f"the attack proves epsilon >= {self.epsilon_sure:.4g} at delta = {self.delta:g} with confidence "
-            f"{max(self.confidence, SURE):g}, "
-            f"and at most {self.certified:.4g} was promised"
-        )
-        words |= {
-            "epsilon": leak,
-            "order": f"{leak}; it looked at the position of a report, so the order is not hidden",
-        }
+        seen = {check.name: ", ".join(filter(None, (check.evidence, check.where))) for check in self.checks}
+        words = {check.name: f"{check.meaning} ({seen[check.name]})" for check in self.checks}
+        proof = f"epsilon >= {self.epsilon_sure:.4g} at delta = {self.delta:g}"
+        sure = f"with confidence {max(self.confidence, SURE):g}"
+        leak = f"the attack proves {proof} {sure}, and at most {self.certified:.4g} was promised"
+        order = f"{leak}; it looked at the position of a report, so the order is not hidden"
+        words |= {"epsilon": leak, "order": order}
         return [words[name] for name in self.failed]
 
 
@@ -128,10 +122,8 @@ def audit(
     alpha = 1.0 - check_probability("confidence", confidence, remedy="0.95 is usual.")
     budget = check_positive("budget_seconds", budget_seconds, remedy="It bounds how long an audit may run.")
     if subject.n > MOST_USERS:
-        raise InvalidInput(
-            f"n must be at most {MOST_USERS:,} to be audited, got {subject.n:,}. Audit fewer users with the same "
-            f"noise: the code is the same."
-        )
+        remedy = "Audit fewer users with the same noise: the code is the same."
+        raise InvalidInput(Refusal(f"n must be at most {MOST_USERS:,} to be audited", f"{subject.n:,}", remedy))
     certified, attainable = subject.certified(delta), subject.choose(delta)
     bench = subject.bench()
     alone = 0 if bench is None else bench.runs(runs)
@@ -159,14 +151,15 @@ def _attacked(
     """
     half = min(runs // 2, max(MOST_ITEMS // subject.n, LEAST_RUNS // 2))
     first: tuple[list[Play], list[Play]] = ([], [])
-    done = _play(
-        subject, source, half, tally, watch, lambda which, play: first[which].append(play), share=(1.0 + ALONE) / 2.0
-    )
+
+    def keep(which: int, play: Play) -> None:
+        first[which].append(play)
+
+    done = _play(subject, source, half, tally, watch, keep, share=(1.0 + ALONE) / 2.0)
     if done < LEAST_RUNS // 2:
-        raise InvalidInput(
-            f"budget_seconds must allow for {LEAST_RUNS} runs, got time for {2 * done}. Allow more, or audit fewer "
-            f"users or a smaller domain k."
-        )
+        remedy = "Allow more, or audit fewer users or a smaller domain k."
+        rule = f"budget_seconds must allow for {LEAST_RUNS} runs"
+        raise InvalidInput(Refusal(rule, f"time for {2 * done}", remedy))
     attack = chosen((_joined(first[0]), _joined(first[1])), delta, alpha)
     hits = [0, 0]
 
@@ -174,10 +167,10 @@ def _attacked(
         hits[which] += attack.hits(attack.score(play))
 
     measured = _play(subject, source, runs - half, tally, watch, measure, share=1.0)
-    levels = (alpha, min(alpha, SIGNIFICANCE))
-    lower, sure = (
-        proven(attack, (hits[0], hits[1]), (measured, measured), delta, level) if measured else 0.0 for level in levels
-    )
+    lower = sure = 0.0
+    if measured:
+        told, of = (hits[0], hits[1]), (measured, measured)
+        lower, sure = (proven(attack, told, of, delta, level) for level in (alpha, min(alpha, SIGNIFICANCE)))
     return done + measured, lower, sure, attack.name
 
 
@@ -231,12 +224,10 @@ def _play(
 
 def _joined(plays: list[Play]) -> Play:
     """All in one; the parts are let go."""
-    parts = [play.classes for play in plays if play.classes is not None]
-    whole = (
-        Play(plays[0].u, plays[0].v, np.concatenate(parts))
-        if parts
-        else Play(np.concatenate([play.u for play in plays]), np.concatenate([play.v for play in plays]))
-    )
+    if parts := [play.classes for play in plays if play.classes is not None]:
+        whole = Play(plays[0].u, plays[0].v, np.concatenate(parts))
+    else:
+        whole = Play(*(np.concatenate(each) for each in zip(*(play[:2] for play in plays), strict=True)))
     plays.clear()
     return whole
 

@@ -71,8 +71,8 @@ def plan(
     to send.
     """
     from shuffledp import figures
-    from shuffledp.planning import TASKS, error_of, planned, worst_of
     from shuffledp.planning import plan as made
+    from shuffledp.planning import planned
     from shuffledp.release.arguments import complete, promise_of
 
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
@@ -83,7 +83,7 @@ def plan(
         check_delta(delta)
         return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
     _refuse(task, **searched)
-    if task not in TASKS:
+    if task not in OURS:
         raise InvalidInput(
             f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
         )
@@ -112,7 +112,8 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    counts = worst_of(kind) is not None
+    about = planned(kind)
+    counts = about.worst is not None
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
@@ -140,14 +141,14 @@ def plan(
         return show.latex(columns, rows, numbers=5 + counts)
     show.answer(str(found).partition("\n")[0], [], [])
     show.table(columns, rows, numbers=5 + counts)
-    show.sentences([f"\nThe error is the {error_of(kind)}, predicted for one round."])
+    show.sentences([f"\nThe error is the {about.error}, predicted for one round."])
     show.sentences(["Right is how often the best guess from one report is, at most, where no answer seemed likelier."])
     if any(option.right == 1.0 for option in found.options):
         show.sentences(
             ["Always: a person's messages contain the true answer, or add up to it and their share of the noise."]
         )
     if counts:
-        show.sentences([f"The worst is the {worst_of(kind)}: for instance with {planned(kind).crowded}."])
+        show.sentences([f"The worst is the {about.worst}: for instance with {about.crowded}."])
     show.bullets(f"{name} does not fit: {reason}" for name, reason in found.refused)
     return show.written(figure=plot)
 

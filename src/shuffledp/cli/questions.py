@@ -92,7 +92,7 @@ def certify(design: "Design") -> "Design":
 def opened(reading: Mapping[str, Any], columns: Sequence[str] | None, design: "Design") -> "Column":
     """The column, or the columns, that a design asks about."""
     from shuffledp.client import column_for
-    from shuffledp.tables import open_column
+    from shuffledp.tables.columns import open_column
 
     given = {name: reading[name] for name in ("format", "ids", "encoding", "one_row_per_person")}
     kind: Any = "text" if reading["cleaning"].reads_numbers else design.domain.kind

@@ -33,10 +33,11 @@ from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
-from shuffledp.tables import AS_WRITTEN, Cleaning, batch_rows, reader_of
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import ColumnName, joined, joined_name, nearest
 from shuffledp.tables.counted_reports import CountedReports, new_batch
-from shuffledp.tables.values import Reader
+from shuffledp.tables.spool import batch_rows
+from shuffledp.tables.values import Reader, reader_of
 
 REPORT = "report"
 # A row of sums: ``mixed`` is that of ``Tally.first``, and null for what is not mixed yet.
@@ -258,10 +259,10 @@ class ReportTally:
 
 
 def counted_of(tally: Tally, design: Design, **facts: Any) -> CountedReports:
-    """A tally as the file of counted reports says it, mixed if it is not; ``facts`` are its other
-    fields.
+    """A tally as the file of counted reports says it; ``facts`` are its other fields. What the
+    shuffler draws is never drawn here: whoever counted again would see it twice.
     """
-    whole = tally.mixed() if tally.first is None else tally.checked()
+    whole = tally.mixed() if tally.first is None and not tally.law.mixes else tally.checked()
     known = {"reports": whole.people, "secure": whole.secure} | facts
     return CountedReports(design=design.as_json(), votes=whole.numbers, **known)
 

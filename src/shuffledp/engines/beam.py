@@ -44,7 +44,8 @@ from shuffledp.engines.beam_commit import Attempt, Drawing, IdShares, Written, c
 from shuffledp.mechanisms.results import Tally as Sums  # ``Tally`` is a step of a pipeline here
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import check_file
-from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.counted_reports import CountedReports
 
 Gathered = Mapping[str, Iterable[Any]]
 

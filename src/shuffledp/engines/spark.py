@@ -53,7 +53,8 @@ from shuffledp.release.stages import operated, seal_counts
 from shuffledp.release.top_release import finished_search
 from shuffledp.search.found import Found
 from shuffledp.search.search import Search
-from shuffledp.tables import AS_WRITTEN, Cleaning, CountedReports
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.counted_reports import CountedReports
 from shuffledp.tables.values import JoinedPlaces, Numbers, Places
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from shuffledp.domain import Missing
 from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, ColumnSurvey, column_of, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
-from shuffledp.tables import AS_WRITTEN, Cleaning
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
 from shuffledp.tables.columns import ColumnName, joined_name, nearest
 from shuffledp.tables.people import SeveralRows, id_texts, like_ids, named_ids
 from shuffledp.tables.values import Places, Reader, reader_of

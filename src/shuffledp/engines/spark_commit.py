@@ -54,8 +54,7 @@ from shuffledp.release.released import Release
 from shuffledp.release.stages import check_design, release_counts
 from shuffledp.storage.canonical import canonical, strict_json
 from shuffledp.storage.files import unwritable
-from shuffledp.tables import CountedReports
-from shuffledp.tables.counted_reports import new_batch
+from shuffledp.tables.counted_reports import CountedReports, new_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,10 +13,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from shuffledp._types import Task
 from shuffledp.figures.files import BLUE, DARK, GREY, STYLE, check_figure, save, unframed
 from shuffledp.mechanisms.mechanism import ADDING, SEALED
-from shuffledp.planning import error_of, plan
+from shuffledp.planning import plan, planned
 
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 COLOURS = {"curator": GREY, "shuffler": DARK, SEALED: DARK, ADDING: DARK, "nobody": BLUE}
@@ -25,7 +24,7 @@ MARKERS = "osD^vPX*<>"
 
 
 def plan_figure(
-    task: Task,
+    task: str,
     path: str | os.PathLike[str],
     *,
     n: int,
@@ -58,7 +57,7 @@ def plan_figure(
         axes.set_xticks(list(epsilons), [f"{epsilon:g}" for epsilon in epsilons])
         axes.minorticks_off()
         axes.set_xlabel(f"ε at δ = {delta:g}")
-        axes.set_ylabel(error_of(task).replace(", ", ",\n"))
+        axes.set_ylabel(planned(task).error.replace(", ", ",\n"))
         unframed(axes)
         size = f" of {plans[0].domain:,} values" if plans[0].domain else ""
         words = f"{task}{size}; {n:,} users" + (f"; {rounds} rounds" if rounds > 1 else "")

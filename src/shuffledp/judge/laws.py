@@ -49,7 +49,7 @@ def read_integers(law: Mapping[str, Any]) -> tuple[int, ...]:
 
 def not_run(law: Mapping[str, Any]) -> InvalidInput:
     """The refusal of a law that no design of shuffledp has."""
-    return InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(dict(law))[:200]!r}. {REMEDY}")
+    return InvalidInput(f"the law of a design must be one that shuffledp runs, got {str(law)[:200]!r}. {REMEDY}")
 
 
 @dataclass(frozen=True)
@@ -63,32 +63,29 @@ class CountedLaw:
     epsilon0: float
 
     @classmethod
-    def of(cls, law: Mapping[str, Any]) -> CountedLaw:
-        """Read what a design says."""
+    def of(cls, law: Mapping[str, Any]) -> Self:
+        """Read what a design says; refused unless shuffledp runs such a law."""
         try:
-            family, k, epsilon0 = law["type"], law["k"], float(law["epsilon0"])
-            integers = read_integers(law)
-            size: Any = law[SIZES[family]] if SIZES[family] else 0
+            made = cls._read(law)
+            if type(made.k) is int and 2 <= made.k <= MOST_VALUES and made._sound():
+                return made
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            raise InvalidInput(
-                f"the law of a design must have a type, k, epsilon0 and integers, got {str(law)[:60]!r}. {REMEDY}"
-            ) from None
-        unary = family in {"oue", "rappor"}
-        sound = (
-            type(k) is int
-            and type(size) is int
-            and 2 <= k <= MOST_VALUES
-            and 0.0 <= epsilon0 <= LARGEST_EPSILON
-            and len(integers) == 1 + unary
-        )
-        sound = (
-            sound
-            and all(0 < each < WORD for each in integers)
-            and (size >= 1 + (family == "hash") if family in {"hash", "subset"} else True)
-        )
-        if not sound or (family == "subset" and size >= k) or (unary and integers[0] <= integers[1]):
-            raise not_run(law)
-        return cls(family, k, integers, size, epsilon0)
+            pass
+        raise not_run(law)
+
+    @classmethod
+    def _read(cls, law: Mapping[str, Any]) -> Self:
+        family = law["type"]
+        size = law[SIZES[family]] if SIZES[family] else 0
+        return cls(family, law["k"], read_integers(law), size, float(law["epsilon0"]))
+
+    def _sound(self) -> bool:
+        """Whether its parameters and integers are such as shuffledp runs."""
+        least, most = {"hash": (2, math.inf), "subset": (1, self.k - 1)}.get(self.family, (0, 0))
+        sized = type(self.size) is int and least <= self.size <= most
+        words = len(self.integers) == 1 + self.unary and all(0 < each < WORD for each in self.integers)
+        falling = not self.unary or (words and self.integers[0] > self.integers[1])
+        return sized and words and falling and 0.0 <= self.epsilon0 <= LARGEST_EPSILON
 
     @property
     def names(self) -> set[str]:
@@ -418,31 +415,24 @@ class CountedLevels(CountedLaw):
     weights: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, law: Mapping[str, Any]) -> CountedLevels:
-        """Read what a design says."""
-        try:
-            levels = tuple(CountedLaw.of(each) for each in law["questions"])
-            weights = tuple(Fraction(each) for each in law["weights"])
-            integers = read_integers(law)
-            epsilon0 = float(law["epsilon0"])
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            raise InvalidInput(
-                f"the law of levels must have questions, weights and integers, got {str(law)[:60]!r}. {REMEDY}"
-            ) from None
-        sizes = [level.k for level in levels]
-        sound = (
-            0 < len(levels) <= MOST_LEVELS
-            and len(levels) == len(weights) == len(integers)
-            and all(level.family == "krr" for level in levels)
+    def _read(cls, law: Mapping[str, Any]) -> Self:
+        levels = tuple(CountedLaw.of(each) for each in law["questions"])
+        weights = tuple(float(Fraction(each)) for each in law["weights"])
+        k = levels[-1].k if levels else 0
+        return cls(LEVELS, k, read_integers(law), 0, float(law["epsilon0"]), levels, weights)
+
+    def _sound(self) -> bool:
+        sizes = [level.k for level in self.levels]
+        return (
+            0 < len(sizes) <= MOST_LEVELS
+            and len(sizes) == len(self.weights) == len(self.integers)
+            and all(level.family == "krr" for level in self.levels)
             and all(coarse < fine for coarse, fine in pairwise(sizes))
             and FEWEST <= min(sizes) <= max(sizes) <= MOST_BINS
-            and 0.0 <= epsilon0 <= LARGEST_EPSILON
-            and all(0 < each <= WORD for each in integers)
-            and sum(integers) == WORD
+            and 0.0 <= self.epsilon0 <= LARGEST_EPSILON
+            and all(0 < each <= WORD for each in self.integers)
+            and sum(self.integers) == WORD
         )
-        if not sound:
-            raise not_run(law)
-        return cls(LEVELS, sizes[-1], integers, 0, epsilon0, levels, tuple(map(float, weights)))
 
     @property
     def places(self) -> int:
@@ -524,23 +514,13 @@ class CountedMessages(CountedLaw):
     own: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, law: Mapping[str, Any]) -> Self:
-        """Read what a design says."""
-        try:
-            family, k = law["type"], law["k"]
-            own = {name: law[name] for name in cls.parameters[family]}
-            epsilon0 = math.inf if law["epsilon0"] is None else float(law["epsilon0"])
-            made = cls(family, k, read_integers(law), 0, epsilon0, own)
-            sound = type(k) is int and 2 <= k <= MOST_VALUES and made._sound()
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            sound = False
-        if not sound:
-            raise not_run(law)
-        return made
+    def _read(cls, law: Mapping[str, Any]) -> Self:
+        own = {name: law[name] for name in cls.parameters[law["type"]]}
+        epsilon0 = math.inf if law["epsilon0"] is None else float(law["epsilon0"])
+        return cls(law["type"], law["k"], read_integers(law), 0, epsilon0, own)
 
     @abstractmethod
-    def _sound(self) -> bool:
-        """Whether its parameters and integers are such as shuffledp runs."""
+    def _sound(self) -> bool: ...
 
     @property
     def names(self) -> set[str]:

@@ -237,7 +237,7 @@ def counted_mean(votes: Sequence[int], law: CountedLaw, bounds: tuple[float, flo
         unit = width / (reports * float(kept))  # what a report can move
         reach = -float(stdtrit(max(reports - 1, 1), tail)) * error + unit / (2 * k)
         if reports * gamma < HARDLY_ONE:
-            most = float(reports * _worst_of_mean(k, gamma)) * unit**2
+            most = float(reports * worst_of_mean(k, gamma)) * unit**2
             reach = float(bernstein(np.array([most]), np.array([unit / 3.0]), -math.log(tail))[0])
         return np.array([float(value) - reach]), np.array([float(value) + reach])
 
@@ -310,7 +310,7 @@ def signed_counts(
     return _floats(values), np.sqrt(_floats(variances)) / float(hit), limits
 
 
-def _worst_of_mean(k: int, gamma: Fraction) -> Fraction:
+def worst_of_mean(k: int, gamma: Fraction) -> Fraction:
     """The largest variance of one report about a number: in the outermost cell of the grid, at the
     top of a parabola in the number's place f between two points.
     """

@@ -139,9 +139,8 @@ class Book:
 
 def read(path: Path) -> Book:
     """The book at ``path``; an empty one if there is no file yet, or an empty one."""
-    return (
-        reading(path, lambda connection: book_of(connection, path)) if path.exists() and path.stat().st_size else Book()
-    )
+    there = path.exists() and path.stat().st_size
+    return reading(path, lambda connection: book_of(connection, path)) if there else Book()
 
 
 def refreshed(seen: Book, connection: sqlite3.Connection) -> Book | None:
@@ -155,17 +154,14 @@ def refreshed(seen: Book, connection: sqlite3.Connection) -> Book | None:
     before = [(row.id, row.record) for row in seen.rows]
     if seals[: len(before)] != before:
         return None
-    notes = [row for row in seen.rows if row.begun is None]
-    begun = {
-        row.id: connection.execute("SELECT begun, seal FROM begun WHERE release = ?", (row.id,)).fetchone()
-        for row in notes
-    }
+    asked, begun = "SELECT begun, seal FROM begun WHERE release = ?", dict[int, tuple[str, str]]()
+    for row in seen.rows:
+        if row.begun is None and (note := connection.execute(asked, (row.id,)).fetchone()) is not None:
+            begun[row.id] = note
     old = seen.rows
-    if any(begun.values()):
-        old = tuple(
-            row._replace(begun=begun[row.id][0], begun_seal=begun[row.id][1]) if begun.get(row.id) else row
-            for row in seen.rows
-        )
+    if begun:
+        notes = ((row, *begun.get(row.id, (row.begun, row.begun_seal))) for row in seen.rows)
+        old = tuple(row._replace(begun=when, begun_seal=seal) for row, when, seal in notes)
     populations = _populations(connection)
     rows = (*old, *_rows(connection, after=len(old)))
     return Book(populations, rows, (*_broken(populations, rows, trusted=len(old)), *_miscounted(connection, len(rows))))
@@ -184,30 +180,19 @@ def parsed(row: Row) -> Release:
 
 def book_of(connection: sqlite3.Connection, path: Path) -> Book:
     """The book through an open connection, all of it checked."""
-    damage = tuple(
-        f"SQLite finds the file damaged: {each}"
-        for (each,) in connection.execute("PRAGMA integrity_check(5)")
-        if each != "ok"
-    )
-    if damage:
-        return Book(damage=damage)
+    found = [each for (each,) in connection.execute("PRAGMA integrity_check(5)") if each != "ok"]
+    if found:
+        return Book(damage=tuple(f"SQLite finds the file damaged: {each}" for each in found))
     populations = _populations(connection)
     check_schema(connection, path)
     rows = _rows(connection)
-    return Book(
-        populations,
-        rows,
-        (*_broken(populations, rows), *_miscounted(connection, len(rows)), *_strays(connection)),
-    )
+    damage = (*_broken(populations, rows), *_miscounted(connection, len(rows)), *_strays(connection))
+    return Book(populations, rows, damage)
 
 
 def _populations(connection: sqlite3.Connection) -> tuple[Population, ...]:
-    return tuple(
-        Population(*row)
-        for row in connection.execute(
-            "SELECT name, limit_epsilon, limit_delta, created FROM populations NOT INDEXED ORDER BY name"
-        )
-    )
+    asked = "SELECT name, limit_epsilon, limit_delta, created FROM populations NOT INDEXED ORDER BY name"
+    return tuple(Population(*row) for row in connection.execute(asked))
 
 
 def _rows(connection: sqlite3.Connection, *, after: int = 0) -> tuple[Row, ...]:
@@ -222,32 +207,25 @@ def _rows(connection: sqlite3.Connection, *, after: int = 0) -> tuple[Row, ...]:
 
 def _broken(populations: tuple[Population, ...], rows: tuple[Row, ...], *, trusted: int = 0) -> list[str]:
     """Where the chain does not hold; the first ``trusted`` rows were found to hold before."""
-    named, previous, faults = (
-        {each.name: each for each in populations},
-        START if not trusted else rows[trusted - 1].record,
-        [],
-    )
+    named, faults = {each.name: each for each in populations}, []
+    previous = START if not trusted else rows[trusted - 1].record
     for place, row in enumerate(rows[trusted:], 1 + trusted):
+        it = f"release {row.id}"
         if not _sealed(named.get(row.population), row):
-            faults.append(
-                f"release {row.id}, or the limits of its population, were changed after they were recorded: the seal "
-                f"does not match"
-            )
+            changed = "were changed after they were recorded: the seal does not match"
+            faults.append(f"{it}, or the limits of its population, {changed}")
         if row.previous != previous or row.id != place:
-            faults.append(
-                f"records are missing or out of order before release {row.id}: its seal does not follow the one before"
-            )
+            faults.append(f"records are missing or out of order before {it}: its seal does not follow the one before")
         if row.begun is not None and row.begun_seal != begun_seal(row.record, row.begun):
-            faults.append(f"the note that release {row.id} was begun was changed: its seal does not match")
+            faults.append(f"the note that {it} was begun was changed: its seal does not match")
         if row.published is not None and row.begun is None:
-            faults.append(f"the note that release {row.id} was begun is missing: it was published")
+            faults.append(f"the note that {it} was begun is missing: it was published")
         if row.published is not None and row.output_seal != output_seal(row.record, row.published, row.output or ""):
-            faults.append(f"the note that release {row.id} was published was changed: its seal does not match")
+            faults.append(f"the note that {it} was published was changed: its seal does not match")
         previous = row.record
     if strangers := sorted(set(named) - {row.population for row in rows}):
-        faults.append(
-            f"populations without a single release: {', '.join(strangers)}; a population begins with its first release"
-        )
+        first = "a population begins with its first release"
+        faults.append(f"populations without a single release: {', '.join(strangers)}; {first}")
     return faults
 
 
@@ -265,10 +243,8 @@ def _strays(connection: sqlite3.Connection) -> list[str]:
     """Notes that wait for a release that is still to come, and would speak for it."""
     faults = []
     for table in ("published", "begun"):
-        stray = connection.execute(
-            f"SELECT release FROM {table} WHERE release NOT IN (SELECT id FROM releases) LIMIT 1"
-        ).fetchone()
-        if stray is not None:
+        asked = f"SELECT release FROM {table} WHERE release NOT IN (SELECT id FROM releases) LIMIT 1"
+        if (stray := connection.execute(asked).fetchone()) is not None:
             faults.append(f"a note says that release {stray[0]} was {table}, and there is no such release")
     return faults
 

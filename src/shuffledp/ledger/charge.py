@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,57 +80,46 @@ class Terms:
 
     def receipt(self, book: Book, id: int | None, record: str | None) -> Receipt:
         """What whoever asked is told."""
-        releases = len(_records(book, self.owner)) + (self.waiting is None)
-        names = lookalikes(self.owner.name, (each.name for each in book.populations))
-        return Receipt(
-            id,
-            record,
-            self.owner.name,
-            releases,
-            _spent(self.owner, self.total),
-            self.owner.limit_epsilon,
-            self.owner.limit_delta,
-            names,
-        )
+        owner = self.owner
+        releases = len(book.rows_of(owner.name)) + (self.waiting is None)
+        names, spent = lookalikes(owner.name, (each.name for each in book.populations)), _spent(owner, self.total)
+        return Receipt(id, record, owner.name, releases, spent, owner.limit_epsilon, owner.limit_delta, names)
 
 
-def terms_of(
-    book: Book,
-    population: str,
-    entry: Entry,
-    limit_epsilon: float | None,
-    limit_delta: float | None,
-    *,
-    held_back: bool,
-) -> Terms:
+class Charge(NamedTuple):
+    """What is asked of a ledger: whose budget, under which limits, for what, and whether nothing of
+    it can be seen before it begins.
+    """
+
+    population: str
+    entry: Entry
+    limit_epsilon: float | None
+    limit_delta: float | None
+    held_back: bool = False
+
+
+def terms_of(book: Book, asked: Charge) -> Terms:
     """The terms of a release that keeps the limit; one that does not is refused, with what would
     fit.
     """
-    check_batches(book, entry)
+    check_batches(book, asked.entry)
     try:
-        return terms_asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+        return terms_asked(book, asked)
     except OverLimit:
-        owner = limits_of(book, population, limit_epsilon, limit_delta)
-        raise refusal(owner, book.mechanisms(owner.name), entry) from None
+        raise refusal(book, asked) from None
 
 
-def terms_asked(
-    book: Book,
-    population: str,
-    entry: Entry,
-    limit_epsilon: float | None,
-    limit_delta: float | None,
-    *,
-    held_back: bool,
-) -> Terms:
+def terms_asked(book: Book, asked: Charge) -> Terms:
     """The same, without a word about what would fit."""
-    owner = limits_of(book, population, limit_epsilon, limit_delta)
-    standing = check_turn(book.rows_of(owner.name), entry)
-    earlier, waiting = book.mechanisms(owner.name), standing
-    if waiting is None and held_back:
+    owner, entry = owner_of(book, asked), asked.entry
+    earlier, waiting = book.mechanisms(owner.name), check_turn(book.rows_of(owner.name), entry)
+    if waiting is None and asked.held_back:
         waiting = _waiting(book, owner, entry)
     free = waiting is not None or (entry.series is not None and entry.series.week is not None)
-    return Terms(owner, _within(owner, earlier, None if free else entry), waiting)
+    total = composed([*earlier, *(() if free else entry.mechanisms)])
+    if total.delta_at_most(epsilon=owner.limit_epsilon) > owner.limit_delta:
+        raise OverLimit
+    return Terms(owner, total, waiting)
 
 
 def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | None:
@@ -142,7 +132,7 @@ def _waiting(book: Book, owner: Population, entry: Entry) -> tuple[int, str] | N
     """
     if entry.series is not None and not entry.batches:
         return None
-    last = next((row for row in reversed(book.rows) if row.population == owner.name), None)
+    last = next(reversed(book.rows_of(owner.name)), None)
     if last is None or last.begun is not None or last.entry != canonical(entry.as_json()):
         return None
     return last.id, last.record
@@ -152,7 +142,7 @@ def situation(book: Book, owner: Population) -> list[tuple[str, bool]]:
     """The seals of all that a population has released, and what of it was begun: equal situations,
     equal terms.
     """
-    return [(row.record, row.begun is None) for row in book.rows if row.population == owner.name]
+    return [(row.record, row.begun is None) for row in book.rows_of(owner.name)]
 
 
 def check_batches(book: Book, entry: Entry, *, but: int | None = None) -> None:
@@ -164,35 +154,29 @@ def check_batches(book: Book, entry: Entry, *, but: int | None = None) -> None:
     """
     for row, batches in book.sharing(entry.batches):
         if row.begun is not None and row.id != but and batches != entry.batches:
-            raise InvalidInput(
-                f"the reports of a release must be new, got some of release {row.id} with others: anyone who compares "
-                f"the two sees what a few people sent. "
-                "Shuffle exactly the same files again, or let everybody encode again."
+            rule, remedy = (
+                "the reports of a release must be new",
+                "Shuffle exactly the same files again, or let everybody encode again.",
             )
+            some = f"some of release {row.id} with others: anyone who compares the two sees what a few people sent"
+            raise InvalidInput(Refusal(rule, some, remedy))
 
 
-def limits_of(book: Book, name: str, limit_epsilon: float | None, limit_delta: float | None) -> Population:
+def owner_of(book: Book, asked: Charge) -> Population:
     """The population with its limits: as recorded, or as given for the first time."""
-    name = check_name(name)
+    name, limit_epsilon, limit_delta = check_name(asked.population), asked.limit_epsilon, asked.limit_delta
     if limit_epsilon is not None:
-        limit_epsilon = check_epsilon(
-            check_positive(
-                "limit_epsilon", limit_epsilon, remedy="It is the most that all releases together may reach."
-            )
-        )
+        remedy = "It is the most that all releases together may reach."
+        limit_epsilon = check_epsilon(check_positive("limit_epsilon", limit_epsilon, remedy=remedy))
     if limit_delta is not None:
-        limit_delta = check_delta(
-            check_probability(
-                "limit_delta", limit_delta, remedy="It is a small probability, such as 1e-6, well below 1/n."
-            )
-        )
+        remedy = "It is a small probability, such as 1e-6, well below 1/n."
+        limit_delta = check_delta(check_probability("limit_delta", limit_delta, remedy=remedy))
     known = book.population(name)
     if known is None:
         check_new_name(name, [each.name for each in book.populations])
         if limit_epsilon is None or limit_delta is None:
-            both = (Argument("limit-epsilon"), " and ", Argument("limit-delta"))
-            remedy = ("Give ", both, " with its first release.")
-            raise InvalidInput(Refusal(f"the population {name!r} must have a limit", "none yet", remedy))
+            both = ("Give ", Argument("limit-epsilon"), " and ", Argument("limit-delta"), " with its first release.")
+            raise InvalidInput(Refusal(f"the population {name!r} must have a limit", "none yet", both))
         return Population(name, limit_epsilon, limit_delta, this_moment())
     for what, given, stored in (
         ("limit-epsilon", limit_epsilon, known.limit_epsilon),
@@ -204,14 +188,6 @@ def limits_of(book: Book, name: str, limit_epsilon: float | None, limit_delta: f
     return known
 
 
-def _within(owner: Population, earlier: list[Mechanism], entry: Entry | None) -> Guarantee:
-    """The new total, if it keeps the limit."""
-    total = composed([*earlier, *(() if entry is None else entry.mechanisms)])
-    if total.delta_at_most(epsilon=owner.limit_epsilon) > owner.limit_delta:
-        raise OverLimit
-    return total
-
-
 def _spent(owner: Population, total: Guarantee) -> Bound:
     """The epsilon of a total within the limit. That it is within certifies the limit too, which
     solving for epsilon may miss in the last digits.
@@ -220,34 +196,29 @@ def _spent(owner: Population, total: Guarantee) -> Bound:
     return replace(bound, lower=min(bound.lower, owner.limit_epsilon), upper=min(bound.upper, owner.limit_epsilon))
 
 
-def refusal(owner: Population, earlier: list[Mechanism], entry: Entry) -> OverLimit:
+def refusal(book: Book, asked: Charge) -> OverLimit:
     """The refusal in words: what is spent, what it would become, and what would still fit. Computed
     when the lock is free again.
     """
+    owner, entry = owner_of(book, asked), asked.entry
+    earlier = book.mechanisms(owner.name)
     delta = owner.limit_delta
     spent = min(composed(earlier).epsilon_at_most(delta=delta), owner.limit_epsilon) if earlier else 0.0
     would = composed([*earlier, *entry.mechanisms]).epsilon_at_most(delta=delta)
-    fitting = largest(earlier, entry, limit_epsilon=owner.limit_epsilon, limit_delta=delta)
-    if fitting is None:
-        remedy = "Nothing of this kind fits any more"
-    else:
-        strength = " and ".join(
-            dict.fromkeys(rounded(part.law["epsilon0"], up=False, digits=5, zeros=False) for part in fitting.parts)
+    fitting = largest(earlier, entry, owner)
+    remedy = "Nothing of this kind fits any more."
+    if fitting is not None:
+        strengths = (rounded(part.law["epsilon0"], up=False, digits=5, zeros=False) for part in fitting.parts)
+        least, strength = (
+            rounded(fitting.epsilon, up=False, digits=3, zeros=False),
+            " and ".join(dict.fromkeys(strengths)),
         )
-        least = rounded(fitting.epsilon, up=False, digits=3, zeros=False)
-        remedy = f"By itself, epsilon = {least} at delta = {fitting.delta:g} (epsilon0 = {strength}) would still fit"
-    answer = OverLimit(
-        f"the releases of {owner.name!r} together must keep epsilon = {owner.limit_epsilon:g} at delta = {delta:g}, "
-        f"got {rounded(would, up=True, zeros=False)} with this one"
-        f" ({rounded(spent, up=True, zeros=False)} without). {remedy}."
-    )
+        remedy = f"By itself, epsilon = {least} at delta = {fitting.delta:g} (epsilon0 = {strength}) would still fit."
+    rule = f"the releases of {owner.name!r} together must keep epsilon = {owner.limit_epsilon:g} at delta = {delta:g}"
+    became, was = (rounded(each, up=True, zeros=False) for each in (would, spent))
+    answer = OverLimit(Refusal(rule, f"{became} with this one ({was} without)", remedy))
     answer.fitting = fitting
     return answer
-
-
-def _records(book: Book, owner: Population) -> list[str]:
-    """The seals of all that a population has released: equal seals, equal releases."""
-    return [row.record for row in book.rows if row.population == owner.name]
 
 
 def this_moment() -> str:
@@ -262,7 +233,7 @@ LEAST = 1e-12  # an epsilon that stands for 0, which no release promises
 MANY = 10_000  # more releases than anybody counts
 
 
-def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> Entry | None:
+def largest(earlier: Iterable[Mechanism], entry: Entry, owner: Population) -> Entry | None:
     """``entry`` with the largest epsilon0 found to fit, checked as a release would be; ``None`` if
     nothing does.
 
@@ -271,26 +242,27 @@ def largest(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float,
     """
     earlier = list(earlier)
     harsh = harshest(earlier)
-    good, bad = SMALLEST, 1.0
-    if (first := _scaled(entry, good)) is None or not _fits(harsh, first, limit_epsilon, limit_delta):
-        return None
 
     def smaller_fits(factor: float) -> bool:
         smaller = _scaled(entry, factor)
-        return smaller is not None and _fits(harsh, smaller, limit_epsilon, limit_delta)
+        return smaller is not None and _fits(harsh, smaller, owner)
 
-    good, _ = halve(smaller_fits, good, bad, middle=geometric, close=within(DIGITS))
+    if not smaller_fits(SMALLEST):
+        return None
+    good, _ = halve(smaller_fits, SMALLEST, 1.0, middle=geometric, close=within(DIGITS))
     for attempt in range(TRIES):
         answer = _scaled(entry, good * (1.0 - DIGITS * attempt))
-        if (
-            answer is not None
-            and composed([*earlier, *answer.mechanisms]).delta_at_most(epsilon=limit_epsilon) <= limit_delta
-        ):
+        if answer is not None and keeps([*earlier, *answer.mechanisms], owner):
             return replace(answer, epsilon=max(answer.guarantee.epsilon_at_most(delta=entry.delta), LEAST))
     return None
 
 
-def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, limit_delta: float) -> int:
+def keeps(mechanisms: Iterable[Mechanism], owner: Population) -> bool:
+    """Whether all of these together stay within the limit."""
+    return composed(mechanisms).delta_at_most(epsilon=owner.limit_epsilon) <= owner.limit_delta
+
+
+def more(earlier: Iterable[Mechanism], entry: Entry, owner: Population) -> int:
     """How many more releases like ``entry`` fit, one after the other; at most ``MANY``.
 
     Upper ends only, in doubling steps and then by bisection, to a hundredth. What is said to fit is
@@ -300,17 +272,15 @@ def more(earlier: Iterable[Mechanism], entry: Entry, *, limit_epsilon: float, li
     room = MOST_ROUNDS - sum(rounds for _, rounds in earlier)
     most = min(MANY, room // sum(part.rounds for part in entry.parts))
     harsh, good, bad = harshest(earlier), 0, 1
-    while bad <= most and _fits(harsh, entry, limit_epsilon, limit_delta, times=bad):
+
+    def fits(times: int) -> bool:
+        return _fits(harsh, entry, owner, times=times)
+
+    while bad <= most and fits(bad):
         good, bad = bad, min(2 * bad, most) if bad < most else most + 1
-    good, _ = halve(
-        lambda times: _fits(harsh, entry, limit_epsilon, limit_delta, times=times),
-        good,
-        bad,
-        middle=whole,
-        close=lambda good, bad: bad - good <= max(1, good // 100),
-    )
+    good, _ = halve(fits, good, bad, middle=whole, close=lambda good, bad: bad - good <= max(1, good // 100))
     for times in range(good, 0, -max(1, good // 100)):
-        if composed([*earlier, *_repeated(entry, times)]).delta_at_most(epsilon=limit_epsilon) <= limit_delta:
+        if keeps([*earlier, *_repeated(entry, times)], owner):
             return times
     return 0
 
@@ -319,14 +289,14 @@ def _repeated(entry: Entry, times: int) -> list[Mechanism]:
     return [(mechanism, times * rounds) for mechanism, rounds in entry.mechanisms]
 
 
-def _fits(earlier: list[Mechanism], entry: Entry, limit_epsilon: float, limit_delta: float, *, times: int = 1) -> bool:
+def _fits(earlier: list[Mechanism], entry: Entry, owner: Population, *, times: int = 1) -> bool:
     """Upper end only. A step that is a power of two is part of every finer such grid, so earlier
     releases are laid out once for all questions.
     """
     total = Rounds((*earlier, *_repeated(entry, times)))
     spacing = 2.0 ** math.floor(math.log2(total.spacing))
-    limit = np.array([limit_epsilon])
-    return all(each.deltas(limit, "upper")[0] <= limit_delta for each in total.dominating(spacing))
+    limit = np.array([owner.limit_epsilon])
+    return all(each.deltas(limit, "upper")[0] <= owner.limit_delta for each in total.dominating(spacing))
 
 
 def _scaled(entry: Entry, factor: float) -> Entry | None:

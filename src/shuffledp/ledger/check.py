@@ -6,23 +6,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.errors import InvalidInput
 from shuffledp.ledger.book import Book, Release, parsed
 from shuffledp.ledger.charge import more
-from shuffledp.ledger.entry import Entry
 from shuffledp.ledger.populations import lookalikes
-from shuffledp.ledger.schema import Population
+from shuffledp.ledger.schema import listed
 from shuffledp.ledger.series import series_faults
-from shuffledp.ledger.total import composed
+from shuffledp.ledger.total import Mechanism, composed
 from shuffledp.storage.canonical import canonical
 from shuffledp.storage.files import write_table
 
-LISTED = 8  # ids in a remark
 SLACK = 1e-6  # relative: another machine's arithmetic may differ in the last digits
 
 
@@ -41,19 +40,14 @@ def checked(book: Book, last: str | None = None) -> Check:
     sealed ``last`` is part of it.
     """
     faults, releases, remarks = list(book.damage), [], []
-    if last is not None:
-        place = next((place for place, row in enumerate(book.rows, 1) if row.record == last), None)
-        if place is None:
-            faults.append(
-                f"the record with the seal {last} is not there: the ledger was cut short, or an older or a different "
-                f"one is in its place"
-            )
-        else:
-            since = len(book.rows) - place
-            remarks.append(
-                f"the record with the given seal is there: release {place}; {since or 'no'} more "
-                f"{'was' if since == 1 else 'were'} recorded after it"
-            )
+    seals = [row.record for row in book.rows]
+    if last is not None and last not in seals:
+        instead = "the ledger was cut short, or an older or a different one is in its place"
+        faults.append(f"the record with the seal {last} is not there: {instead}")
+    elif last is not None:
+        place = seals.index(last) + 1
+        since = f"{len(seals) - place or 'no'} more {'was' if len(seals) - place == 1 else 'were'} recorded after it"
+        remarks.append(f"the record with the given seal is there: release {place}; {since}")
     for row in book.rows:
         try:
             releases.append(parsed(row))
@@ -66,44 +60,38 @@ def checked(book: Book, last: str | None = None) -> Check:
         if not some:
             continue
         faults += [f"{population.name}: {each}" for each in series_faults(book.rows_of(population.name))]
+        epsilon, delta = population.limit_epsilon, population.limit_delta
         try:
-            total = composed(part for release in some for part in release.entry.mechanisms).delta_at_most(
-                epsilon=population.limit_epsilon
-            )
+            total = _together(some).delta_at_most(epsilon=epsilon)
         except InvalidInput as error:  # a limit that is none, or more rounds than are counted
             faults.append(f"{population.name} cannot be added up: {error}")
             continue
-        if total > population.limit_delta * (1.0 + SLACK):
-            faults.append(
-                f"{population.name} is over its limit: at epsilon = {population.limit_epsilon:g} its releases have "
-                f"delta = {total:.4g},"
-                f" and {population.limit_delta:g} is allowed"
-            )
+        if total > delta * (1.0 + SLACK):
+            have = f"its releases have delta = {total:.4g}, and {delta:g} is allowed"
+            faults.append(f"{population.name} is over its limit: at epsilon = {epsilon:g} {have}")
     names = [each.name for each in book.populations]
     for population in book.populations:
         own = [each for each in releases if each.population == population.name and each.state == "recorded"]
         for series in book.series(population.name).values():
             remarks.append(f"{population.name}: {len(series.begun)} of the {series.turn} were released")
-        if waiting := [str(release.id) for release in own if release.begun is not None]:
-            remarks.append(
-                f"{population.name}: recorded and never published: {_listed(waiting)}. These count, because nobody can "
-                f"tell what was seen of them"
-            )
-        if unseen := [str(release.id) for release in own if release.begun is None]:
-            remarks.append(
-                f"{population.name}: recorded and never begun: {_listed(unseen)}. These count, until the same release "
-                f"is asked for again and uses them"
-            )
-        if similar := [name for name in lookalikes(population.name, names) if name > population.name]:
-            remarks.append(
-                f"{population.name!r} looks like {_listed([repr(name) for name in similar])}: if these are the same "
-                f"users, they should have one budget"
-            )
+        for what, begun, why in (
+            ("published", True, "because nobody can tell what was seen of them"),
+            ("begun", False, "until the same release is asked for again and uses them"),
+        ):
+            if ids := [str(release.id) for release in own if (release.begun is not None) == begun]:
+                remarks.append(f"{population.name}: recorded and never {what}: {listed(ids)}. These count, {why}")
+        if similar := [repr(name) for name in lookalikes(population.name, names) if name > population.name]:
+            one = "if these are the same users, they should have one budget"
+            remarks.append(f"{population.name!r} looks like {listed(similar)}: {one}")
     return Check(tuple(faults), tuple(remarks))
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:LISTED]) + f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+def _parts(releases: Iterable[Release]) -> Iterator[Mechanism]:
+    return (each for release in releases for each in release.entry.mechanisms)
+
+
+def _together(releases: Iterable[Release]) -> Guarantee:
+    return composed(_parts(releases))
 
 
 def _promises(releases: list[Release]) -> list[str]:
@@ -116,14 +104,11 @@ def _promises(releases: list[Release]) -> list[str]:
         entry = release.entry
         key = canonical({**entry.as_json(), "what": "", "design": "", "batches": []})
         if key not in kept:
-            kept[key] = composed(entry.mechanisms).delta_at_most(
-                epsilon=entry.epsilon * (1.0 + SLACK)
-            ) <= entry.delta * (1.0 + SLACK)
+            shown = _together([release]).delta_at_most(epsilon=entry.epsilon * (1.0 + SLACK))
+            kept[key] = shown <= entry.delta * (1.0 + SLACK)
         if not kept[key]:
-            faults.append(
-                f"release {release.id} promises epsilon = {entry.epsilon:g} at delta = {entry.delta:g} by itself, and "
-                f"its mechanisms do not keep it"
-            )
+            promise = f"promises epsilon = {entry.epsilon:g} at delta = {entry.delta:g} by itself"
+            faults.append(f"release {release.id} {promise}, and its mechanisms do not keep it")
     return faults
 
 
@@ -145,7 +130,7 @@ def exported(book: Book) -> dict[str, Any]:
             "limit_epsilon": each.limit_epsilon,
             "limit_delta": each.limit_delta,
             "total": total_facts(book.charged(each.name), each.limit_delta),
-            "more": _more(each, book.charged(each.name), releases[-1].entry),
+            "more": more(_parts(book.charged(each.name)), releases[-1].entry, each),
             "series": [series.as_json() for series in book.series(each.name).values()],
             "releases": [_facts(release) for release in releases],
         }
@@ -157,7 +142,7 @@ def exported(book: Book) -> dict[str, Any]:
 
 def total_facts(releases: tuple[Release, ...], delta: float) -> dict[str, Any]:
     """The certified interval of epsilon of all ``releases`` at ``delta``."""
-    bound = composed(each for release in releases for each in release.entry.mechanisms).epsilon(delta=delta)
+    bound = _together(releases).epsilon(delta=delta)
     ends = {name: end if math.isfinite(end) else None for name, end in (("lower", bound.lower), ("upper", bound.upper))}
     return {"epsilon": ends, "delta": delta, "method": bound.method, "assumptions": list(bound.assumptions)}
 
@@ -191,12 +176,6 @@ def write_csv(facts: dict[str, Any], path: Path) -> None:
                     yield [cells[name] for name in COLUMNS]
 
     write_table(path, COLUMNS, lines())
-
-
-def _more(population: Population, releases: tuple[Release, ...], last: Entry) -> int:
-    """How many more releases like the last one fit."""
-    earlier = [each for release in releases for each in release.entry.mechanisms]
-    return more(earlier, last, limit_epsilon=population.limit_epsilon, limit_delta=population.limit_delta)
 
 
 def _facts(release: Release) -> dict[str, Any]:

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from shuffledp.accounting.accountant import Accountant
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import Shuffled, shuffle, shuffled_parts
-from shuffledp.errors import InvalidInput, check_count, check_delta, check_positive, check_rounds, check_users
-from shuffledp.ledger.total import AtMost
+from shuffledp.errors import InvalidInput, Refusal, check_count, check_delta, check_positive, check_rounds, check_users
+from shuffledp.ledger.total import AtMost, added
 from shuffledp.randomizers.law_file import law_of, randomizer_of
 from shuffledp.randomizers.randomizer import Randomizer
 from shuffledp.storage.canonical import canonical
@@ -66,7 +65,7 @@ class Turn(NamedTuple):
         if isinstance(facts, Mapping) and set(facts) == set(cls._fields):
             facts = cls(**facts)
         if not isinstance(facts, cls):
-            raise InvalidInput(f"a series must have {', '.join(cls._fields)} in an entry, got {facts!r}. {REMEDY}")
+            raise InvalidInput(Refusal(f"a series must have {', '.join(cls._fields)} in an entry", repr(facts), REMEDY))
         weeks = check_count("weeks", facts.weeks, least=2, remedy="A series has at least two.")
         week = facts.week
         if week is not None and check_count("week", week, least=1, remedy=REMEDY) > weeks:
@@ -94,23 +93,21 @@ class Entry:
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise InvalidInput(
-                "an entry must have at least one part, got none. A release that uses no reports needs no budget."
-            )
-        object.__setattr__(self, "parts", tuple(_checked(part) for part in self.parts))
-        object.__setattr__(self, "what", check_text("what", self.what))
-        object.__setattr__(self, "design", check_digest("design", self.design))
-        object.__setattr__(
-            self,
-            "epsilon",
-            check_positive("epsilon", self.epsilon, remedy="It is what the release promises by itself."),
-        )
-        object.__setattr__(self, "delta", check_delta(self.delta))
+            remedy = "A release that uses no reports needs no budget."
+            raise InvalidInput(Refusal("an entry must have at least one part", "none", remedy))
         if not all(re.fullmatch("[0-9a-f]{32}", str(batch)) for batch in self.batches):
-            raise InvalidInput(f"batches must be names of 32 digits 0-9 and a-f, got {self.batches!r}. {REMEDY}")
-        object.__setattr__(self, "batches", tuple(sorted(set(self.batches))))
-        if self.series is not None:
-            object.__setattr__(self, "series", Turn.checked(self.series))
+            raise InvalidInput(Refusal("batches must be names of 32 digits 0-9 and a-f", repr(self.batches), REMEDY))
+        checked: dict[str, Any] = {
+            "parts": tuple(_checked(part) for part in self.parts),
+            "what": check_text("what", self.what),
+            "design": check_digest("design", self.design),
+            "epsilon": check_positive("epsilon", self.epsilon, remedy="It is what the release promises by itself."),
+            "delta": check_delta(self.delta),
+            "batches": tuple(sorted(set(self.batches))),
+            "series": None if self.series is None else Turn.checked(self.series),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def of(
@@ -129,22 +126,15 @@ class Entry:
         shows ``at_most`` that, or the same.
         """
         if not isinstance(guarantee, (Shuffled, Rounds)):
-            raise InvalidInput(
-                f"guarantee must come from shuffle(...) or compose(...), got {guarantee!r}. For an Accountant, pass "
-                f"its "
-                f"total."
-            )
+            rule = "guarantee must come from shuffle(...) or compose(...)"
+            raise InvalidInput(Refusal(rule, repr(guarantee), "For an Accountant, pass its total."))
         mechanisms = shuffled_parts(guarantee)
         if others := sorted({each.adversary for each, _ in mechanisms} - {"shuffled"}):
-            raise InvalidInput(
-                f'a recorded release must face the adversary "shuffled", got {others[0]!r}. The others are for '
-                f"comparison with other work."
-            )
+            rule = 'a recorded release must face the adversary "shuffled"'
+            raise InvalidInput(Refusal(rule, repr(others[0]), "The others are for comparison with other work."))
         if any(each.view != "reports" for each, _ in mechanisms):
-            raise InvalidInput(
-                'a recorded release must be of whole reports, got one of the view "sums". Record the same with '
-                'view="reports", which promises less and holds for sums, too.'
-            )
+            remedy = 'Record the same with view="reports", which promises less and holds for sums, too.'
+            raise InvalidInput(Refusal("a recorded release must be of whole reports", 'the view "sums"', remedy))
         parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds, at_most) for each, rounds in mechanisms)
         return cls(parts, what, design, epsilon, delta, batches, series)
 
@@ -158,10 +148,7 @@ class Entry:
     @property
     def guarantee(self) -> Guarantee:
         """What is certified about this release by itself."""
-        accountant = Accountant()
-        for mechanism, rounds in self.mechanisms:
-            accountant = accountant.add(mechanism, rounds=rounds)
-        return accountant.total
+        return added(self.mechanisms)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data, for ``from_json``."""
@@ -179,22 +166,17 @@ class Entry:
     @classmethod
     def from_json(cls, facts: object) -> Entry:
         """The entry of ``as_json``; every rule is checked again."""
-        if (
-            not isinstance(facts, Mapping)
-            or set(facts) - {SERIES} != FIELDS
-            or not all(isinstance(facts[name], list) for name in ("parts", "batches"))
-        ):
-            raise InvalidInput(f"an entry must have {', '.join(sorted(FIELDS))}, got something else. {REMEDY}")
-        for part in facts["parts"]:
+        known = facts if isinstance(facts, Mapping) else {}
+        if set(known) - {SERIES} != FIELDS or not all(isinstance(known[name], list) for name in ("parts", "batches")):
+            rule = f"an entry must have {', '.join(sorted(FIELDS))}"
+            raise InvalidInput(Refusal(rule, "something else", REMEDY))
+        for part in known["parts"]:
             if not isinstance(part, Mapping) or set(part) | {AT_MOST} != set(Part._fields):
-                raise InvalidInput(
-                    f"a part of an entry must have {', '.join(Part._fields[:-1])}, got something else. {REMEDY}"
-                )
-        if SERIES in facts:
-            facts = {**facts, SERIES: Turn.checked(facts[SERIES])}
-        return cls(
-            **{**facts, "parts": tuple(Part(**part) for part in facts["parts"]), "batches": tuple(facts["batches"])}
-        )
+                rule = f"a part of an entry must have {', '.join(Part._fields[:-1])}"
+                raise InvalidInput(Refusal(rule, "something else", REMEDY))
+        named: dict[str, Any] = {SERIES: Turn.checked(known[SERIES])} if SERIES in known else {}
+        named |= {"parts": tuple(Part(**part) for part in known["parts"]), "batches": tuple(known["batches"])}
+        return cls(**{**known, **named})
 
 
 def check_text(name: str, value: object) -> str:
@@ -203,25 +185,25 @@ def check_text(name: str, value: object) -> str:
     >>> check_text("population", "app-users")
     'app-users'
     """
+    rule, got = "text", repr(value)
+    if isinstance(value, str):
+        if value.strip() and value == value.strip() and len(value) <= LONGEST and value.isprintable():
+            return value
+        rule = "text without spaces around it"
+        if value.strip() and value == value.strip():
+            rule, got = "printable and short", f"{value[:40]!r}{' ...' * (len(value) > 40)}"
     remedy = f"Use a short line of text, such as 'app-users', of at most {LONGEST} printable characters."
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, got {value!r}. {remedy}")
-    if not value.strip() or value != value.strip():
-        raise InvalidInput(f"{name} must be text without spaces around it, got {value!r}. {remedy}")
-    if len(value) > LONGEST or not value.isprintable():
-        raise InvalidInput(
-            f"{name} must be printable and short, got {value[:40]!r}{' ...' * (len(value) > 40)}. {remedy}"
-        )
-    return value
+    raise InvalidInput(Refusal(f"{name} must be {rule}", got, remedy))
 
 
 def check_digest(name: str, value: object) -> str:
     """Return ``value`` as a SHA-256 digest in hexadecimal digits."""
     if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
-        raise InvalidInput(
-            f"{name} must be a SHA-256 digest of 64 digits 0-9 and a-f, got {value!r}. Compute it with "
-            f"hashlib.sha256(...).hexdigest()."
+        rule, remedy = (
+            "must be a SHA-256 digest of 64 digits 0-9 and a-f",
+            "Compute it with hashlib.sha256(...).hexdigest().",
         )
+        raise InvalidInput(Refusal(f"{name} {rule}", repr(value), remedy))
     return value
 
 

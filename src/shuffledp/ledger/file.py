@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.ledger.schema import APPLICATION, FORMAT, SCHEMA, TRUST, check_schema, damaged
 from shuffledp.storage.files import check_file, starved, unwritable
 
@@ -61,20 +61,16 @@ os.register_at_fork(after_in_child=_forget)
 def check_place(path: Path) -> Path:
     """Return ``path`` if a ledger stands there or could; nothing is created."""
     if path.is_dir():
-        raise InvalidInput(
-            f"{str(path)!r} must be a file, got a folder. Add a file name, such as {str(path / 'budget.sqlite')!r}."
-        )
+        remedy = f"Add a file name, such as {str(path / 'budget.sqlite')!r}."
+        raise InvalidInput(Refusal(f"{str(path)!r} must be a file", "a folder", remedy))
     check_file(path)
     if sqlite3.sqlite_version_info < OLDEST:
-        raise InvalidInput(
-            f"SQLite must be at least {'.'.join(map(str, OLDEST))}, got {sqlite3.sqlite_version}. Use a newer Python, "
-            f"which brings one."
-        )
+        rule, remedy = f"SQLite must be at least {'.'.join(map(str, OLDEST))}", "Use a newer Python, which brings one."
+        raise InvalidInput(Refusal(rule, sqlite3.sqlite_version, remedy))
     folder = path.absolute().parent
     if not path.exists() and not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidInput(
-            f"the folder of {str(path)!r} must be writable, got one that is not. Choose another place for the ledger."
-        )
+        rule, remedy = f"the folder of {str(path)!r} must be writable", "Choose another place for the ledger."
+        raise InvalidInput(Refusal(rule, "one that is not", remedy))
     place = path.resolve()  # SQLite keeps its log beside the file itself, not beside a link to it
     if place.exists():
         _one_name(place, place.stat())
@@ -86,14 +82,10 @@ def _one_name(path: Path, status: os.stat_result) -> None:
     and one name would not see what the other spent.
     """
     if status.st_nlink > 1:
-        raise InvalidInput(
-            f"the ledger {str(path)!r} must have one name, got {status.st_nlink} hard links. Keep one and remove the "
-            f"others, or make a copy to look at."
-        )
+        remedy = "Keep one and remove the others, or make a copy to look at."
+        raise _refused(path, "have one name", f"{status.st_nlink} hard links", remedy)
     if os.fsencode(path) in _mounted():
-        raise InvalidInput(
-            f"the ledger {str(path)!r} must have one name, got a file mounted from elsewhere. Mount its folder instead."
-        )
+        raise _refused(path, "have one name", "a file mounted from elsewhere", "Mount its folder instead.")
 
 
 def _mounted() -> set[bytes]:
@@ -129,10 +121,8 @@ def _check_logs(path: Path) -> None:
             what = "a log of somebody who may not write the ledger"
         else:
             continue
-        raise InvalidInput(
-            f"{str(log)!r} must not lie beside the ledger, got {what}. SQLite would believe it; find out who put it "
-            f"there, and move it away."
-        )
+        remedy = "SQLite would believe it; find out who put it there, and move it away."
+        raise InvalidInput(Refusal(f"{str(log)!r} must not lie beside the ledger", what, remedy))
 
 
 def reading(path: Path, read: Callable[[sqlite3.Connection], T]) -> T:
@@ -154,9 +144,7 @@ def reading(path: Path, read: Callable[[sqlite3.Connection], T]) -> T:
                 if before == _stamp(path):
                     raise
             time.sleep(0.02)
-    raise InvalidInput(
-        f"the ledger {str(path)!r} must be at rest for a moment, got others that keep writing. Try again."
-    )
+    raise _refused(path, "be at rest for a moment", "others that keep writing", "Try again.")
 
 
 def _read(path: Path, read: Callable[[sqlite3.Connection], T], *, idle: bool) -> T:
@@ -186,9 +174,8 @@ class Held:
             connection = _connect(self._path, "mode=rw")
             try:
                 check_schema(connection, self._path)
-                if connection.execute("PRAGMA journal_mode").fetchone() != (
-                    "wal",
-                ):  # somebody changed it, or made a copy by another way
+                # Somebody may have changed it, or made a copy by another way.
+                if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
                     connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("BEGIN IMMEDIATE")
                 check_schema(connection, self._path)
@@ -201,17 +188,14 @@ class Held:
         """Refuse to acknowledge what another connection does not find in the file that stands at
         the path, which must be the one that we hold.
         """
+        just = "what was just recorded"
         try:
             found = _is_at(self._path, self._handle) and reading(self._path, read)
         except (InvalidInput, OSError) as error:
-            reason = getattr(error, "fault", "") or str(error)
-            raise damaged(
-                self._path, f"what was just recorded could not be read back ({reason.rstrip('.')}); it counts as spent"
-            ) from None
+            reason = (getattr(error, "fault", "") or str(error)).rstrip(".")
+            raise damaged(self._path, f"{just} could not be read back ({reason}); it counts as spent") from None
         if not found:
-            raise damaged(
-                self._path, "what was just recorded is not there; another file took its place, or somebody removed it"
-            )
+            raise damaged(self._path, f"{just} is not there; another file took its place, or somebody removed it")
 
 
 @contextmanager
@@ -223,10 +207,8 @@ def held(path: Path, *, create: bool = False) -> Iterator[Held]:
     with _turn, sqlite_refusals(path), unwritable(path):
         if not _size(path):
             if not create:
-                raise InvalidInput(
-                    f"the ledger {str(path)!r} must be there, got none. If it was moved, move it back: a new one would "
-                    f"forget what was spent."
-                )
+                remedy = "If it was moved, move it back: a new one would forget what was spent."
+                raise _refused(path, "be there", "none", remedy)
             _create(path)
         handle = _patiently(path, lambda: _lock(path))
         _handles.add(handle)
@@ -245,11 +227,8 @@ def _lock(path: Path) -> int | None:
     """
     handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_at(path, handle):
+        if _try_lock(handle) is not None and _is_at(path, handle):
             return handle
-    except BlockingIOError:
-        pass
     except OSError:
         os.close(handle)
         raise
@@ -272,7 +251,7 @@ def _patiently(path: Path, take: Callable[[], int | None]) -> int:
     deadline = time.monotonic() + WAIT
     while (taken := take()) is None:
         if time.monotonic() > deadline:
-            raise InvalidInput(_busy(path))
+            raise _refused(path, *_busy())
         time.sleep(PAUSE)
     return taken
 
@@ -283,11 +262,8 @@ def _is_at(path: Path, handle: int) -> bool:
     return stat.S_ISREG(there.st_mode) and os.path.samestat(there, os.fstat(handle))
 
 
-def _busy(path: Path) -> str:
-    return (
-        f"the ledger {str(path)!r} must be free within {WAIT:g} s, got another process that holds it. Let it "
-        f"finish, and try again."
-    )
+def _busy() -> tuple[str, str, str]:
+    return f"be free within {WAIT:g} s", "another process that holds it", "Let it finish, and try again."
 
 
 def _create(path: Path) -> None:
@@ -301,9 +277,8 @@ def _create(path: Path) -> None:
         if _size(path):
             return
         _clear(temporary)  # what a killed creation left
-        os.close(
-            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        )  # who was asked what is nobody else's business
+        # Who was asked what is nobody else's business.
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         connection = _connect(temporary, "mode=rw")
         try:
             identity = (f"PRAGMA application_id = {APPLICATION}", f"PRAGMA user_version = {FORMAT}")
@@ -334,9 +309,8 @@ def _clear(temporary: Path) -> None:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"file:{quote(str(path.absolute()))}?{mode}", uri=True, timeout=WAIT, isolation_level=None
-    )
+    name = f"file:{quote(str(path.absolute()))}?{mode}"
+    connection = sqlite3.connect(name, uri=True, timeout=WAIT, isolation_level=None)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
@@ -346,12 +320,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 def _stamp(path: Path) -> tuple[int, int, int, int]:
     """Changes with the file; the last number is how many bytes wait in a log beside it."""
     file = path.stat()
-    return (
-        file.st_ino,
-        file.st_mtime_ns,
-        file.st_size,
-        sum(_size(path.with_name(f"{path.name}{end}")) for end in ("-wal", "-journal")),
-    )
+    waiting = sum(_size(path.with_name(f"{path.name}{end}")) for end in ("-wal", "-journal"))
+    return file.st_ino, file.st_mtime_ns, file.st_size, waiting
 
 
 def _size(path: Path) -> int:
@@ -368,28 +338,23 @@ def sqlite_refusals(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        name = f"the ledger {str(path)!r}"
+        refused: tuple[str, str, str] | None = None
         if code == sqlite3.SQLITE_NOTADB:
-            raise InvalidInput(
-                f"{str(path)!r} must be a ledger of shuffledp, got a file that is not an SQLite database. Choose "
-                f"another "
-                f"file."
-            ) from None
+            rule, got = f"{str(path)!r} must be a ledger of shuffledp", "a file that is not an SQLite database"
+            raise InvalidInput(Refusal(rule, got, "Choose another file.")) from None
         if code == sqlite3.SQLITE_BUSY:
-            raise InvalidInput(_busy(path)) from None
-        if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM) and (limit := starved()):
-            raise InvalidInput(
-                f"{name} must be opened with its log, got: {os.strerror(errno.EMFILE)} ({limit}). Nothing was "
-                f"recorded; try again with more."
-            ) from None
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-            raise InvalidInput(
-                f"{name} must be writable, together with its folder, got: {error}. Nothing was recorded; change the "
-                f"permissions."
-            ) from None
-        if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            raise InvalidInput(
-                f"{name} must have room to grow, got: {error}. Nothing was recorded; make room on the disk, and try "
-                f"again."
-            ) from None
-        raise damaged(path, str(error)) from None
+            refused = _busy()
+        elif code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM) and (limit := starved()):
+            many = f"{os.strerror(errno.EMFILE)} ({limit})"
+            refused = "be opened with its log", many, "Nothing was recorded; try again with more."
+        elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+            remedy = "Nothing was recorded; change the permissions."
+            refused = "be writable, together with its folder", str(error), remedy
+        elif code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            remedy = "Nothing was recorded; make room on the disk, and try again."
+            refused = "have room to grow", str(error), remedy
+        raise damaged(path, str(error)) if refused is None else _refused(path, *refused) from None
+
+
+def _refused(path: Path, rule: str, got: str, remedy: str) -> InvalidInput:
+    return InvalidInput(Refusal(f"the ledger {str(path)!r} must {rule}", got, remedy))

@@ -13,24 +13,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.ledger.entry import check_text
 
 # Letters that count as printable and show nothing, or blank space: fillers, joiners, selectors of
 # variants.
 INVISIBLE = {
-    0x034F,
-    0x115F,
-    0x1160,
-    0x17B4,
-    0x17B5,
-    0x180B,
-    0x180C,
-    0x180D,
-    0x180F,
-    0x2800,
-    0x3164,
-    0xFFA0,
+    *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0),
     *range(0xFE00, 0xFE10),
 }
 # Small letters of other alphabets, each with the Latin one that it is taken for, small or capital.
@@ -59,16 +48,11 @@ def check_name(value: object) -> str:
 def check_new_name(name: str, known: Iterable[str]) -> str:
     """Return ``name`` if it can be that of a new population beside the ``known`` ones."""
     if hidden := next((letter for letter in name if ord(letter) in INVISIBLE), None):
-        raise InvalidInput(
-            f"a new population must have a name that is seen, got the invisible U+{ord(hidden):04X} in {name!a}. Type "
-            f"the name again."
-        )
+        got = f"the invisible U+{ord(hidden):04X} in {name!a}"
+        raise InvalidInput(Refusal("a new population must have a name that is seen", got, "Type the name again."))
     if twin := next((each for each in known if _letters(each) == _letters(name)), None):
-        raise InvalidInput(
-            f"a new population must differ from {twin!r} in more than case, spaces or letters that look the same, got "
-            f"{name!r}. "
-            f"Did you mean {twin!r}? The same users share one budget."
-        )
+        rule = f"a new population must differ from {twin!r} in more than case, spaces or letters that look the same"
+        raise InvalidInput(Refusal(rule, repr(name), f"Did you mean {twin!r}? The same users share one budget."))
     return name
 
 

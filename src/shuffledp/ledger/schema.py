@@ -18,11 +18,12 @@ from __future__ import annotations
 import hashlib
 import math
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring as quoted
 from pathlib import Path
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.storage.canonical import digest_of
 
 APPLICATION = 0x53447031  # "SDp1", in the header of the file
@@ -91,6 +92,11 @@ def _thing(name: str, text: str) -> Thing:
 EXPECTED: list[Thing] = [*(_thing(name, text) for name, text in SCHEMA.items()), *_MADE_BY_SQLITE]
 
 
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:LISTED]) + f" and {len(names) - LISTED} more" * (len(names) > LISTED)
+
+
 class Damaged(InvalidInput):
     """The file was a ledger, and cannot be trusted any more; ``fault`` says why, without its name
     and without a remedy.
@@ -101,10 +107,8 @@ class Damaged(InvalidInput):
 
 def damaged(path: Path, fault: str) -> Damaged:
     """What is wrong with a ledger, as one sentence with a remedy."""
-    error = Damaged(
-        f"the ledger {str(path)!r} must be intact, got: {fault}. Restore it from a copy; `shuffledp ledger check` says "
-        f"more."
-    )
+    remedy = "Restore it from a copy; `shuffledp ledger check` says more."
+    error = Damaged(f"the ledger {str(path)!r} must be intact, got: {fault}. {remedy}")
     error.fault = fault
     return error
 
@@ -117,31 +121,24 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
     )
     if application != APPLICATION:
-        raise InvalidInput(
-            f"{str(path)!r} must be a ledger of shuffledp, got another program's database. Choose another file."
-        )
+        rule = f"{str(path)!r} must be a ledger of shuffledp"
+        raise InvalidInput(Refusal(rule, "another program's database", "Choose another file."))
+    rule = f"the ledger {str(path)!r} must have format {FORMAT}"
     if version > FORMAT:
-        raise InvalidInput(
-            f"the ledger {str(path)!r} must have format {FORMAT}, got {version}: a newer shuffledp wrote it. "
-            f"Upgrade shuffledp."
-        )
+        raise InvalidInput(Refusal(rule, f"{version}: a newer shuffledp wrote it", "Upgrade shuffledp."))
     found: list[Thing] = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     ours = sorted(found, key=repr) == sorted(EXPECTED, key=repr)
     if version < FORMAT and (ours or version < 1):
         raise damaged(path, f"the number of its format was changed to {version}")
     if version < FORMAT:
-        error = Damaged(
-            f"the ledger {str(path)!r} must have format {FORMAT}, got {version}, which an earlier version of shuffledp "
-            f"wrote. Open it with that version, or start a new ledger and lower its limit by what this one spent."
-        )
+        remedy = "Open it with that version, or start a new ledger and lower its limit by what this one spent."
+        error = Damaged(Refusal(rule, f"{version}, which an earlier version of shuffledp wrote", remedy))
         error.fault = f"it has format {version}; the earlier version of shuffledp that wrote it can open it"
         raise error
     if not ours:
-        changed = sorted(
-            {repr(str(thing[1]))[1:-1] for thing in set(found) ^ set(EXPECTED)} or {str(thing[1]) for thing in found}
-        )
-        more = f" and {len(changed) - LISTED} more" * (len(changed) > LISTED)
-        raise damaged(path, f"the tables or their guards were changed: {', '.join(changed[:LISTED])}{more}")
+        things = {repr(str(thing[1]))[1:-1] for thing in set(found) ^ set(EXPECTED)}
+        changed = listed(sorted(things or {str(thing[1]) for thing in found}))
+        raise damaged(path, f"the tables or their guards were changed: {changed}")
     connection.execute(TRUST)
 
 

@@ -10,25 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.ledger.entry import SERIES, Entry, Turn
 
+if TYPE_CHECKING:
+    from shuffledp.ledger.book import Row
+
 MARK = f'"{SERIES}":'  # no entry of a series is without it
-
-
-class Stored(Protocol):
-    """What the rules ask of a stored release."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def entry(self) -> str: ...
-    @property
-    def record(self) -> str: ...
-    @property
-    def begun(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +56,7 @@ def turn_of(text: str) -> tuple[Turn, dict[str, Any]] | None:
         return None
 
 
-def paid_series(rows: Iterable[Stored]) -> dict[str, PaidSeries]:
+def paid_series(rows: Iterable[Row]) -> dict[str, PaidSeries]:
     """The series of one population, by name; ``rows`` are its releases in their order."""
     found: dict[str, PaidSeries] = {}
     for row, series, turn in _judged(rows):
@@ -77,12 +67,12 @@ def paid_series(rows: Iterable[Stored]) -> dict[str, PaidSeries]:
     return found
 
 
-def covered_ids(rows: Iterable[Stored]) -> frozenset[int]:
+def covered_ids(rows: Iterable[Row]) -> frozenset[int]:
     """The weeks of a population's series: what was paid for before it was recorded."""
     return frozenset(row.id for row, series, _ in _judged(rows) if series is not None)
 
 
-def series_faults(rows: Iterable[Stored]) -> list[str]:
+def series_faults(rows: Iterable[Row]) -> list[str]:
     """Records of one population that claim a place in a series that is not theirs."""
     rows = list(rows)
     sound = {row.id for row, _, _ in _judged(rows)}
@@ -93,7 +83,7 @@ def series_faults(rows: Iterable[Stored]) -> list[str]:
     ]
 
 
-def _judged(rows: Iterable[Stored]) -> Iterator[tuple[Stored, int | None, Turn]]:
+def _judged(rows: Iterable[Row]) -> Iterator[tuple[Row, int | None, Turn]]:
     """The records of series that keep the rules, each with the payment that covers it, if it is a
     week.
     """
@@ -121,7 +111,7 @@ def _covers(payment: dict[str, Any], week: dict[str, Any]) -> bool:
     return bool(payment["parts"] == one and payment["design"] == week["design"] and week[SERIES]["weeks"] == weeks)
 
 
-def check_turn(rows: Iterable[Stored], entry: Entry, *, but: int | None = None) -> tuple[int, str] | None:
+def check_turn(rows: Iterable[Row], entry: Entry, *, but: int | None = None) -> tuple[int, str] | None:
     """Refuse an entry that has no place in its series: not paid for, of another design, or of a
     week that has begun. Where the very same series was paid for before, its record is returned.
     """
@@ -132,24 +122,18 @@ def check_turn(rows: Iterable[Stored], entry: Entry, *, but: int | None = None) 
     paid = None if series is None else next(row for row in rows if row.id == series.payment)
     if turn.week is None:
         if paid is not None and json.loads(paid.entry) != facts:
-            raise InvalidInput(
-                f"series {turn.name!r} must stay what was paid for as release {paid.id}, got another design or number "
-                f"of weeks. Choose another name: a changed design is another series."
-            )
+            rule = f"series {turn.name!r} must stay what was paid for as release {paid.id}"
+            remedy = "Choose another name: a changed design is another series."
+            raise InvalidInput(Refusal(rule, "another design or number of weeks", remedy))
         return None if paid is None else (paid.id, paid.record)
     if series is None or paid is None:
-        raise InvalidInput(
-            f"series {turn.name!r} must have been paid for in this ledger, got none of that name. Start it with "
-            f"`shuffledp track new`, or name the ledger in which it was."
-        )
+        rule = f"series {turn.name!r} must have been paid for in this ledger"
+        remedy = "Start it with `shuffledp track new`, or name the ledger in which it was."
+        raise InvalidInput(Refusal(rule, "none of that name", remedy))
     if not _covers(json.loads(paid.entry), facts):
-        raise InvalidInput(
-            f"a week of series {turn.name!r} must be of the design that release {paid.id} paid for, got another. Start "
-            f"another series for it."
-        )
+        rule = f"a week of series {turn.name!r} must be of the design that release {paid.id} paid for"
+        raise InvalidInput(Refusal(rule, "another", "Start another series for it."))
     if series.begun.get(turn.week, but) != but:
-        raise InvalidInput(
-            f"{turn} must be released once, got it again: release {series.begun[turn.week]} of this ledger is it. Take "
-            f"the next week."
-        )
+        again = f"it again: release {series.begun[turn.week]} of this ledger is it"
+        raise InvalidInput(Refusal(f"{turn} must be released once", again, "Take the next week."))
     return None

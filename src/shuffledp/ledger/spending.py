@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.guarantee import Guarantee
-from shuffledp.errors import InvalidInput, check_count
-from shuffledp.ledger.book import Book, Release, book_of, parsed, read, refreshed
+from shuffledp.errors import InvalidInput, Refusal, check_count
+from shuffledp.ledger.book import Book, Release, Row, book_of, parsed, read, refreshed
 from shuffledp.ledger.charge import (
+    Charge,
     OverLimit,
     Receipt,
     check_batches,
-    limits_of,
     more,
+    owner_of,
     refusal,
     situation,
     terms_asked,
@@ -80,20 +81,19 @@ class Ledger:
         An entry that pays for a series (``Entry.series``) is recorded once, however often it is
         asked for; its weeks cost nothing more, and each of them begins once.
         """
-        seen = self._whole()
-        terms = terms_of(seen, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+        seen, asked = self._whole(), Charge(population, entry, limit_epsilon, limit_delta, held_back)
+        terms = terms_of(seen, asked)
         try:
             with held(self.path, create=self._seen == UNSEEN) as file:
                 with file.transaction() as connection:
                     book = _whole(self._sound(refreshed(seen, connection)), self.path)
                     if situation(book, terms.owner) != situation(seen, terms.owner):
-                        terms = terms_asked(book, population, entry, limit_epsilon, limit_delta, held_back=held_back)
+                        terms = terms_asked(book, asked)
                     check_batches(book, entry)
                     taken = terms.waiting or _record(connection, book, terms.owner, entry, begun=not held_back)
                 file.confirm(lambda connection: _there(connection, taken, terms.owner))
         except OverLimit:  # what others spent meanwhile counts
-            owner = limits_of(book, population, limit_epsilon, limit_delta)
-            raise refusal(owner, book.mechanisms(owner.name), entry) from None
+            raise refusal(book, asked) from None
         self._seen = max(self._seen, taken)
         return terms.receipt(book, *taken)
 
@@ -107,10 +107,8 @@ class Ledger:
         held_back: bool = False,
     ) -> Receipt:
         """What ``spend`` would answer now, or refuse; nothing is recorded, and no file is made."""
-        book = self._whole()
-        return terms_of(book, population, entry, limit_epsilon, limit_delta, held_back=held_back).receipt(
-            book, None, None
-        )
+        book, asked = self._whole(), Charge(population, entry, limit_epsilon, limit_delta, held_back)
+        return terms_of(book, asked).receipt(book, None, None)
 
     def begin(self, id: int | None) -> None:
         """Note that something of a release that was held back is about to be seen; from here on its
@@ -120,28 +118,19 @@ class Ledger:
         with held(self.path) as file:
             with file.transaction() as connection:
                 book = self._sound(_whole(book_of(connection, self.path), self.path))
-                row = next((each for each in book.rows if each.id == number), None)
-                if row is None:
-                    raise _no_release(number)
+                row = _row(book, number)
                 if row.begun is not None:
-                    raise InvalidInput(
-                        f"release {number} must begin once, got a second beginning: another run has taken it over. "
-                        f"Spend again."
-                    )
+                    again = "a second beginning: another run has taken it over"
+                    raise InvalidInput(Refusal(f"release {number} must begin once", again, "Spend again."))
                 entry = parsed(row).entry
                 if entry.series is not None and entry.series.week is None:
-                    raise InvalidInput(
-                        f"release {number} must be one that can be seen, got the payment for a series. Begin one of "
-                        f"its weeks."
-                    )
+                    rule = f"release {number} must be one that can be seen"
+                    raise InvalidInput(Refusal(rule, "the payment for a series", "Begin one of its weeks."))
                 check_batches(book, entry, but=number)
                 check_turn(book.rows_of(row.population), entry, but=number)
                 _note_begun(connection, number, row.record)
-            file.confirm(
-                lambda connection: (
-                    connection.execute("SELECT 1 FROM begun WHERE release = ?", (number,)).fetchone() is not None
-                )
-            )
+            noted = "SELECT 1 FROM begun WHERE release = ?"
+            file.confirm(lambda connection: connection.execute(noted, (number,)).fetchone() is not None)
 
     def publish(self, id: int | None, output: str) -> None:
         """Note that the output of a recorded release stands, and its SHA-256 digest. Noting the
@@ -159,28 +148,20 @@ class Ledger:
                     raise _no_release(number)
                 record, before, begun, entry = row
                 if begun is None and turn_of(entry) is not None:
-                    raise InvalidInput(
-                        f"release {number} must be begun before it is published, got one of a series that was not. "
-                        f"Call begin({number}) first: another run may have begun its week."
-                    )
+                    rule = f"release {number} must be begun before it is published"
+                    remedy = f"Call begin({number}) first: another run may have begun its week."
+                    raise InvalidInput(Refusal(rule, "one of a series that was not", remedy))
                 if before is not None and before != output:
-                    raise InvalidInput(
-                        f"release {number} must be published once, got another output. Spend again for another release."
-                    )
+                    rule, remedy = f"release {number} must be published once", "Spend again for another release."
+                    raise InvalidInput(Refusal(rule, "another output", remedy))
                 if begun is None:
                     _note_begun(connection, number, record)
                 if before is None:
                     now = this_moment()
-                    connection.execute(
-                        "INSERT INTO published VALUES (?, ?, ?, ?)",
-                        (number, now, output, output_seal(record, now, output)),
-                    )
-            file.confirm(
-                lambda connection: (
-                    connection.execute("SELECT output FROM published WHERE release = ?", (number,)).fetchone()
-                    == (output,)
-                )
-            )
+                    row = (number, now, output, output_seal(record, now, output))
+                    connection.execute("INSERT INTO published VALUES (?, ?, ?, ?)", row)
+            noted = "SELECT output FROM published WHERE release = ?"
+            file.confirm(lambda connection: connection.execute(noted, (number,)).fetchone() == (output,))
 
     def total(self, population: str, adding: Entry | None = None) -> Guarantee:
         """Everything released about ``population``, composed; with ``adding``, as it would be."""
@@ -194,10 +175,7 @@ class Ledger:
         population up to that release: what its page may not go below.
         """
         book, number = self._book(), _number(release)
-        row = next((each for each in book.rows if each.id == number), None)
-        if row is None:
-            raise _no_release(number)
-        before = [each for each in book.charged(row.population) if each.id <= number]
+        before = [each for each in book.charged(_row(book, number).population) if each.id <= number]
         return composed(part for each in before for part in each.entry.mechanisms).epsilon_at_least(delta=delta)
 
     def more(
@@ -207,8 +185,8 @@ class Ledger:
         the other; at most ``fit.MANY``.
         """
         book = self._whole()
-        owner = limits_of(book, population, limit_epsilon, limit_delta)
-        return more(book.mechanisms(owner.name), like, limit_epsilon=owner.limit_epsilon, limit_delta=owner.limit_delta)
+        owner = owner_of(book, Charge(population, like, limit_epsilon, limit_delta))
+        return more(book.mechanisms(owner.name), like, owner)
 
     def populations(self) -> tuple[Population, ...]:
         """Every population, by name."""
@@ -252,14 +230,10 @@ class Ledger:
         was sound a moment ago.
         """
         count, seal = self._seen
-        if book is None or (
-            count and not book.damage and (len(book.rows) < count or book.rows[count - 1].record != seal)
-        ):
-            raise damaged(
-                self.path,
-                "records that were there a moment ago are gone; an older copy was put in its place, or somebody "
-                "removed them",
-            )
+        there = [] if book is None else [row.record for row in book.rows[max(count - 1, 0) : count]]
+        if book is None or (count and not book.damage and there != [seal]):
+            gone = "records that were there a moment ago are gone"
+            raise damaged(self.path, f"{gone}; an older copy was put in its place, or somebody removed them")
         if book.rows and not book.damage:
             self._seen = max(self._seen, (len(book.rows), book.last))
         return book
@@ -315,6 +289,13 @@ def _whole(book: Book, path: Path) -> Book:
 
 def _number(id: int | None) -> int:
     return check_count("id", id, least=1, remedy="It is the id of a receipt.")
+
+
+def _row(book: Book, number: int) -> Row:
+    found = next((each for each in book.rows if each.id == number), None)
+    if found is None:
+        raise _no_release(number)
+    return found
 
 
 def _no_release(number: int) -> InvalidInput:

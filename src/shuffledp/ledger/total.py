@@ -295,12 +295,10 @@ class RarelySeen(Guarantee):
         return np.asarray(np.minimum(values, self.whole.deltas(epsilons, end=end, gap=gap)))
 
     def _epsilon_end(self, end: End, delta: float) -> float:
-        if delta <= self.rare:
-            return (
-                self.whole.epsilon_at_least(delta=delta) if end == "lower" else self.whole.epsilon_at_most(delta=delta)
-            )
         if end == "lower":
-            return self.usual.epsilon_at_least(delta=delta)
+            return (self.whole if delta <= self.rare else self.usual).epsilon_at_least(delta=delta)
+        if delta <= self.rare:
+            return self.whole.epsilon_at_most(delta=delta)
         epsilon = self.usual.epsilon_at_most(delta=delta - self.rare)
         if self.rare <= MATTERS * delta:
             return epsilon
@@ -330,9 +328,9 @@ def _merged(mechanisms: Iterable[Mechanism]) -> list[Mechanism]:
 def _accounted(mechanisms: list[Mechanism]) -> Guarantee:
     usual = [each for each in mechanisms if not _is_rare(each)]
     if not usual or len(usual) == len(mechanisms):
-        return _added(mechanisms)
+        return added(mechanisms)
     shown = sum(rounds * part.delta_at_most(epsilon=0.0) for part, rounds in mechanisms if _is_rare((part, rounds)))
-    return RarelySeen(_added(mechanisms), _added(usual), shown * (1.0 + 1e-12))
+    return RarelySeen(added(mechanisms), added(usual), shown * (1.0 + 1e-12))
 
 
 def _is_rare(mechanism: Mechanism) -> bool:
@@ -341,7 +339,8 @@ def _is_rare(mechanism: Mechanism) -> bool:
     return rounds * part.typical_loss < RARE and rounds * part.delta_at_most(epsilon=0.0) < RARE
 
 
-def _added(mechanisms: list[Mechanism]) -> Guarantee:
+def added(mechanisms: Iterable[Mechanism]) -> Guarantee:
+    """All of them in one accountant."""
     accountant = Accountant()
     for mechanism, rounds in mechanisms:
         accountant = accountant.add(mechanism, rounds=rounds)

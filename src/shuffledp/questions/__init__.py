@@ -69,7 +69,7 @@ def _entry(name: object) -> EntryPoint:
     """What another distribution says of that name."""
     from importlib.metadata import entry_points
 
-    found = [*entry_points(group=GROUP, name=str(name))]
+    found: list[EntryPoint] = [*entry_points(group=GROUP, name=str(name))]
     if len(found) == 1:
         return found[0]
     if found:

@@ -15,7 +15,7 @@ from shuffledp.questions import OURS, kind_of
 from shuffledp.questions.question import read
 from shuffledp.questions.table import Table
 from shuffledp.record.parts import Alternative, Certificate, Context, Counted, LedgerEntry, Made, Tally
-from shuffledp.schema import NEEDED, RELEASE, Limits, Part, Text, Texts, Whole, part, rules_of, unusual
+from shuffledp.schema import NEEDED, RELEASE, Limits, Part, Text, Texts, Whole, check_format, part, rules_of, unusual
 from shuffledp.storage.canonical import digest_of, strict_json
 
 FORMAT, VERSION = "shuffledp-release", 1
@@ -72,8 +72,9 @@ class Record(Part):
         """Read ``as_json``; any other form than the one that shuffledp writes is refused. The code
         of another distribution's question is not asked.
         """
-        _check_outline(facts)
-        assert isinstance(facts, dict)
+        facts = check_format(RELEASE.title, facts, FORMAT, VERSION, REMEDY)
+        if missing := [each for each in (*HASHED, "hashes") if each not in facts]:
+            raise InvalidInput(f"{RELEASE.title} must be complete, got none about {', '.join(missing)}. {REMEDY}")
         asked = facts["design"].get("question") if isinstance(facts["design"], dict) else None
         named = asked.get("type") if isinstance(asked, dict) else None
         if not isinstance(named, str):
@@ -114,20 +115,6 @@ class Record(Part):
         """The hash of every part, computed anew."""
         facts = self.as_json()
         return {name: digest_of(facts[name]) for name in HASHED}
-
-
-def _check_outline(facts: object) -> None:
-    """Refuse what is no record of this version, or lacks a part."""
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        named = facts.get("format") if isinstance(facts, dict) else None
-        raise InvalidInput(f"the format must be {FORMAT!r}, got {str(named)[:40]!r}. {REMEDY}")
-    if type(facts.get("version")) is not int or facts["version"] != VERSION:
-        raise InvalidInput(
-            f"the version of a record must be {VERSION}, got {str(facts.get('version'))[:40]!r}. Use the version of "
-            f"shuffledp that wrote it."
-        )
-    if missing := [part for part in (*HASHED, "hashes") if part not in facts]:
-        raise InvalidInput(f"the record of a release must be complete, got none about {', '.join(missing)}. {REMEDY}")
 
 
 ID = "shuffledp-facts"

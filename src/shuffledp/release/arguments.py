@@ -21,8 +21,7 @@ from shuffledp.errors import Argument, InvalidInput, Refusal, check_finite, chec
 from shuffledp.mechanisms import kind_of as mechanism_kind
 from shuffledp.questions import kind_of
 from shuffledp.release.options import Option
-from shuffledp.tables import Cleaning
-from shuffledp.tables.cleaning import check_encoding
+from shuffledp.tables.cleaning import Cleaning, check_encoding
 from shuffledp.tables.memory import held_table
 from shuffledp.tables.people import check_keep
 

@@ -4,7 +4,6 @@ commas, or whole numbers such as 0..11.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Sequence
@@ -105,20 +104,10 @@ def _written(text: str) -> tuple[tuple[str, ...], str]:
         return _numbered(*map(int, found.groups()))
     if "," in text and not os.path.exists(text):  # not Path.exists, which fails on a long list
         return _distinct([part.strip() for part in text.split(",")], "the list"), "a list"
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise InvalidInput(
-            f"{text!r} must be a text file in UTF-8, got other bytes. Save it as UTF-8, one category per line."
-        ) from None
-    except OSError as error:
-        there = [each.name for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
-        near = difflib.get_close_matches(path.name, there, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        rule = " must name a file with one category per line, or list them with commas"
-        remedy = f"{hint}A single category is nothing to choose from."
-        got = f"{text!r}: {error.strerror}"
-        raise InvalidInput(Refusal((Argument("categories"), rule), got, remedy)) from None
+    from shuffledp.storage.files import lines_of  # loaded when called
+
+    remedy = "A single category is nothing to choose from."
+    lines = lines_of(path, "categories", "category", instead=", or list them with commas", remedy=remedy)
     return _distinct([line.strip() for line in lines], text), name_of(path)
 
 

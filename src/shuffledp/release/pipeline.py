@@ -46,8 +46,9 @@ from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of, digest_of_votes
 from shuffledp.storage.files import check_apart
-from shuffledp.tables import Values, tally
 from shuffledp.tables.memory import VALUES
+from shuffledp.tables.tallying import tally
+from shuffledp.tables.values import Values
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
 REPLACED = (

@@ -18,10 +18,11 @@ from shuffledp.record.parts import CLIPPED_TO_BOUNDS
 from shuffledp.release.arguments import Promise
 from shuffledp.release.released import Release
 from shuffledp.sampling import Rng
-from shuffledp.tables import AS_WRITTEN, Cleaning, Column, ColumnName, Keep, Values, open_column, read, reader_of
-from shuffledp.tables.columns import joined_name
+from shuffledp.schema import Keep
+from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
+from shuffledp.tables.columns import Column, ColumnName, joined_name, open_column
 from shuffledp.tables.formats import Table
-from shuffledp.tables.values import Reader
+from shuffledp.tables.values import Reader, Values, read, reader_of
 from shuffledp.wording import exactly, rounded
 
 

@@ -20,17 +20,10 @@ from shuffledp.release.released import Release
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
 from shuffledp.storage.files import check_apart, check_new_file
-from shuffledp.tables import (
-    CountedReports,
-    ReportsFile,
-    holds_counts,
-    open_reports,
-    read_counted,
-    shuffle_files,
-    tally_file,
-    write_counted,
-)
-from shuffledp.tables.permutation import check_crowd, differences
+from shuffledp.tables.counted_reports import CountedReports, holds_counts, read_counted, write_counted
+from shuffledp.tables.permutation import check_crowd, differences, shuffle_files
+from shuffledp.tables.reports import ReportsFile, open_reports
+from shuffledp.tables.tallying import tally_file
 
 __all__ = [
     "Mixed",

@@ -31,7 +31,9 @@ from shuffledp.search.alphabet import Alphabet
 from shuffledp.search.found import Found
 from shuffledp.search.planning import planned_search
 from shuffledp.search.search import Search
-from shuffledp.tables import Spelled, Values, tally
+from shuffledp.tables.spelled import Spelled
+from shuffledp.tables.tallying import tally
+from shuffledp.tables.values import Values
 from shuffledp.wording import statement
 
 Tick = Callable[[int], object] | None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from shuffledp.domain import as_list
-from shuffledp.errors import Argument, InvalidInput, Refusal, check_path
+from shuffledp.errors import check_path
 from shuffledp.release import options as shared
 from shuffledp.release.options import QUESTION, Option, PathLike, keywords
 
@@ -48,7 +48,7 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Sea
     """The search in a column that the options describe."""
     from shuffledp.release.arguments import column_name
     from shuffledp.release.top_release import SearchRequest
-    from shuffledp.search.question import LevelQuestion
+    from shuffledp.search.question import Level
     from shuffledp.search.search import check_terms
 
     tokens: Any = given["tokens"]
@@ -61,26 +61,17 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Sea
     if given["candidates"] is None:
         terms["candidates"] = 2 * terms["k"]
     nothing: Any = {"words": (), "prefixes": ("",), "span": 0, "room": 2}
-    asked = LevelQuestion(tokens=terms["tokens"], longest=terms["longest"], **nothing)
+    asked = Level(tokens=terms["tokens"], longest=terms["longest"], **nothing)
     named = column_name("column", column)
     return SearchRequest(question=asked, column=named, origins=("none",), terms=terms, **rows)
 
 
 def _tokens_in(path: Path) -> tuple[str, ...]:
     """The tokens in a file, one per line; spaces are tokens like others."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError:
-        raise InvalidInput(
-            f"{str(path)!r} must be a text file in UTF-8, got other bytes. Save it as UTF-8, one token per line."
-        ) from None
-    except OSError as error:
-        rule, got = (
-            (Argument("tokens"), " must name a file with one token per line"),
-            f"{str(path)!r}: {error.strerror}",
-        )
-        remedy = "Check the name, or leave it out: words are then made of bytes."
-        raise InvalidInput(Refusal(rule, got, remedy)) from None
+    from shuffledp.storage.files import lines_of
+
+    remedy = "Check the name, or leave it out: words are then made of bytes."
+    lines = lines_of(path, "tokens", "token", remedy=remedy)
     return tuple(line.removesuffix("\r") for line in lines if line.removesuffix("\r"))
 
 

@@ -5,29 +5,21 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from shuffledp.domain import Prefixes
+from shuffledp.domain import OneLevel, Prefixes
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.question import Question
-from shuffledp.schema import NEEDED, Count, Some, Texts, part
+from shuffledp.schema import NEEDED, part
 from shuffledp.workload import Each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shuffledp.sampling import Source
-    from shuffledp.search.alphabet import LevelPlaces
 
 
 @part
-class LevelQuestion(Question):
-    """One level of a search for frequent words (``search``): how many people's words are one of
-    ``words``, or begin with one of ``prefixes`` and go on in which way for ``span`` symbols; all
-    others count as one value more.
-
-    Symbols are ``tokens``, or bytes of UTF-8; only the first ``longest`` of a word are looked at,
-    and whether it goes on. Reports are about ``room`` values, the same at every level: the last
-    ones are nobody's.
-    """
+class Level(OneLevel, Question):
+    """How many people's words count as which value, at a level of a search."""
 
     unit = "people"
     alone = False
@@ -35,22 +27,11 @@ class LevelQuestion(Question):
     recorded = ("search", "blocks")
 
     type: Annotated[Literal["top"], NEEDED] = "top"
-    tokens: Texts | None
-    longest: Some
-    words: Texts
-    prefixes: Texts
-    span: Count
-    room: Some
 
     @cached_property
     def prefix_domain(self) -> Prefixes:
         """The same, which no mechanism changes."""
         return Prefixes(**{name: getattr(self, name) for name in self.field_names()})
-
-    @property
-    def level(self) -> LevelPlaces:
-        """Which word counts as which value."""
-        return self.prefix_domain.level
 
     @classmethod
     def of(cls, **fields: Any) -> Self:
@@ -76,10 +57,6 @@ class LevelQuestion(Question):
         return self.prefix_domain
 
     @property
-    def size(self) -> int:
-        return self.room
-
-    @property
     def counting(self) -> bool:
         """Whether words are counted, by all who were asked at no level before."""
         return bool(self.words)
@@ -88,4 +65,4 @@ class LevelQuestion(Question):
         return n
 
 
-QUESTION = LevelQuestion
+QUESTION = Level

@@ -45,9 +45,9 @@ from shuffledp.errors import (
 from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.law_file import from_law
 from shuffledp.randomizers.support import VotingRandomizer
-from shuffledp.schema import NEEDED, Epsilon, File, Some, Texts, Whole, part
+from shuffledp.schema import NEEDED, Epsilon, File, Some, Texts, Whole, check_format, part
 from shuffledp.search.alphabet import LONGEST, Alphabet, Beginning, check_tokens, extensions
-from shuffledp.search.question import LevelQuestion
+from shuffledp.search.question import Level
 from shuffledp.search.terms import SearchLevel, Terms
 from shuffledp.search.votes import SplitVotes
 from shuffledp.storage.canonical import canonical, digest_of, digest_of_votes
@@ -107,11 +107,10 @@ class Search(Terms):
     @classmethod
     def from_json(cls, written: object) -> Self:
         """The search of ``as_json``; every rule is checked again."""
-        return cls.read(written, File("a search", REMEDY))._checked()
+        file = File("a search", REMEDY)
+        return cls.read(check_format(file.title, written, SEARCH, VERSION, REMEDY), file)._checked()
 
     def _checked(self) -> Self:
-        if self.version != VERSION:
-            raise InvalidInput(f"a search must be of version {VERSION}, got {self.version!r}. {REMEDY}")
         check_positive("epsilon", check_epsilon(self.epsilon), remedy=REMEDY)
         check_delta(self.delta)
         check_users(self.people, self.honest)
@@ -123,7 +122,7 @@ class Search(Terms):
                 f"share must leave as many people to count as a level has, got {self.share} of {OUT_OF} for each of "
                 f"{len(self.spans)} levels: fewer would be less hidden than the promise says. {REMEDY}"
             )
-        room, known = room_of(self.alphabet.size, self.candidates, self.spans), LevelQuestion.mechanisms
+        room, known = room_of(self.alphabet.size, self.candidates, self.spans), Level.mechanisms
         if self.law.values != room or self.law.type not in known:
             raise InvalidInput(f"the law of a search must fit its levels, got {self.law.as_json()!r}. {REMEDY}")
         if (counting := self.counting) is not None:
@@ -234,12 +233,12 @@ class Search(Terms):
         """
         return self._design(self._told((), ("",), self.spans[0], self.law.values), self.group(0))
 
-    def _design(self, question: LevelQuestion, group: Group) -> Design:
+    def _design(self, question: Level, group: Group) -> Design:
         """A level, written down."""
         target = Target(n=group.most, epsilon=self.epsilon, delta=self.level_delta, honest=group.honest, rounds=1)
         return Design.asked(question, group.law, target)
 
-    def _question(self, levels: Sequence[SearchLevel]) -> LevelQuestion | None:
+    def _question(self, levels: Sequence[SearchLevel]) -> Level | None:
         """What is asked after these levels, if anything: prefixes as far as they go, and then every
         whole word that was met, those with most votes first.
         """
@@ -253,11 +252,11 @@ class Search(Terms):
         known = (*prefixes, *(text for text, _, _ in words))[: 2 * self.candidates - len(prefixes)]
         return self._told(known, prefixes, 0, self.group(0, counting=True).law.values) if known else None
 
-    def _told(self, words: tuple[str, ...], prefixes: tuple[str, ...], span: int, room: int) -> LevelQuestion:
+    def _told(self, words: tuple[str, ...], prefixes: tuple[str, ...], span: int, room: int) -> Level:
         own: dict[str, Any] = {"words": words, "prefixes": prefixes, "span": span, "room": room}
-        return LevelQuestion(tokens=self.tokens, longest=self.longest, **own).checked()
+        return Level(tokens=self.tokens, longest=self.longest, **own).checked()
 
-    def _asked(self, question: LevelQuestion, tally: Any, asked: int) -> SearchLevel:
+    def _asked(self, question: Level, tally: Any, asked: int) -> SearchLevel:
         """A level that was asked. Those of its values go on that reach the threshold, at most so
         many, those with most votes first. What nobody can have written does not: it got there by
         chance.

@@ -23,7 +23,7 @@ from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal, Words
 from shuffledp.ledger import Turn, check_name
 from shuffledp.ledger.entry import check_digest
-from shuffledp.schema import NEEDED, File, Part, Some, Text, Whole, part
+from shuffledp.schema import NEEDED, File, Part, Some, Text, Whole, check_format, part
 from shuffledp.storage.canonical import canonical, digest_of, strict_json
 
 FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
@@ -72,14 +72,7 @@ class SeriesFile(Part):
     @classmethod
     def from_json(cls, facts: object) -> Self:
         """The series of ``as_json``; every rule is checked again."""
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-            raise InvalidInput(f"a series must be a file of shuffledp, got another. {REMEDY}")
-        if facts.get("version") != VERSION:
-            raise InvalidInput(
-                f"a series must have version {VERSION}, got {facts.get('version')!r}. Use the version of shuffledp "
-                f"that wrote it."
-            )
-        found = cls.read(facts, SERIES).checked()
+        found = cls.read(check_format(SERIES.title, facts, FORMAT, VERSION, REMEDY), SERIES).checked()
         found.design.checked()
         if found.ledger is not None:
             check_name(found.ledger.population)

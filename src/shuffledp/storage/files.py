@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from shuffledp.errors import Argument, InvalidInput, Refusal
+from shuffledp.errors import Argument, InvalidInput, Refusal, meant
 
 LONGEST = 200  # bytes of a folder's name, so that the hidden one beside it has one, too
 FORMULA = re.compile(
@@ -378,6 +378,22 @@ def plain_cell(text: str) -> str:
     ['Oslo', "'=1+1", '-5', "'-a", "''s-Gravenhage"]
     """
     return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def lines_of(path: Path, option: str, item: str, *, instead: str = "", remedy: str) -> list[str]:
+    """What stands in a list, one ``item`` per line; ``instead`` says what the option takes besides
+    a file.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        rule, save = f"{str(path)!r} must be a text file in UTF-8", f"Save it as UTF-8, one {item} per line."
+        raise InvalidInput(Refusal(rule, "other bytes", save)) from None
+    except OSError as error:
+        there = [each.name for each in path.parent.iterdir() if each.is_file()] if path.parent.is_dir() else []
+        names = (Argument(option), f" must name a file with one {item} per line{instead}")
+        got = f"{str(path)!r}: {error.strerror}"
+        raise InvalidInput(Refusal(names, got, meant(path.name, there) + remedy)) from None
 
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

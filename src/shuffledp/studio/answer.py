@@ -30,7 +30,7 @@ from shuffledp.literature.comparison import Left, compare
 from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator, best_size, number_named
 from shuffledp.mechanisms.grids import guessed_grid
 from shuffledp.mechanisms.one_message import OneMessage
-from shuffledp.planning import error_of
+from shuffledp.planning import planned
 from shuffledp.poll import Poll
 from shuffledp.questions.question import Question
 from shuffledp.randomizers import KRR, SubsetSelection
@@ -233,7 +233,7 @@ def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, 
             | {"scale": asked.question.scale(asked.n)}
             for name, trust, mechanism in models
         ],
-        "error": error_of(asked.task),
+        "error": planned(asked.task).error,
         "gain": _gain(errors, local.name, curator.name, "" if certified else "about "),
         "meaning": meaning(_times_of(epsilon), exactly(asked.delta)),
         "colluding": _colluding(shuffled.epsilon0, asked.rounds, "at most" if certified else "about"),

@@ -41,7 +41,7 @@ table(labels, found,      every column of the estimates, each a ``Check``; ``tog
 influence, ...)           many the limits hold at once, if not of all
 compared(**measure)       how an error to expect is measured, for what other kinds of trust cost
 later(part, checks)       what needs the oracle: a function that returns checks. It is run last, and
-                          only if nothing is wrong before
+                          only if nothing is wrong before; that of another package at once
 oracle(law, people,       delta of a law, between two ends
 rounds)
 
@@ -51,8 +51,7 @@ tally are judged here alone.
 """
 
 from shuffledp.judge.effort import SECONDS
-from shuffledp.verify.check_ledger import KeptLedger
 from shuffledp.verify.outcomes import Check
 from shuffledp.verify.verification import Verification, files_beside, verify
 
-__all__ = ["SECONDS", "Check", "KeptLedger", "Verification", "files_beside", "verify"]
+__all__ = ["SECONDS", "Check", "Verification", "files_beside", "verify"]

@@ -54,15 +54,8 @@ def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
     shaped = asked.shape == lower.shape == upper.shape and asked.size > 1 and asked[0] == 0.0
     if not (shaped and min(points) >= 0.0):
         return [holds("the curve", "points", "points from epsilon = 0 on", "their order", False)]
-    checks = [
-        holds(
-            "the curve's points",
-            f"{asked.size} points",
-            "rising epsilon, falling delta",
-            "their order",
-            _in_order(asked, lower, upper),
-        )
-    ]
+    rising, ordered = "rising epsilon, falling delta", _in_order(asked, lower, upper)
+    checks = [holds("the curve's points", f"{asked.size} points", rising, "their order", ordered)]
     try:
         order = np.argsort(np.abs(asked - points[0]))  # what was asked first: what is far from it may be too much
         span = oracle.spans(np.append(points, asked[order]), len(points))
@@ -76,24 +69,17 @@ def check_certificate(certificate: Certificate, oracle: Oracle) -> list[Check]:
         at = _part(span, slice(3, 4))
         for end, claimed in zip(ends, (delta.upper, delta.lower), strict=False):
             what = f"delta at epsilon = {delta.epsilon:g}, {end}"
-            checks.append(vital(_end(what, np.array([claimed], dtype=np.float64), at, end, oracle)))
+            checks.append(_end(what, np.array([claimed], dtype=np.float64), at, end, oracle))
     rest = _part(span, len(points) + np.argsort(order))
-    checks += [
-        vital(_end(f"delta on the curve, {end}", column, rest, end, oracle))
-        for end, column in zip(ends, (upper, lower), strict=False)
-    ]
+    columns = zip(ends, (upper, lower), strict=False)
+    checks += [_end(f"delta on the curve, {end}", column, rest, end, oracle) for end, column in columns]
     return [*checks, *_enumerated(asked, lower, upper, oracle)]
 
 
 def _in_order(asked: Array, lower: Array, upper: Array) -> bool:
     falling = all(np.all(np.diff(end) <= 0.0) for end in (lower, upper))
-    return bool(
-        np.all(np.diff(asked) > 0.0)
-        and falling
-        and np.all(lower <= upper)
-        and np.all(lower >= 0.0)
-        and np.all(upper <= 1.0)
-    )
+    within = np.all((lower >= 0.0) & (lower <= upper) & (upper <= 1.0))
+    return bool(falling and within and np.all(np.diff(asked) > 0.0))
 
 
 def _part(span: Span, part: slice | NDArray[np.intp]) -> Span:
@@ -126,14 +112,16 @@ def _end(what: str, claimed: Array, span: Span, end: End, oracle: Oracle) -> Che
     open_ = ~(wrong | right)
     share = np.abs(claimed - most) / np.maximum(most, FAINT)
     worst = int(np.argmax(np.where(wrong, 4.0, np.where(open_, 2.0, 0.0)) + np.minimum(share, 1.0)))
-    outcome: Outcome = "pass"
-    how = f"{oracle.how}, {WITHIN}"
-    if wrong.any():
-        outcome = "FAIL"
-    elif open_.any():
-        outcome = "not checked"
-        how = f"{int(open_.sum())} of {len(claimed)} points {COARSE}" if len(claimed) > 1 else COARSE
-    return Check(what, f"{claimed[worst]:.10g}", f"{least[worst]:.8g} to {most[worst]:.8g}", how, outcome)
+    found = f"{least[worst]:.8g} to {most[worst]:.8g}"
+    coarse = f"{int(open_.sum())} of {len(claimed)} points {COARSE}" if len(claimed) > 1 else COARSE
+    return _judged(what, claimed[worst], found, oracle.how, bool(wrong.any()), not open_.any(), coarse)
+
+
+def _judged(what: str, claimed: float, found: str, how: str, wrong: bool, right: bool, coarse: str = COARSE) -> Check:
+    """Wrong, or right, or neither, where the oracle's ends are too far apart."""
+    outcome: Outcome = "FAIL" if wrong else "pass" if right else "not checked"
+    how = f"{how}, {WITHIN}" if wrong or right else coarse
+    return Check(what, f"{claimed:.10g}", found, how, outcome, vital=True)
 
 
 def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
@@ -148,35 +136,18 @@ def _epsilons(epsilon: EpsilonBound, span: Span, oracle: Oracle) -> list[Check]:
     wrong_lower = (lower > 0.0 and above_at_most < delta * (1.0 - NOISE)) or lower > upper
     right_upper, right_lower = at_most <= delta * (1.0 + TOLERANCE), lower == 0.0 or above >= delta * (1.0 - TOLERANCE)
     found = f"delta there: {at_least:.6g} to {at_most:.6g}", f"delta there: {above:.6g} to {above_at_most:.6g}"
+    what, how = f"epsilon at delta = {delta:g}", oracle.how_closely
     return [
-        vital(_epsilon("upper", epsilon, bool(wrong_upper), bool(right_upper), found[0], oracle)),
-        vital(_epsilon("lower", epsilon, bool(wrong_lower), bool(right_lower), found[1], oracle)),
+        _judged(f"{what}, upper", upper, found[0], how, bool(wrong_upper), bool(right_upper)),
+        _judged(f"{what}, lower", lower, found[1], how, bool(wrong_lower), bool(right_lower)),
     ]
-
-
-def _epsilon(end: End, epsilon: EpsilonBound, wrong: bool, right: bool, found: str, oracle: Oracle) -> Check:
-    outcome: Outcome = "not checked"
-    how = COARSE
-    if wrong or right:
-        outcome = "FAIL" if wrong else "pass"
-        how = f"{oracle.how_closely}, {WITHIN}"
-    claimed = epsilon.upper if end == "upper" else epsilon.lower
-    return Check(f"epsilon at delta = {epsilon.delta:g}, {end}", f"{claimed:.10g}", found, how, outcome)
 
 
 def _enumerated(asked: Array, lower: Array, upper: Array, oracle: Oracle) -> list[Check]:
     exact = oracle.enumerated(asked)
     if exact is None:
         return []
-    right = np.all(lower <= exact * (1.0 + ENUMERATION) + ROUNDED) and np.all(
-        upper >= exact * (1.0 - ENUMERATION) - ROUNDED
-    )
-    return [
-        holds(
-            "the curve around the exact one",
-            "lower to upper",
-            "the worst of all datasets",
-            "enumeration of every dataset and every view",
-            bool(right),
-        )
-    ]
+    below, above = exact * (1.0 - ENUMERATION) - ROUNDED, exact * (1.0 + ENUMERATION) + ROUNDED
+    worst, how = "the worst of all datasets", "enumeration of every dataset and every view"
+    right = bool(np.all(lower <= above) and np.all(upper >= below))
+    return [holds("the curve around the exact one", "lower to upper", worst, how, right)]

@@ -18,12 +18,12 @@ from shuffledp.judge.answers import bin_weights
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_GRID_STEPS, MOST_LONE_ROUNDS, TooLarge
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import LEVELS, WORD, CountedLaw, CountedLevels
-from shuffledp.judge.rows import CountedTree
+from shuffledp.judge.rows import CountedTree, worst_of_mean
 from shuffledp.judge.shares import CountedShares
 from shuffledp.record import Alternative, Record
 from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
 
-SAME = 1e-9
+SAME, EXACTLY, LEAST = 1e-9, 1e-14, 1e-12
 LOCAL_SAME = 1e-8
 LOCAL_STEP = 1e-3  # the local epsilon0 is the largest, up to this
 BEATEN = 0.01  # no other mechanism for lone reports errs less by more than this
@@ -118,21 +118,16 @@ def check_comparison(record: Record, law: CountedLaw, measure: Mapping[str, Any]
     promise = _Promise.of(record, measure)
     errors, error = promise.curators(), promise.error(law)
     best, within = min(errors, key=lambda name: errors[name]), SAME * error + promise.rounding
-    sound = errors.get(curator.mechanism, math.inf) <= errors[best] * (1.0 + SAME)
+    expect, least = "error to expect with a", errors[best]
+    sound = errors.get(curator.mechanism, math.inf) <= least * (1.0 + SAME)
     return [
         named,
         equal("epsilon0 with a shuffler", shuffled.epsilon0, law.alone, "the design"),
         equal("mechanism with a shuffler", shuffled.mechanism, THIS, "the page"),
-        agree("error to expect with a shuffler", shuffled.stderr, error, "the law's variance", within=within),
+        agree(f"{expect} shuffler", shuffled.stderr, error, "the law's variance", within=within),
         equal("epsilon0 with a curator", curator.epsilon0, None, "users do not randomize"),
         holds("mechanism of a curator", curator.mechanism, best, f"the least of {len(errors)} known errors", sound),
-        agree(
-            "error to expect with a curator",
-            curator.stderr,
-            errors[best],
-            "the noise's own law",
-            within=2.0 * SAME * errors[best],
-        ),
+        agree(f"{expect} curator", curator.stderr, least, "the noise's own law", within=2.0 * SAME * least),
         *_check_alone(alone, promise),
     ]
 
@@ -175,12 +170,17 @@ def _pure(moved: int, epsilon: float, delta: float) -> float:
         up, down = 1.0 / (1.0 + math.exp(-a)), 1.0 / (1.0 + math.exp(a))
         return least < moved and float(bdtrc(least, moved, up) - math.exp(epsilon) * bdtrc(least, moved, down)) > delta
 
-    low, high = epsilon / moved, 2.0 * epsilon + 1.0
-    while not broken(high):
-        low, high = high, 2.0 * high
-    for _ in range(100):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if broken(middle) else (middle, high)
+    return _last(lambda a: not broken(a), epsilon / moved, close=EXACTLY)
+
+
+def _last(keeps: Callable[[float], bool], low: float, *, close: float, most: float = math.inf) -> float:
+    """About the largest number from ``low`` to ``most`` with which a promise is kept."""
+    high = low = max(low, LEAST)
+    while high < most and keeps(high):
+        low, high = high, 1.5 * high
+    while high > low * (1.0 + close):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if keeps(middle) else (low, middle)
     return low
 
 
@@ -209,13 +209,11 @@ def _sigma(epsilon: float, delta: float) -> float:
     def excess(log: float) -> float:
         s = math.exp(log)
         first, second = log_ndtr(0.5 / s - epsilon * s), epsilon + log_ndtr(-0.5 / s - epsilon * s)
-        return (
-            float(first + math.log(-math.expm1(min(second - first, -1e-300))) - math.log(delta))
-            if second < first
-            else -math.inf
-        )
+        if second >= first:
+            return -1e9
+        return max(float(first + math.log(-math.expm1(min(second - first, -1e-300))) - math.log(delta)), -1e9)
 
-    return math.exp(brentq(lambda log: max(excess(log), -1e9), -20.0, 40.0, xtol=1e-14, rtol=1e-14))
+    return math.exp(brentq(excess, -20.0, 40.0, xtol=1e-14, rtol=1e-14))
 
 
 def _count_error(law: CountedLaw, n: int) -> float:
@@ -236,17 +234,9 @@ def _count_error(law: CountedLaw, n: int) -> float:
 
 
 def _mean_error(law: CountedLaw, n: int, width: float) -> float:
-    """The worst data all sit at one point of the outermost cell, where they are farthest from the
-    middle: found by trying.
-    """
-    k, gamma, kept = law.k - 1, float(law.k * law.miss), float(law.hit - law.miss)
-
-    def variance(x: float) -> float:
-        part = x * k
-        return (1.0 - gamma) * (part * (1.0 - part) / k**2 + gamma * (x - 0.5) ** 2) + gamma * (k + 2) / (12.0 * k)
-
-    best = minimize_scalar(lambda x: -variance(x), bounds=(0.0, 1.0 / k), method="bounded", options={"xatol": 1e-12})
-    return math.sqrt(n * max(variance(0.0), -float(best.fun))) / kept * width / n
+    """The worst data all sit at one point of the outermost cell, farthest from the middle."""
+    worst, kept = worst_of_mean(law.k - 1, law.k * law.miss), float(law.hit - law.miss)
+    return math.sqrt(n * worst) / kept * width / n
 
 
 def _check_alone(row: Alternative, promise: _Promise) -> list[Check]:
@@ -324,15 +314,11 @@ def _lone(promise: _Promise, claimed: str, epsilon0: float) -> Iterator[tuple[st
 
 def _largest(each: _Lone, promise: _Promise) -> float:
     """About the largest epsilon0 that keeps the promise."""
-    low = promise.epsilon / promise.rounds
-    high = low
-    while high < LARGEST_EPSILON and _local_delta(each.law(high), promise.epsilon, promise.rounds) <= promise.delta:
-        low, high = high, 1.5 * high
-    while high > low * (1.0 + LOCAL_STEP):
-        middle = math.sqrt(low * high)
-        fits = _local_delta(each.law(middle), promise.epsilon, promise.rounds) <= promise.delta
-        low, high = (middle, high) if fits else (low, middle)
-    return low
+
+    def keeps(epsilon0: float) -> bool:
+        return _local_delta(each.law(epsilon0), promise.epsilon, promise.rounds) <= promise.delta
+
+    return _last(keeps, promise.epsilon / promise.rounds, close=LOCAL_STEP, most=LARGEST_EPSILON)
 
 
 def _hybrid(epsilon0: float) -> float:
@@ -401,12 +387,9 @@ def _local_delta(law: CountedLaw, epsilon: float, rounds: int) -> float:
     gain = -np.expm1(np.minimum(epsilon - net * float(law.implied), 0.0))
     found = 0.0
     for kind in law.blankets:
-        less, more = (
-            sum((there for _, there, back in kind if (there - back) * side > 0), Fraction(0)) for side in (-1, 1)
-        )
-        found = max(
-            found, float(_repeated(np.array([float(less), float(1 - less - more), float(more)]), rounds) @ gain)
-        )
+        less, more = (sum(there for _, there, back in kind if (there - back) * side > 0) for side in (-1, 1))
+        once = np.array([float(less), float(1 - less - more), float(more)])
+        found = max(found, float(_repeated(once, rounds) @ gain))
     return found
 
 

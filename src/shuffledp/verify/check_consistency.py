@@ -21,12 +21,13 @@ from shuffledp.verify.outcomes import Check, equal, holds, unchecked
 
 def check_consistency(record: Record, law: CountedLaw) -> list[Check]:
     """Everything that needs no oracle."""
+    mine, how = record.digests(), "SHA-256 of the sorted JSON"
     return [
         *_counts(record, law),
         *_collected(record, law),
         *_series(record),
         *_promise(record, law),
-        *_hashes(record),
+        *(equal(f"hash of the {name}", getattr(record.hashes, name), mine[name], how) for name in HASHED),
         *_beyond(record),
     ]
 
@@ -79,15 +80,12 @@ def _collected(record: Record, law: CountedLaw) -> list[Check]:
     collected, rounds = record.counted.collected, record.design.rounds
     if collected is None:
         return []
-    digest = collected.digest
-    named = re.fullmatch("[0-9a-f]{64}", digest) is not None
-    how = "reports that arrived, without the invalid ones"
-    if collected.messages is not None:
-        how = "people whose messages arrived"
+    alone = collected.messages is None
+    how = "reports that arrived, without the invalid ones" if alone else "people whose messages arrived"
     checks = [
         equal("valid reports of the collection", record.counted.reports, collected.people, how),
         holds("round of the collection", collected.round, f"1 to {rounds}", "the design", collected.round <= rounds),
-        holds("digest of the collection", digest, "64 hexadecimal digits", "a SHA-256", named),
+        _named("digest of the collection", collected.digest),
     ]
     if (messages := collected.messages) is not None:
         most = f"at most {messages}"
@@ -110,16 +108,20 @@ def _messages(record: Record, law: CountedLaw, messages: int | None) -> Check:
     return holds(what, messages, f"at least {found}", how, messages >= found)
 
 
+def _named(what: str, digest: str) -> Check:
+    right = re.fullmatch("[0-9a-f]{64}", digest) is not None
+    return holds(what, digest, "64 hexadecimal digits", "a SHA-256", right)
+
+
 def _series(record: Record) -> list[Check]:
     """What is said of a series: its weeks are the rounds of the design."""
     series, collected = record.asked.series, record.counted.collected
     if series is None:
         return []
-    named = re.fullmatch("[0-9a-f]{64}", series.digest) is not None
     checks = [
         equal("weeks of the series", series.weeks, record.design.rounds, "the rounds of the design"),
         holds("week of the series", series.week, f"1 to {series.weeks}", "the series", series.week <= series.weeks),
-        holds("digest of the series", series.digest, "64 hexadecimal digits", "a SHA-256", named),
+        _named("digest of the series", series.digest),
     ]
     if collected is not None:
         checks.append(equal("week that was collected", series.week, collected.round, "the round of the collection"))
@@ -131,29 +133,20 @@ def _promise(record: Record, law: CountedLaw) -> list[Check]:
     promised, delta = certificate.delta, design.delta if search is None else search.delta
     people = (design.n, design.honest) if search is None else (search.people, search.honest)
     of = "the design" if search is None else "the search"
+    told = None if promised is None else promised.epsilon
     checks = [
         equal("users of the certificate", certificate.users, people[0], of),
         equal("honest of the certificate", certificate.honest, people[1], of),
         equal("rounds of the certificate", certificate.rounds, design.rounds, "the design"),
         equal("epsilon0 of the certificate", certificate.alone, law.alone, "the design"),
         equal("delta of the certificate", certificate.epsilon.delta, delta, of),
-        equal(
-            "epsilon that was promised", None if promised is None else promised.epsilon, design.epsilon, "the design"
-        ),
+        equal("epsilon that was promised", told, design.epsilon, "the design"),
     ]
     if promised is not None and design.epsilon is not None:
         kept = promised.upper <= delta and certificate.epsilon.upper <= design.epsilon
         claimed = f"epsilon = {design.epsilon}, delta = {delta}"
         checks.append(holds("the promise", claimed, f"delta at most {promised.upper:.6g}", "the certificate", kept))
     return checks
-
-
-def _hashes(record: Record) -> list[Check]:
-    mine = record.digests()
-    return [
-        equal(f"hash of the {name}", getattr(record.hashes, name), mine[name], "SHA-256 of the sorted JSON")
-        for name in HASHED
-    ]
 
 
 def _beyond(record: Record) -> list[Check]:
@@ -190,30 +183,24 @@ def check_design(record: Record, law: CountedLaw) -> list[Check]:
 
 
 def _check_law(record: Record, law: CountedLaw) -> list[Check]:
+    """The integers of the law, and of each of its levels, if it has some."""
     digits = "the integers, as fractions; logarithm to 60 digits"
     least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
     said = "none: it is the truth" if law.alone is None else law.epsilon0
-    loud = law.implied <= Decimal(law.epsilon0)
-    return [
+    checks = [
         equal("values that a report can name", law.k, record.design.domain.size, "the domain"),
-        holds("epsilon0 of one report", said, f"{law.implied:.20}", digits, loud),
+        holds("epsilon0 of one report", said, f"{law.implied:.20}", digits, law.implied <= Decimal(law.epsilon0)),
         equal("integers of the randomizer", _listed(law.integers), _listed(law.least_integers), least),
-        *_check_levels(law),
     ]
-
-
-def _check_levels(law: CountedLaw) -> list[Check]:
-    """The integers of each level."""
-    if not isinstance(law, CountedLevels):
-        return []
-    found = [_listed(level.least_integers) for level in law.levels]
-    least = "the least noise out of 2^64 that keeps epsilon0, to 60 digits"
-    loud = all(level.implied <= Decimal(level.epsilon0) for level in law.levels)
-    return [
-        equal("weights of the levels", list(law.weights), [float(each) for each in law.shares], "the integers"),
-        equal("integers of the levels", [_listed(level.integers) for level in law.levels], found, least),
-        holds("epsilon0 of the levels", law.epsilon0, "at least that of each", "the integers, as fractions", loud),
-    ]
+    if isinstance(law, CountedLevels):
+        loud = all(level.implied <= Decimal(level.epsilon0) for level in law.levels)
+        ran, due = ([_listed(getattr(each, name)) for each in law.levels] for name in ("integers", "least_integers"))
+        checks += [
+            equal("weights of the levels", list(law.weights), [float(each) for each in law.shares], "the integers"),
+            equal("integers of the levels", ran, due, least),
+            holds("epsilon0 of the levels", law.epsilon0, "at least that of each", "the integers, as fractions", loud),
+        ]
+    return checks
 
 
 def _listed(integers: tuple[int, ...]) -> str:

@@ -4,8 +4,7 @@ hand, what was recorded and published.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,61 +14,11 @@ from shuffledp.record import LedgerEntry, Record
 from shuffledp.storage.canonical import digest_of
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked, vital
 
+if TYPE_CHECKING:  # its totals are the accounting's
+    from shuffledp.ledger import Ledger, Release
+
 NOISE = 1e-9  # relative: rounding of the oracle
 SAME = 1e-6  # relative: another machine's arithmetic may differ in the last digits
-
-
-class KeptFaults(Protocol):
-    """What a ledger finds wrong with itself."""
-
-    @property
-    def faults(self) -> Sequence[str]: ...
-
-
-class KeptEntry(Protocol):
-    """What was to be released, and its place in a series: a name, how many weeks, and which."""
-
-    @property
-    def design(self) -> str: ...
-    @property
-    def series(self) -> tuple[str, int, int | None] | None: ...
-
-
-class KeptRelease(Protocol):
-    """A release as it was recorded, and the digest of its output, once that stood."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def population(self) -> str: ...
-    @property
-    def record(self) -> str: ...
-    @property
-    def entry(self) -> KeptEntry: ...
-    @property
-    def output(self) -> str | None: ...
-
-
-class KeptPopulation(Protocol):
-    """Whose budget it is, and how large."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def limit_epsilon(self) -> float: ...
-    @property
-    def limit_delta(self) -> float: ...
-
-
-class KeptLedger(Protocol):
-    """All that a verification asks of a ledger. ``ledger.Ledger`` answers it, and is
-    never imported here: its totals are the accounting's.
-    """
-
-    def check(self) -> KeptFaults: ...
-    def releases(self) -> Sequence[KeptRelease]: ...
-    def populations(self) -> Sequence[KeptPopulation]: ...
-    def spent_at_least(self, release: int, *, delta: float) -> float: ...
 
 
 def check_claims(ledger: LedgerEntry | None, oracle: Oracle, *, here: bool) -> list[Check]:
@@ -87,36 +36,23 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle, *, here: bool) -> l
     enough = least <= limit.delta * (1.0 + NOISE)
     shown = f"delta of this release alone: {least:.6g} to {most:.6g}"
     kept = total.lower <= total.upper <= limit.epsilon
-    elsewhere = unchecked(
-        "the ledger's total",
-        total.upper,
-        "the ledger is not here: `shuffledp verify --ledger FILE`, and `shuffledp ledger check`",
+    numbered = ledger.releases >= 1 and (ledger.id is None or ledger.id >= ledger.releases)
+    many, one = (
+        "at least this one, and as many as were ever recorded",
+        "the oracle: together they cost no less than one",
     )
-    return [
+    checks = [
         holds("the ledger's limit", limit.epsilon, f"at least {total.upper:.6g}", "the total that is stated", kept),
-        holds(
-            "releases in the ledger",
-            ledger.releases,
-            "at least this one, and as many as were ever recorded",
-            "its number",
-            _numbered(ledger),
-        ),
-        holds(
-            "the ledger's total, at least",
-            total.upper,
-            shown,
-            "the oracle: together they cost no less than one",
-            enough,
-        ),
-        *([] if here else [elsewhere]),
+        holds("releases in the ledger", ledger.releases, many, "its number", numbered),
+        holds("the ledger's total, at least", total.upper, shown, one, enough),
     ]
+    if not here:
+        why = "the ledger is not here: `shuffledp verify --ledger FILE`, and `shuffledp ledger check`"
+        checks.append(unchecked("the ledger's total", total.upper, why))
+    return checks
 
 
-def _numbered(ledger: LedgerEntry) -> bool:
-    return ledger.releases >= 1 and (ledger.id is None or ledger.id >= ledger.releases)
-
-
-def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
+def check_ledger(ledger: Ledger, record: Record) -> list[Check]:
     """A page against the ledger itself: the record, its seal, its design, and the digest that was
     noted when the output stood.
     """
@@ -124,18 +60,11 @@ def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
     if faults:
         return [holds("the ledger itself", "whole", faults[0], "`shuffledp ledger check`", False)]
     claimed, releases, design = record.ledger, ledger.releases(), digest_of(record.design.as_json())
+    before_all = "the digest that was recorded before anything was written"
     if claimed is None:  # analysed apart from the shuffler, who records
         recorded = [str(each.id) for each in releases if each.entry.design == design]
         found = f"release {', '.join(recorded[:4])}" if recorded else f"none of {len(releases)} releases"
-        return [
-            holds(
-                "design in the ledger",
-                "this page's",
-                found,
-                "the digest that was recorded before anything was written",
-                bool(recorded),
-            )
-        ]
+        return [holds("design in the ledger", "this page's", found, before_all, bool(recorded))]
     kept = next((each for each in releases if each.id == claimed.id), None)
     if kept is None:
         some = f"{len(releases)} releases"
@@ -143,51 +72,29 @@ def check_ledger(ledger: KeptLedger, record: Record) -> list[Check]:
     before = [each for each in releases if each.population == kept.population and each.id <= kept.id]
     owner = next(each for each in ledger.populations() if each.name == kept.population)
     stated, limit = (claimed.limit.epsilon, claimed.limit.delta), (owner.limit_epsilon, owner.limit_delta)
+    series, upper = record.asked.series, claimed.total.upper
+    week = None if series is None else (series.name, series.weeks, series.week)
     least = ledger.spent_at_least(kept.id, delta=claimed.limit.delta)
+    compared = {
+        "population in the ledger": (claimed.population, kept.population),
+        "seal in the ledger": (claimed.record, kept.record),
+        "week in the ledger": (week, kept.entry.series),
+        "releases in the ledger, up to this one": (claimed.releases, len(before)),
+        "limit in the ledger": (stated, limit),
+    }
+    composed, enough = "its releases, composed by the accounting", upper >= least * (1.0 - SAME)
     return [
-        equal("population in the ledger", claimed.population, kept.population, "the ledger"),
-        equal("seal in the ledger", claimed.record, kept.record, "the ledger"),
-        equal(
-            "design in the ledger",
-            design,
-            kept.entry.design,
-            "the digest that was recorded before anything was written",
-        ),
-        equal("week in the ledger", _week(record), kept.entry.series, "the ledger"),
-        equal("releases in the ledger, up to this one", claimed.releases, len(before), "the ledger"),
-        equal("limit in the ledger", stated, limit, "the ledger"),
-        _total(claimed.total.upper, least),
+        *(equal(what, said, found, "the ledger") for what, (said, found) in compared.items()),
+        equal("design in the ledger", design, kept.entry.design, before_all),
+        holds("total in the ledger", upper, f"at least {least:.6g}", composed, enough),
         _published(kept, record),
     ]
 
 
-def _week(record: Record) -> tuple[str, int, int] | None:
-    series = record.asked.series
-    return None if series is None else (series.name, series.weeks, series.week)
-
-
-def _total(upper: float, least: float) -> Check:
-    """What all releases up to this one cost at least: the ledger's word, which is the
-    accounting's.
-    """
-    return holds(
-        "total in the ledger",
-        upper,
-        f"at least {least:.6g}",
-        "its releases, composed by the accounting",
-        upper >= least * (1.0 - SAME),
-    )
-
-
-def _published(found: KeptRelease, record: Record) -> Check:
+def _published(found: Release, record: Record) -> Check:
     """Whether this very record is what was noted as published."""
-    digest = digest_of(record.as_json())
+    what, digest = "digest in the ledger", digest_of(record.as_json())
     if found.output is None:
-        return vital(
-            unchecked(
-                "digest in the ledger",
-                digest,
-                "this release is recorded, and not noted as published: its program may have been stopped",
-            )
-        )
-    return equal("digest in the ledger", digest, found.output, "what was noted when the output stood")
+        why = "this release is recorded, and not noted as published: its program may have been stopped"
+        return vital(unchecked(what, digest, why))
+    return equal(what, digest, found.output, "what was noted when the output stood")

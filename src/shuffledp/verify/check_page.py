@@ -15,8 +15,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.page import plain
 from shuffledp.record import Record
 from shuffledp.record.record import CLOSE, OPEN
-from shuffledp.verify.outcomes import PAGE, Check, holds, unchecked, vital
-from shuffledp.verify.rechecks import Asked
+from shuffledp.verify.outcomes import PAGE, Check, holds, parting, unchecked, vital
+from shuffledp.verify.rechecks import Rechecker
 
 FIGURE = "estimates.svg"
 PIECES = re.compile(r"<[^>]*>|[^<]+")
@@ -43,7 +43,7 @@ NUMBER = r"(10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|−?[\d,]*\.?\d+(?:\s?×\s?10[�
 CLAIM = re.compile(r"(ε₀|ε|δ)\s*(≤|=|<)\s*" + NUMBER)  # also of e to the ε
 
 
-def check_page(text: str, asked: Asked) -> list[Check]:
+def check_page(text: str, asked: Rechecker) -> list[Check]:
     """First of all: does the page show what its own record says?"""
     record = asked.judge.record
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
@@ -58,7 +58,7 @@ def check_page(text: str, asked: Asked) -> list[Check]:
     return [found] if found.outcome != "not checked" else [*_suspicious(text, record), found]
 
 
-def check_figure(text: str, asked: Asked) -> Iterator[Check]:
+def check_figure(text: str, asked: Rechecker) -> Iterator[Check]:
     """The figure beside a page, drawn again and compared; one of another version runs nothing."""
     wrote, here = asked.judge.record.made.shuffledp, version("shuffledp")
     same = plain(text) == plain(asked.said("figure", str))
@@ -90,39 +90,22 @@ def compared(text: str, written: str, wrote: str, says: str, whose: str | None =
 def _difference(shown: str, written: str) -> Check:
     """The first place where a page and its record differ, as a reader sees it."""
     theirs, ours = PIECES.findall(shown), PIECES.findall(written)
-    place = next(
-        (at for at, (one, other) in enumerate(zip(theirs, ours, strict=False)) if one != other),
-        min(len(theirs), len(ours)),
-    )
+    place = parting(theirs, ours)
     here, there = (pieces[place] if place < len(pieces) else "nothing more" for pieces in (theirs, ours))
     where = _before(ours[:place])
-    words = not here.startswith("<") and not there.startswith("<")
-    how = (
-        f"the page shows one, its record says the other{where}"
-        if words
-        else f"the page is marked up in another way than shuffledp writes it{where}"
-    )
-    return Check(PAGE, *_apart(entities.unescape(here), entities.unescape(there)), how, "FAIL")
+    how = "the page is marked up in another way than shuffledp writes it"
+    if not (here.startswith("<") or there.startswith("<")):
+        how = "the page shows one, its record says the other"
+    one, other = entities.unescape(here), entities.unescape(there)
+    start = max(0, parting(one, other) - AROUND // 3)
+    return Check(PAGE, one[start : start + AROUND], other[start : start + AROUND], how + where, "FAIL")
 
 
 def _before(pieces: list[str]) -> str:
     """The heading or term that a reader finds the difference after."""
-    last = next(
-        (
-            each.strip()
-            for each in reversed(pieces)
-            if not each.startswith("<") and any(letter.isalpha() for letter in each)
-        ),
-        "",
-    )
+    texts = (each.strip() for each in reversed(pieces) if not each.startswith("<"))
+    last = next((each for each in texts if any(letter.isalpha() for letter in each)), "")
     return f", after {entities.unescape(last)[-AROUND:]!r}" if last and len(last) < 2000 else ""
-
-
-def _apart(one: str, other: str) -> tuple[str, str]:
-    """Two texts from shortly before they differ."""
-    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    start = max(0, same - AROUND // 3)
-    return one[start : start + AROUND], other[start : start + AROUND]
 
 
 def _suspicious(text: str, record: Record) -> list[Check]:
@@ -137,12 +120,11 @@ def _suspicious(text: str, record: Record) -> list[Check]:
     turned, wrong = TURNING.search(entities.unescape(source)), next(_unfounded(words, record), None)
     known = "something in the record" if wrong is None else f"nothing in the record is {wrong}"
     active = next(running(source, data), None)
+    signs, each = "epsilon and delta on the page", "each number after a sign"
     return [
         holds("what the page runs or loads", active or "nothing", "nothing", "its source text", active is None),
         holds("signs that turn text around", "some" if turned else "none", "none", "its letters", turned is None),
-        holds(
-            "epsilon and delta on the page", wrong or "all of them", known, "each number after a sign", wrong is None
-        ),
+        holds(signs, wrong or "all of them", known, each, wrong is None),
     ]
 
 

@@ -21,7 +21,7 @@ from shuffledp.record import Record
 from shuffledp.storage.canonical import digest_of, digest_of_votes, strict_json
 from shuffledp.storage.files import plain_cell
 from shuffledp.verify.handed import expected, places_of
-from shuffledp.verify.outcomes import Check, agree, equal, holds, unchecked, vital
+from shuffledp.verify.outcomes import Check, agree, equal, holds, parting, unchecked, vital
 
 TABLE, COPY = "estimates.csv", "design.json"
 
@@ -43,8 +43,11 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
     """
     claimed = record.estimates
     cut = claimed.of > len(claimed.label)
+    if table is None and not cut:
+        return [unchecked(TABLE, "", "it is not beside this page")]
     if table is None:
-        return [_absent(record, cut=cut)]
+        some, why = f"{len(claimed.label)} of {claimed.of}", "only estimates.csv, which is not here, has the others"
+        return [vital(unchecked("which estimates are listed", some, why))]
     try:
         beside = _read(table)
     except (ValueError, csv.Error) as error:
@@ -61,17 +64,21 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
             named = f"{len(claimed.label)} labels"
             found = f"{len(places)} of them in the design"
             return [holds("labels of the estimates", named, found, "the design", False)]
-    checks = [
+    said = {name: column[places].tolist() for name, column in beside.columns.items()}
+    return [
         labels,
         *(
-            agree(f"{name} in estimates.csv", column[places].tolist(), getattr(claimed, name), "the page", within=0.0)
-            for name, column in beside.columns.items()
+            agree(f"{name} in estimates.csv", column, getattr(claimed, name), "the page", within=0.0)
+            for name, column in said.items()
         ),
+        *_strange(beside, TABLE),
+        *(_check_others(beside.columns, places, record, law) if cut else []),
     ]
-    if beside.strange:
-        named = ", ".join(beside.strange)
-        checks.append(unchecked("other columns of estimates.csv", named, "this version does not know them"))
-    return [*checks, *(_check_others(beside.columns, places, record, law) if cut else [])]
+
+
+def _strange(beside: _Beside, where: str) -> list[Check]:
+    named, why = ", ".join(beside.strange), "this version does not know them"
+    return [unchecked(f"other columns of {where}", named, why)] if beside.strange else []
 
 
 def check_beside(files: Mapping[str, str], record: Record) -> Iterator[Check]:
@@ -104,28 +111,17 @@ def _check_part(what: str, written: str, claimed: Table) -> Iterator[Check]:
     yield (same := _check_labels(beside.labels, claimed.label, what))
     for name, column in beside.columns.items() if same.outcome == "pass" else ():
         yield agree(f"{name} in {what}", column.tolist(), claimed.columns()[name], "the page", within=0.0)
-    if beside.strange:
-        yield unchecked(f"other columns of {what}", ", ".join(beside.strange), "this version does not know them")
-
-
-def _absent(record: Record, *, cut: bool) -> Check:
-    if not cut:
-        return unchecked("estimates.csv", "", "it is not beside this page")
-    some = f"{len(record.estimates.label)} of {record.estimates.of}"
-    why = "only estimates.csv, which is not here, has the others"
-    return vital(unchecked("which estimates are listed", some, why))
+    yield from _strange(beside, what)
 
 
 def _check_labels(labels: Sequence[str], expected: Sequence[str], where: str = "estimates.csv") -> Check:
     """All of them, in their order; the first that differs is shown."""
-    pairs = enumerate(zip(expected, labels, strict=False))
-    end = min(len(expected), len(labels))
-    wrong = next((at for at, (mine, theirs) in pairs if theirs != plain_cell(mine)), end)
+    wrong = parting(labels, [plain_cell(each) for each in expected])
     right = wrong == len(expected) == len(labels)
-    claimed, found = f"{len(labels)} labels", f"{len(expected)} labels"
-    if not right:
-        claimed = labels[wrong] if wrong < len(labels) else f"{len(labels)} rows"
-        found = expected[wrong] if wrong < len(expected) else f"{len(expected)} rows"
+    claimed, found = (
+        f"{len(each)} labels" if right else each[wrong] if wrong < len(each) else f"{len(each)} rows"
+        for each in (labels, expected)
+    )
     return holds(f"labels in {where}", claimed, found, "the design", right)
 
 
@@ -135,11 +131,9 @@ def _read(table: str, known: Collection[str] = NUMBERS) -> _Beside:
     names = ["value" if name == "estimate" else name for name in next(lines, [])]
     if not names or names[0] != "label" or not set(known) <= set(names) or len(set(names)) < len(names):
         raise ValueError(f"columns {', '.join(names)[:40]!r}")
-    rows: list[list[str]] = []
-    for line in lines:
-        if len(line) != len(names):
-            raise ValueError(f"{len(line)} cells in row {len(rows) + 1}")
-        rows.append(line)
+    rows = list(lines)
+    if any(len(row) != len(names) for row in rows):
+        raise ValueError(f"a row of other than {len(names)} cells")
     columns = {
         name: np.array([float(row[at] or "nan") for row in rows], dtype=np.float64)
         for at, name in enumerate(names)
@@ -176,8 +170,7 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
 
 def _votes(values: Array, reports: int, law: CountedLaw) -> NDArray[np.int64]:
     """The whole numbers of votes that estimates were made of."""
-    if law.signed:
-        return np.rint(values * float(law.hit)).astype(np.int64)
-    return np.rint(values * float(law.hit - law.miss) + float(reports * law.miss + law.moments(reports)[0])).astype(
-        np.int64
-    )
+    votes = values * float(law.hit)
+    if not law.signed:
+        votes = values * float(law.hit - law.miss) + float(reports * law.miss + law.moments(reports)[0])
+    return np.rint(votes).astype(np.int64)

@@ -31,6 +31,12 @@ class Check:
     vital: bool = False
 
 
+def parting(one: Sequence[object], other: Sequence[object]) -> int:
+    """The first place where two differ, or the end of the shorter one."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
+
+
 def wrong(checks: Sequence[Check]) -> bool:
     """Whether something is wrong already, so that what reads it need not be computed."""
     return any(check.outcome == "FAIL" for check in checks)
@@ -59,9 +65,7 @@ def agree(what: str, claimed: Sequence[float] | float, found: ArrayLike, how: st
         return Check(what, f"{theirs.size} numbers", f"{mine.size} numbers", how, "FAIL")
     if not mine.size:
         return Check(what, "none", "none", how, "pass")
-    excess = np.where(
-        np.isfinite(theirs), np.abs(theirs - mine) - np.broadcast_to(np.asarray(within), mine.shape), np.inf
-    )
+    excess = np.where(np.isfinite(theirs), np.abs(theirs - mine) - np.asarray(within), np.inf)
     worst = int(np.argmax(excess))
     return holds(what, float(theirs[worst]), float(mine[worst]), how, bool(excess[worst] <= 0.0))
 

@@ -39,7 +39,7 @@ DEEDS: dict[str, Callable[[Record], Any]] = {
 
 
 @dataclass(eq=False)
-class Asked:
+class Rechecker:
     """The code of the question of one record."""
 
     judge: Judge

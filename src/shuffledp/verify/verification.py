@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.oracle import Oracle, Tick
@@ -12,14 +13,17 @@ from shuffledp.record import Record, read_record
 from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_consistency import check_consistency, check_design
-from shuffledp.verify.check_ledger import KeptLedger, check_claims, check_ledger
+from shuffledp.verify.check_ledger import check_claims, check_ledger
 from shuffledp.verify.check_page import FIGURE, check_figure, check_page
 from shuffledp.verify.check_sentences import check_sentences
 from shuffledp.verify.check_table import COPY, TABLE, check_beside, check_copy, check_table
 from shuffledp.verify.handed import Judge, Part
 from shuffledp.verify.outcomes import PAGE, Check, unchecked, vital, wrong
-from shuffledp.verify.rechecks import Asked
+from shuffledp.verify.rechecks import Rechecker
 from shuffledp.wording import SENTENCES
+
+if TYPE_CHECKING:
+    from shuffledp.ledger import Ledger
 
 BROKEN = (
     LookupError,
@@ -40,7 +44,7 @@ class Verification:
     """Every check of a page, in order, and the code of the question that was ``asked``."""
 
     checks: tuple[Check, ...]
-    asked: Asked | None = None
+    asked: Rechecker | None = None
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -75,7 +79,7 @@ def verify(
     text: str,
     *,
     beside: Mapping[str, str] | None = None,
-    ledger: KeptLedger | None = None,
+    ledger: Ledger | None = None,
     seconds: float = SECONDS,
     tick: Tick | None = None,
 ) -> Verification:
@@ -84,14 +88,13 @@ def verify(
 
     What needs no oracle comes first, the page itself before all: a page that shows something other
     than its record is found out at once, and then nothing else is computed. ``beside`` holds the
-    files beside the page, by those names of ``files_beside`` that are there; ``ledger`` is the
-    ``Ledger`` in which it was recorded, or whatever answers the same few questions. After
-    ``seconds`` of computing the rest is left unchecked.
+    files beside the page, by those names of ``files_beside`` that are there; ``ledger`` is the one
+    in which it was recorded. After ``seconds`` of computing the rest is left unchecked.
     """
     record, effort = read_record(text), Effort(seconds)
     design, law = record.design, counted(record.design.mechanism.as_json())
     judge = Judge(record, law, effort)
-    asked, files = Asked(judge), beside or {}
+    asked, files = Rechecker(judge), beside or {}
     swap = SENTENCES["swap"] in record.certificate.method
     quick: dict[str, Part] = {
         PAGE: lambda: check_page(text, asked),

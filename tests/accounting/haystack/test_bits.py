@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -19,6 +20,12 @@ from shuffledp.testing import assert_between
 
 FEW = st.integers(0, 9)
 SHARES = st.one_of(st.floats(0.0, 1.0), st.floats(-12.0, -1.0).map(lambda power: 1.0 - 10.0**power))
+DATASET: dict[str, Any] = {
+    "holders": FEW,
+    "others": FEW,
+    "first": st.booleans(),
+    "shares": st.lists(SHARES, min_size=1, max_size=4),
+}
 
 
 def exact_deltas(p: mp.mpf, q: mp.mpf, holders: int, others: int, first: bool, epsilons: list[float]) -> list[mp.mpf]:
@@ -48,14 +55,7 @@ def check_enclosed(
 
 
 @settings(max_examples=60)
-@given(
-    p=st.floats(1e-9, 1.0 - 1e-9),
-    ratio=st.floats(-9.0, -1e-9).map(lambda power: 10.0**power),
-    holders=FEW,
-    others=FEW,
-    first=st.booleans(),
-    shares=st.lists(SHARES, min_size=1, max_size=4),
-)
+@given(p=st.floats(1e-9, 1.0 - 1e-9), ratio=st.floats(-9.0, -1e-9).map(lambda power: 10.0**power), **DATASET)
 def test_single_datasets_are_enclosed(
     p: float, ratio: float, holders: int, others: int, first: bool, shares: list[float]
 ) -> None:
@@ -66,14 +66,7 @@ def test_single_datasets_are_enclosed(
 
 
 @settings(max_examples=30)
-@given(
-    epsilon0=st.floats(-9.0, 1.69).map(lambda power: 10.0**power),
-    half=st.booleans(),
-    holders=FEW,
-    others=FEW,
-    first=st.booleans(),
-    shares=st.lists(SHARES, min_size=1, max_size=4),
-)
+@given(epsilon0=st.floats(-9.0, 1.69).map(lambda power: 10.0**power), half=st.booleans(), **DATASET)
 def test_laws_given_by_epsilon0_are_enclosed(
     epsilon0: float, half: bool, holders: int, others: int, first: bool, shares: list[float]
 ) -> None:

@@ -1,6 +1,7 @@
 """+1 and -1 messages, mixed shares, noise in parts: against all that a few may send."""
 
 import math
+from collections.abc import Callable
 from itertools import permutations, product
 
 import numpy as np
@@ -100,11 +101,6 @@ def test_more_people_hide_more_and_fewer_less() -> None:
     assert deltas[0] > deltas[1] > deltas[2]
 
 
-def test_what_would_take_too_long_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="must be complete"):
-        signed_pair(0.5, math.exp(-1e-3), Pairs(1e6))
-
-
 @pytest.mark.parametrize(
     ("people", "modulus", "messages"),
     [(2, 2, 3), (2, 3, 3), (2, 5, 3), (2, 5, 4), (3, 2, 3), (3, 3, 3), (3, 2, 4), (3, 3, 4), (3, 4, 3), (3, 5, 3)],
@@ -156,11 +152,6 @@ def test_too_few_hide_nothing(people: int, messages: int) -> None:
     assert mixing_distance(people, messages, 1 << 16) == 1.0
 
 
-def test_what_no_number_of_messages_hides_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="people must be enough"):
-        least_messages(2, 1 << 32, 2.0**-40)
-
-
 def shifted(chances: np.ndarray, shift: int, epsilon: float) -> float:
     """delta of a law against itself, moved."""
     nothing = np.zeros(shift)
@@ -202,6 +193,14 @@ def test_what_is_paid_for_a_distance_stays_small() -> None:
     assert Inexact.of(ideal, 1e6).bounds(np.array([0.0, 700.0]))[1].tolist() == [1.0, 1.0]
 
 
-def test_noise_that_would_take_too_long_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="must be complete"):
-        partial_noise(0.5, math.exp(-1e-3), 5)
+@pytest.mark.parametrize(
+    "make, rule",
+    [
+        (lambda: signed_pair(0.5, math.exp(-1e-3), Pairs(1e6)), "must be complete"),
+        (lambda: partial_noise(0.5, math.exp(-1e-3), 5), "must be complete"),
+        (lambda: least_messages(2, 1 << 32, 2.0**-40), "people must be enough"),
+    ],
+)
+def test_what_takes_too_long_or_hides_nothing_is_refused(make: Callable[[], object], rule: str) -> None:
+    with pytest.raises(InvalidInput, match=rule):
+        make()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from shuffledp.release.released import Release
     from shuffledp.release.request import Request
     from shuffledp.sampling import Rng
-    from shuffledp.tables import OneValue
+    from shuffledp.tables.values import OneValue
 
 OF_TABLE = ("categories", "other")  # a design holds the value alone: what else people hold, a table shows
 
@@ -40,7 +40,7 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Req
     from shuffledp.release.arguments import column_name
     from shuffledp.release.categories import categories_of, label_text
     from shuffledp.release.request import Request
-    from shuffledp.tables import OneValue, Places
+    from shuffledp.tables.values import OneValue, Places
 
     if given["categories"] is None and given["other"] is not None:
         remedy = "Without them every other value is else."
