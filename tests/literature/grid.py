@@ -26,31 +26,17 @@ from tests.literature.truth import Array
 TOLERANCE = 1e-9  # relative, on delta
 EXTREME_DELTAS = (1e-16, 1e-24, 1e-50)
 PROBES = 40  # points that look around, before the others go where they can fail
-TO_COMPOSE = (
-    "erlingsson-2019",
-    "balle-2019-thm-1",
-    "balle-2019-bennett",
-    "feldman-2020-thm-3.1",
-    "feldman-2020-cor-4.2",
-)
+TO_COMPOSE = {"erlingsson-2019", "balle-2019-thm-1", "balle-2019-bennett"}
+TO_COMPOSE |= {"feldman-2020-thm-3.1", "feldman-2020-cor-4.2"}
+Ask = Callable[[float], tuple[float, float]]
 FEW = 3  # points at a time, for bounds that are slow
 # Seconds per answer as measured on these cases, for bounds that say less: close to epsilon0 a
 # certified answer takes longer than usual.
-MEASURED = {
-    "shuffledp-any": 0.2,
-    "shuffledp-deletion": 0.2,
-    "shuffledp-binary": 0.3,
-    "shuffledp-lower": 0.3,
-    "balle-2019-blanket-exact": 0.3,
-    "shuffledp-strong": 0.3,
-    "feldman-2020-clones-exact": 0.15,
-    "feldman-2020-thm-3.8-exact": 0.2,
-    "feldman-2020-thm-4.1-exact": 0.2,
-    "local": 0.05,
-    "wang-2023-variation-ratio-krr": 0.05,
-    "feldman-2020-2rr-lower": 0.02,
-    "girgis-2021": 0.02,
-}
+MEASURED = dict.fromkeys(("shuffledp-any", "shuffledp-deletion"), 0.2)
+MEASURED |= dict.fromkeys(("shuffledp-binary", "shuffledp-lower", "balle-2019-blanket-exact", "shuffledp-strong"), 0.3)
+MEASURED |= dict.fromkeys(("feldman-2020-thm-3.8-exact", "feldman-2020-thm-4.1-exact"), 0.2)
+MEASURED |= {"feldman-2020-clones-exact": 0.15, "local": 0.05, "wang-2023-variation-ratio-krr": 0.05}
+MEASURED |= {"feldman-2020-2rr-lower": 0.02, "girgis-2021": 0.02}
 BISECTED = ("balle-2019-bennett+advanced",)  # several bisections per answer, milliseconds: these only look around
 
 
@@ -71,11 +57,8 @@ class Effort:
         estimate = _seconds(bound, setting)
         if bound.name in BISECTED:
             return min(self.points, PROBES)
-        points = (
-            int(max(min(self.points, self.seconds / estimate), min(self.points, FEW)))
-            if estimate > 0.0
-            else self.points
-        )
+        affordable = self.seconds / estimate if estimate > 0.0 else self.points
+        points = int(max(min(self.points, affordable), min(self.points, FEW)))
         drawn = zlib.crc32(f"{bound.name} {case.name}".encode()) / 2**32
         return points if points * estimate * drawn <= self.seconds else 0
 
@@ -98,15 +81,9 @@ class Tally:
     violations: int = 0
 
     def __add__(self, other: Tally) -> Tally:
-        tightest, where = max((self.tightest, self.where), (other.tightest, other.where))
-        return Tally(
-            self.comparisons + other.comparisons,
-            self.trivial + other.trivial,
-            self.refused + other.refused,
-            tightest,
-            where,
-            self.violations + other.violations,
-        )
+        counts = (getattr(self, name) + getattr(other, name) for name in ("comparisons", "trivial", "refused"))
+        worst = max((self.tightest, self.where), (other.tightest, other.where))
+        return Tally(*counts, *worst, self.violations + other.violations)
 
 
 def bounds() -> tuple[Published, ...]:
@@ -139,9 +116,8 @@ def sample(bound: Published, cases: Iterable[Case], wanted: int) -> Tally:
     wanted. Against the bound's own adversary first, as elsewhere it is too loose to fail, and in
     the cheapest cases."""
     total = Tally()
-    for case in sorted(
-        cases, key=lambda case: (case.setting.adversary != bound.adversary, _seconds(bound, case.setting))
-    ):
+    order = lambda case: (case.setting.adversary != bound.adversary, _seconds(bound, case.setting))  # noqa: E731
+    for case in sorted(cases, key=order):
         if total.comparisons >= wanted:
             break
         total += compare(bound, case, Effort(points=2, seconds=math.inf))
@@ -161,35 +137,17 @@ def _compare(bound: Published, case: Case, setting: Setting, effort: Effort) -> 
         return Tally(refused=1)
     points = effort.points_for(bound, case, setting)
     total = Tally()
+    asked = bound, case, setting, points
     if bound.epsilon_at is not None and points:
-        total += _curve(
-            bound,
-            case,
-            setting,
-            points,
-            _log_deltas(points, case),
-            lambda log: (bound.epsilon(setting, delta=math.exp(log)), math.exp(log)),
-        )
+        by_delta: Ask = lambda log: (bound.epsilon(setting, delta=math.exp(log)), math.exp(log))  # noqa: E731
+        total += _curve(*asked, _log_deltas(points, case), by_delta)
     if bound.delta_at is not None and points:
-        total += _curve(
-            bound,
-            case,
-            setting,
-            points,
-            _epsilons(points, case),
-            lambda epsilon: (epsilon, bound.delta(setting, epsilon=epsilon)),
-        )
+        by_epsilon: Ask = lambda epsilon: (epsilon, bound.delta(setting, epsilon=epsilon))  # noqa: E731
+        total += _curve(*asked, _epsilons(points, case), by_epsilon)
     return total
 
 
-def _curve(
-    bound: Published,
-    case: Case,
-    setting: Setting,
-    points: int,
-    probes: Array,
-    ask: Callable[[float], tuple[float, float]],
-) -> Tally:
+def _curve(bound: Published, case: Case, setting: Setting, points: int, probes: Array, ask: Ask) -> Tally:
     """The probes first; what is left of the points goes where the probes showed that a comparison
     can fail.
     """
@@ -198,14 +156,13 @@ def _curve(
     if points > len(probes) > 1 and informative.any():
         first, last = np.flatnonzero(informative)[[0, -1]]
         between = np.linspace(max(first - 0.9, 0.0), min(last + 0.9, len(probes) - 1.0), points - len(probes) + 2)[1:-1]
-        more, _ = _judge(
-            bound, case, setting, [_answer(ask, at) for at in np.interp(between, np.arange(len(probes)), probes)]
-        )
+        farther = np.interp(between, np.arange(len(probes)), probes)
+        more, _ = _judge(bound, case, setting, [_answer(ask, at) for at in farther])
         total += more
     return total
 
 
-def _answer(ask: Callable[[float], tuple[float, float]], at: float) -> tuple[float, float] | None:
+def _answer(ask: Ask, at: float) -> tuple[float, float] | None:
     """(epsilon, delta) as the bound has them, or None where it does not apply."""
     try:
         return ask(float(at))
@@ -275,13 +232,7 @@ def _epsilons(points: int, case: Case) -> Array:
     something is at stake.
     """
     if points < PROBES:
-        return (
-            np.array([0.3, 0.1, 0.6])[:points] * case.scale
-            if points <= FEW
-            else np.linspace(0.02, 0.9, points) * case.scale
-        )
+        return case.scale * (np.array([0.3, 0.1, 0.6])[:points] if points <= FEW else np.linspace(0.02, 0.9, points))
     small = (PROBES - 2) // 2
-    return (
-        np.array([0.0, *np.geomspace(0.003, 0.3, small), *np.linspace(0.35, 1.0 - 1e-6, PROBES - 2 - small), 1.1])
-        * case.scale
-    )
+    high = np.linspace(0.35, 1.0 - 1e-6, PROBES - 2 - small)
+    return case.scale * np.array([0.0, *np.geomspace(0.003, 0.3, small), *high, 1.1])

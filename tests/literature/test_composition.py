@@ -65,9 +65,8 @@ def test_rounds_of_the_clones_bound_enumeration(theorem: composition.Theorem) ->
 def test_advanced_is_never_above_basic_and_wins_over_many_rounds() -> None:
     bounds = [composition.composed(own_bounds.CLONES, theorem) for theorem in ("basic", "advanced")]
     for rounds in (2, 10, 1000):
-        basic, advanced = (
-            bound.epsilon(Setting(sdp.AnyLDP(epsilon0=2.0), 100_000, rounds), delta=1e-6) for bound in bounds
-        )
+        setting = Setting(sdp.AnyLDP(epsilon0=2.0), 100_000, rounds)
+        basic, advanced = (bound.epsilon(setting, delta=1e-6) for bound in bounds)
         assert advanced <= basic
         certain = sdp.shuffle(sdp.AnyLDP(epsilon0=2.0), n=100_000).compose(rounds).epsilon(delta=1e-6)
         assert certain.upper <= advanced

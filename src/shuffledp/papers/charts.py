@@ -53,7 +53,8 @@ OUR_SCALES = (1.0, 0.7, 1.25, 0.55)  # thick as they are
 WIDTHS: dict[Kind, float] = {"published": 1.1, "outside": 1.1, "unproven": 1.1, "invalid": 1.5}
 WIDTHS |= {"upper": 2.2, "lower": 0.9, "law": 1.5}
 NAMES = "epsilon0 eps0 epsilon eps delta0 delta gamma sigma lambda mu nu omega"
-SYMBOLS = dict(zip(NAMES.split(), ["ε₀", "ε₀", "ε", "ε", "δ₀", "δ", "γ", "σ", "λ", "μ", "ν", "ω"], strict=True))
+GREEK = "ε₀ ε₀ ε ε δ₀ δ γ σ λ μ ν ω"
+SYMBOLS = dict(zip(NAMES.split(), GREEK.split(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
