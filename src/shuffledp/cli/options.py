@@ -163,7 +163,7 @@ def argument(name: str, metavar: str, meaning: str, kind: Any = Path, default: o
 
 def _parameter(name: str, written: Any, parser: object, kind: Any, default: object) -> Given:
     default = False if kind is bool else inspect.Parameter.empty if default is ... else default
-    annotation = Annotated[str if parser else kind, written]
+    annotation: Any = Annotated[(str if parser else kind, written)]
     return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
