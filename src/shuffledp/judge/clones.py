@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -40,11 +41,18 @@ CAP = 12.0  # deviations: larger scores count by themselves
 
 @dataclass(frozen=True, eq=False)
 class CloneSwap:
-    """One kind of pair: slot 1, whose hay is the clone's law, and the kinds of the others."""
+    """One kind of pair: slot 1, whose hay is the clone's law, the kinds of the others, and
+    ``least`` below all of them; in fractions, or in balls.
+    """
 
-    kappa: Fraction
     first: tuple[Row, ...]
     kinds: tuple[tuple[Row, ...], ...]
+    least: tuple[Row, ...] | None = None
+
+    @cached_property
+    def kappa(self) -> Fraction:
+        """How often the clone's law is below every kind."""
+        return min(hay / omega for kind in self.kinds for hay, _, _, omega in kind if omega)
 
 
 def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:
@@ -54,7 +62,7 @@ def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:
     >>> first = ((half, high, low, Fraction(0)), (half, low, high, Fraction(0)))
     >>> ones = ((low, high, low, half), (high, low, high, half))
     >>> zeros = ((high, high, low, half), (low, low, high, half))
-    >>> round(swap_at_most(CloneSwap(half, first, (ones, zeros)), 1000, 0.1), 4)
+    >>> round(swap_at_most(CloneSwap(first, (ones, zeros)), 1000, 0.1), 4)
     0.0
     """
     if n > MOST_USERS:
