@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -29,7 +30,7 @@ from shuffledp.judge.effort import TooLarge
 from shuffledp.judge.lattice import Array
 
 DIGITS = Context(prec=60)
-Row = tuple[Fraction, Fraction, Fraction, Fraction]  # hay, needle0, needle1, and how fast hay shrinks with u
+Row = tuple[Any, Any, Any, Any]  # fractions or balls: hay, needle0, needle1, and how fast hay shrinks with u
 
 LEVELS, FEWEST_LEVELS, FEW_CLONES = 28, 8, 700.0  # fewer levels where clones n kappa are many
 BLUR, FAINT, WRAP = 0.03, 12.0, 10.0  # tau c; what is cut off is e^-FAINT, what the step adds about e^-WRAP
@@ -52,7 +53,8 @@ class CloneSwap:
     @cached_property
     def kappa(self) -> Fraction:
         """How often the clone's law is below every kind."""
-        return min(hay / omega for kind in self.kinds for hay, _, _, omega in kind if omega)
+        least: Fraction = min(hay / omega for kind in self.kinds for hay, _, _, omega in kind if omega)
+        return least
 
 
 def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:

@@ -224,7 +224,7 @@ class CountedLaw:
         """How often a report supports a given other value; for Hadamard response, its mean vote."""
         if self.family == "hadamard":
             return Fraction(0)
-        both = sum(mass for pattern, mass in self.patterns((0, 1)).items() if pattern == (1, 1))
+        both: Fraction = self.patterns((0, 1))[1, 1]
         return both * self.factors[0] + (self.share - both) * self.factors[1]
 
     @cached_property

@@ -92,9 +92,9 @@ class Supports:
             found = []
             for pattern, base, own, every in self._cells(table, holder):
                 clone = growth if every else theta if pattern[0] != pattern[1] else 1
-                laws = (base * (self.high if one else self.low) for one in (own, *pattern[:2]))
-                found.append((*laws, base * clone / norm))
-            return tuple(found)  # type: ignore[arg-type]
+                hay, there, back = (base * (self.high if one else self.low) for one in (own, *pattern[:2]))
+                found.append((hay, there, back, base * clone / norm))
+            return tuple(found)
 
         thirds = [rows(table, 2) for table in tables if len(next(iter(table))) == 3]
         least = rows(two, None)
@@ -102,7 +102,7 @@ class Supports:
         return CloneSwap(first, (rows(two, 0), rows(two, 1), *thirds), least)
 
     def _cells(self, table: Table, holder: int | None) -> Iterable[tuple[Pattern, Any, bool, bool]]:
-        """Reports in the base law: pattern, mass, whether it supports the holder, and every input."""
+        """Reports in the base law: pattern, mass, whether it supports the holder, and every one."""
         told = [(each, base, holder is not None and each[holder] == 1, False) for each, base in table.items()]
         return filterfalse(lambda cell: cell[1] == 0, [*told, ((1, 1), self.universal, True, True)])
 

@@ -14,8 +14,9 @@ from typing import Any
 from flint import arb
 
 from shuffledp.judge.balls.arithmetic import Exact, ball
-from shuffledp.judge.balls.clones import Slot, SwappedClone
+from shuffledp.judge.balls.clones import SwappedClone
 from shuffledp.judge.balls.needle import Needle
+from shuffledp.judge.clones import CloneSwap, Row
 from shuffledp.judge.supports import Classes, Supports, Table, coin_patterns, set_patterns, sign_tables
 
 
@@ -30,7 +31,7 @@ class Kinds:
     def of(cls, blankets: Sequence[Classes], datasets: Sequence[Classes]) -> Kinds:
         """The same from masses of classes, in balls."""
         over, held = (
-            tuple(Needle(*zip(*each, strict=True), whole=whole) for each in kinds)
+            tuple(Needle.of(*zip(*each, strict=True), whole=whole) for each in kinds)
             for whole, kinds in ((False, blankets), (True, datasets))
         )
         return cls(over, held)
@@ -67,8 +68,8 @@ def kinds_of_table(rows: Sequence[Sequence[Exact]]) -> Kinds:
     """The haystacks of a table of probabilities, taken as exact but for a common factor of every
     row: every pair of inputs against the least of every column, and against everybody on one row.
     """
-    sums = [sum(map(Fraction, row)) for row in rows]
-    inputs = dict.fromkeys(tuple(Fraction(each) / total for each in row) for row, total in zip(rows, sums, strict=True))
+    exact = [[Fraction(each) for each in row] for row in rows]
+    inputs = dict.fromkeys(tuple(each / sum(row) for each in row) for row in exact)
     least, pairs = tuple(map(min, zip(*inputs, strict=True))), list(permutations(inputs, 2))
 
     def haystack(*laws: Sequence[Fraction]) -> Classes:
@@ -81,7 +82,9 @@ def kinds_of_table(rows: Sequence[Sequence[Exact]]) -> Kinds:
 
 def _supports_of(described: Mapping[str, Any]) -> Supports | None:
     """Who is supported by the outputs of a support randomizer; None if it is another."""
-    name, k, epsilon0 = described["randomizer"], described.get("k"), described.get("epsilon0")
+    name: str = described["randomizer"]
+    k: Any = described.get("k")
+    epsilon0: Any = described.get("epsilon0")
     if name in {"krr", "rr"}:
         return _subsets(k, 1, epsilon0)
     if name == "subset":
@@ -145,7 +148,7 @@ def static_swap(epsilon0: float) -> SwappedClone:
         "less0": (1 / e, one),
         "less1": (one, 1 / e),
     }
-    kinds = []
+    kinds: list[tuple[Row, ...]] = []
     for names in (
         ("up", "less0"),
         ("down", "less1"),
@@ -156,14 +159,6 @@ def static_swap(epsilon0: float) -> SwappedClone:
         weights = [e if name in {"low", "less0", "less1"} else one for name in names]
         total = sum(weights, arb(0))
         chosen = [(corners[name], weight / total) for name, weight in zip(names, weights, strict=True)]
-        kinds.append(
-            Slot(
-                tuple(a * share for (a, _), share in chosen),
-                tuple(b * share for (_, b), share in chosen),
-                tuple(share for _, share in chosen),
-                tuple(share * (a + b) / 2 for (a, b), share in chosen),
-            )
-        )
-    half, none = arb(0.5), arb(0)
-    first = Slot((e / (e + 1), 1 / (e + 1)), (1 / (e + 1), e / (e + 1)), (half, half), (none, none))
-    return SwappedClone((1 / e).lower(), first, tuple(kinds), None)
+        kinds.append(tuple((share, a * share, b * share, share * (a + b) / 2) for (a, b), share in chosen))
+    half, none, up, down = arb(0.5), arb(0), e / (e + 1), 1 / (e + 1)
+    return SwappedClone.of(CloneSwap(((half, up, down, none), (half, down, up, none)), tuple(kinds)))
