@@ -170,7 +170,7 @@ def test_the_accuracy_covers_every_interval_as_it_is_shown(name: str) -> None:
 @pytest.mark.parametrize("network", [False, True])
 def test_assumptions_stand_once_and_say_who_took_which_part(name: str, network: bool) -> None:
     said = text(name, network=network)
-    assert said.count("neighboring datasets differ in one user’s value") == 1
+    assert said.count("neighboring datasets differ in one person’s value") == 1
     assert ("took the part of the people and of the shuffler" in said) is not network
     assert ("also took the part of each person and of the shuffler" in said) is not network
     assert "no guarantee in each round" not in said
