@@ -488,7 +488,7 @@ def test_version(capsys: Capture) -> None:
         ("calibrate {krr} --n 9 --honest 10 --epsilon 1 --delta 1e-6", "honest must be at most n = 9, got 10"),
         ("calibrate {krr} --n 0 --honest 5 --epsilon 1 --delta 1e-6", "n must be at least 1, got 0"),
         ("calibrate {krr} --epsilon 0 --delta 1e-6", "epsilon must be positive to calibrate for"),
-        ("calibrate {krr} --n 3 --epsilon 0.1 --delta 1e-6", "Use more users"),
+        ("calibrate {krr} --n 3 --epsilon 0.1 --delta 1e-6", "Use more people"),
         ("calibrate --randomizer unary --k 16 --n 9 --epsilon 1 --delta 1e-6", "unary needs --p"),
         (
             "calibrate --randomizer krr --k 16 --n 9 --rounds 0 --epsilon 1 --delta 1e-6",
