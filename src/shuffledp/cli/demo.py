@@ -83,7 +83,7 @@ def main(folder: Path = FOLDER) -> int:
     )
     _run("audit --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
 
-    _say("9. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
+    _say("9. Compare. Every published bound for 10,000 people and 16 categories, beside the certified interval.")
     _run(f"compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot {here}/bounds.png")
 
     _say(
@@ -184,7 +184,7 @@ def _shown(line: str, end: str = "") -> list[str]:
 
 def _truth(folder: Path, truth: Mapping[str, float]) -> None:
     """The estimates beside the truth, which only a demo can know."""
-    estimates = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))["estimates"]
+    estimates = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))["tables"][0]
     columns = zip(estimates["label"], estimates["value"], estimates["lower"], estimates["upper"], strict=True)
     rows = []
     for label, value, low, high in columns:
