@@ -260,6 +260,15 @@ def brief(value: object, most: int = 3) -> str:
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
 
 
+def people(number: int) -> str:
+    """How many of them.
+
+    >>> people(10_000), people(1)
+    ('10,000 people', '1 person')
+    """
+    return f"{number:,} {'people' if number > 1 else 'person'}"
+
+
 def quote(text: str) -> str:
     """One word of a command to copy. What a terminal would not show is written as an escape, which
     a shell takes back.

@@ -385,7 +385,7 @@ def test_an_answer_reads_well(capsys: Capture) -> None:
     shown = float(text.partition("epsilon  ")[2].split()[0])
     assert upper <= shown <= upper * 1.001
     assert (
-        "With 10,000 users, 9,000 of them honest, who report 2 times each, the true epsilon at delta = 1e-6 is between"
+        "With 10,000 people, 9,000 of them honest, who report 2 times each, the true epsilon at delta = 1e-6 is between"
         in text
     )
     assert (
@@ -457,7 +457,7 @@ def test_version(capsys: Capture) -> None:
         ("epsilon --randomizer zzz --n 9 --delta 1e-6", "got 'zzz'. Known: krr, rr, any"),
         (
             "epsilon --randomizer krr --n 9 --delta 1e-6",
-            "krr needs --k, how many different values a user can hold, and --epsilon0",
+            "krr needs --k, how many different values a person can hold, and --epsilon0",
         ),
         (
             "epsilon {krr} --sigma 2 --n 9 --delta 1e-6",
@@ -489,7 +489,7 @@ def test_version(capsys: Capture) -> None:
         ("calibrate {krr} --n 9 --honest 10 --epsilon 1 --delta 1e-6", "honest must be at most n = 9, got 10"),
         ("calibrate {krr} --n 0 --honest 5 --epsilon 1 --delta 1e-6", "n must be at least 1, got 0"),
         ("calibrate {krr} --epsilon 0 --delta 1e-6", "epsilon must be positive to calibrate for"),
-        ("calibrate {krr} --n 3 --epsilon 0.1 --delta 1e-6", "Use more users"),
+        ("calibrate {krr} --n 3 --epsilon 0.1 --delta 1e-6", "Use more people"),
         ("calibrate --randomizer unary --k 16 --n 9 --epsilon 1 --delta 1e-6", "unary needs --p"),
         (
             "calibrate --randomizer krr --k 16 --n 9 --rounds 0 --epsilon 1 --delta 1e-6",

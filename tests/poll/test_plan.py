@@ -56,7 +56,7 @@ def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
 
 
 def test_a_plan_says_what_does_not_fit() -> None:
-    with pytest.raises(InvalidInput, match="Use more users"):
+    with pytest.raises(InvalidInput, match="Use more people"):
         plan("mean", n=2, epsilon=1e-7, delta=1e-12).best  # noqa: B018
 
 

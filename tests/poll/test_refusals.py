@@ -206,9 +206,9 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Poll("histogram", categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
         (lambda: Poll("histogram", categories=["a", "b"], n=10, honest=11, epsilon0=1.0), "at most n = 10"),
         (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
-        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more users"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more people"),
         (lambda: Poll("mean", n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
-        (lambda: Poll("mean", n=10, epsilon=1e-200, delta=1e-12), "Use more users"),
+        (lambda: Poll("mean", n=10, epsilon=1e-200, delta=1e-12), "Use more people"),
         (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
         (lambda: Poll("histogram", categories=1, mechanism="hadamard", n=10, epsilon0=1.0), "k must be at least 2"),
         (

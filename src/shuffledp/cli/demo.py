@@ -83,7 +83,7 @@ def main(folder: Path = FOLDER) -> int:
     )
     _run("audit privacy --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
 
-    _say("9. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
+    _say("9. Compare. Every published bound for 10,000 people and 16 categories, beside the certified interval.")
     _run(f"compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot {here}/bounds.png")
 
     _say(

@@ -198,21 +198,21 @@ def crowd(guarantee: Guarantee) -> str:
 
     >>> from shuffledp import KRR, shuffle
     >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
-    'With 10,000 users, 9,000 of them honest, who report 30 times each'
+    'With 10,000 people, 9,000 of them honest, who report 30 times each'
     """
     from shuffledp.accounting.shuffled import shuffled_parts
 
     part, rounds = shuffled_parts(guarantee)[0]
-    users = f"With {part.n:,} user{'s' * (part.n > 1)}"
     honest = "" if part.honest == part.n else f", {part.honest:,} of them honest"
-    return users + honest + ("" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each")
+    often = "" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each"
+    return f"With {wording.people(part.n)}{honest}{often}"
 
 
 def meaning(epsilon: float, delta: float) -> str:
     """What (epsilon, delta) says, for those who have not read a paper about it."""
     if math.isinf(epsilon):
         return (
-            "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value "
+            "No finite epsilon is certified: more often than delta allows, the analyst may learn a person's value "
             "outright."
         )
     factor = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True)
