@@ -59,9 +59,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
 
 def _counted(randomizer: Any) -> Any:
     """The wrapper whose reports are counted, or the randomizer itself."""
-    if isinstance(randomizer, VotingCheckIn):
-        return randomizer.check_in
-    return randomizer.one_of if isinstance(randomizer, OneLevel) else randomizer
+    return randomizer.law if isinstance(randomizer, (VotingCheckIn, OneLevel)) else randomizer
 
 
 def _plain(value: Any) -> Any:

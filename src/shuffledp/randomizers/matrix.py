@@ -29,7 +29,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
 from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer, proportional, rounded
-from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
+from shuffledp.randomizers.support import Counted, Form, Ints, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
 
@@ -310,27 +310,24 @@ def _read_only(array: ArrayLike) -> Floats:
 
 
 @dataclass(frozen=True, repr=False)
-class Unmixed(VotingRandomizer):
-    """``inner`` with a matrix for a ``table``. Its reports vote for nothing; each report is a block
+class Unmixed(Counted):
+    """A law with a matrix for a ``table``. Its reports vote for nothing; each report is a block
     of its own, and how many there are in each is all that counts.
     """
 
-    inner: Any
+    law: Any
 
     def __post_init__(self) -> None:
         strengths = np.linalg.svd(self.table, compute_uv=False)
         if len(self.table) > self.table.shape[1] or strengths[-1] < FAINTEST * strengths[0]:
             raise InvalidInput(
-                f"the rows of a matrix must be linearly independent to count, got {self.inner!r}. Merge like inputs."
+                f"the rows of a matrix must be linearly independent to count, got {self.law!r}. Merge like inputs."
             )
-
-    def __repr__(self) -> str:
-        return repr(self.inner)
 
     @cached_property
     def table(self) -> Floats:
         """The law that runs."""
-        return _read_only(self.inner.realised.table)
+        return _read_only(self.law.realised.table)
 
     @cached_property
     def weights(self) -> Floats:
@@ -391,15 +388,15 @@ class Unmixed(VotingRandomizer):
         return checked
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        drawn: NDArray[Any] = self.inner.randomize(values, rng=source)
+        drawn: NDArray[Any] = self.law.randomize(values, rng=source)
         return drawn
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
-        reports = self.check_reports(self.inner.randomize(values, rng=source_of(rng)))
+        reports = self.check_reports(self.law.randomize(values, rng=source_of(rng)))
         if len(reports) != len(np.asarray(values)):
             raise InvalidInput(
                 f"randomize must send one report for each of {len(np.asarray(values))} values, got {len(reports)} from "
-                f"{self.inner!r}."
+                f"{self.law!r}."
             )
         return reports.astype(self.form.dtype)
 
@@ -412,17 +409,11 @@ class Unmixed(VotingRandomizer):
 
     @property
     def realised(self) -> Unmixed:
-        return Unmixed(self.inner.realised) if self.inner.realised is not self.inner else self
-
-    epsilon0 = that_of("inner")
-    gamma = that_of("inner")
-    worst_pair = that_of("inner")
-    blankets = that_of("inner")
-    datasets = that_of("inner")
+        return Unmixed(self.law.realised) if self.law.realised is not self.law else self
 
     def describe(self) -> dict[str, object]:
-        """As ``inner``, and by a digest of the matrix: no other's reports pass for these."""
-        said: dict[str, object] = self.inner.describe()
+        """As ``law``, and by a digest of the matrix: no other's reports pass for these."""
+        said: dict[str, object] = self.law.describe()
         return said | {"matrix": hashlib.sha256(self.table.tobytes()).hexdigest()[:16]}
 
     @classmethod
