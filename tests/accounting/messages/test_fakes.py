@@ -291,7 +291,7 @@ def test_counting_agrees_with_integrating() -> None:
 
 def test_where_the_report_landed_is_not_shown() -> None:
     """What shows it, two counts apart, gives away more."""
-    plain = BucketDummies.geometric(25, 0.6, 0.6)
+    plain = BucketDummies("geometric", geometric_table(25, 0.6, 0.6).chances)
     epsilons = np.array([0.3, 0.7])
     shown = replace(plain, k=64, epsilon0=4.0).bounds(epsilons)[1]
     hidden = LightReport(64, 4.0, 0).among_dummies(plain.chances, 1.0).bounds(epsilons)[1]
