@@ -17,7 +17,6 @@ import pytest
 from shuffledp import Poll
 from shuffledp.domain import Grid
 from shuffledp.page import html
-from shuffledp.page.sentences import clipping
 from shuffledp.record import Record, Table
 from shuffledp.tables.values import Values
 from tests.cli.people import AGE, PROMISE, Said, done, people
@@ -133,7 +132,8 @@ def test_a_page_that_leaves_out_who_is_at_the_ends_is_caught(made: Made) -> None
 
 def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
     few = {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
-    words = clipping(Record.from_json(changed(made.facts, 1, few))).replace("\u00a0", " ")
+    record = Record.from_json(changed(made.facts, 1, few))
+    words = " ".join(record.question.clipping(record)).replace("\u00a0", " ")
     assert "wider range" not in words
     assert "at most 0.3 % of the people are at or below 0" in words
     assert "at most 0.6 % are at or above 40" in words
@@ -157,7 +157,7 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
         counted=dataclasses.replace(record.counted, reports=n),
         tables=(record.estimates, at_ends),
     )
-    words = clipping(record).replace("\u00a0", " ")
+    words = " ".join(record.question.clipping(record)).replace("\u00a0", " ")
     shares = [float(share) for share in re.findall(r"at (?:most|least) ([\d.]+) %", words)]
     assert "below 12,000; " in words
     assert "above 48,000 (" in words

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shuffledp.page.numerals import decimals_for, exact, fixed, power, scientific, tied
+from shuffledp.numerals import decimals_for, exact, fixed, power, scientific, tied
 from shuffledp.page.svg import (
     Chart,
     Markup,

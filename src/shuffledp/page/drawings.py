@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 
 from shuffledp.domain import ALL, CROSS
+from shuffledp.numerals import between, exact, fixed, many, margin, predicted, scientific, tied
 from shuffledp.page.charts import Bar, Dot, MapRow, bars, cell_map, curve, interval, narrow, steps
-from shuffledp.page.facts import between, compared, decimals_of, ends_of, first_rows, possible, symmetric
-from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scientific, tied
+from shuffledp.page.facts import compared, decimals_of, ends_of, first_rows, possible, symmetric
 from shuffledp.page.svg import Chart
 from shuffledp.record import Record, Table
 
@@ -54,11 +54,10 @@ class Drawings:
         """Whether ``number`` shows the part around the estimate once more, enlarged."""
         return narrow(self.record.estimates.lower[0], self.record.estimates.upper[0], *possible(self.record))
 
-    def distribution(self) -> Chart:
-        """The distribution function with its band, and a dot for each quantile."""
+    def distribution(self, quantiles: Table | None) -> Chart:
+        """The distribution function with its band, and a dot for each of the quantiles."""
         found, cuts, people = self.record.estimates, self.record.question.cuts, self.record.counted.reports
-        asked = self.record.table("quantiles")
-        dots = [] if asked is None else [Dot(value, float(at)) for at, value, *_ in asked.rows()]
+        dots = [] if quantiles is None else [Dot(value, float(at)) for at, value, *_ in quantiles.rows()]
         columns = (found.value, found.all_lower, found.all_upper)
         value, low, high = ([each / people for each in column] for column in columns)
         title = "The share of people below each cut point, with its band."

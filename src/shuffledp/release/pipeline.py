@@ -32,7 +32,6 @@ from shuffledp.errors import (
 )
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.results import Tally
-from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.questions import options_module
 from shuffledp.questions.table import ESTIMATES
 from shuffledp.record import Collected, Context, Counted, LedgerEntry, Made, Record, Table
@@ -137,7 +136,7 @@ def record_of(
         notes=tuple(estimate.notes),
         ledger=ledger,
     )
-    return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
+    return replace(record, notes=(*record.notes, *record.question.remarks(record))).sealed()
 
 
 def tables_again(record: Record) -> Callable[[float], tuple[Table, ...]] | None:

@@ -1,4 +1,6 @@
-"""Numbers and sentences. A bound is rounded to the safe side, an interval outwards."""
+"""Numbers in words, as page and terminal say them. A bound is rounded to the safe side, an interval
+outward.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from shuffledp import wording
 from shuffledp.wording import rounded
 
 __all__ = [
+    "between",
     "count",
     "decimals_for",
     "exact",
@@ -120,6 +123,11 @@ def fixed(value: float, decimals: int, *, up: bool | None = None) -> str:
     """
     short = _short(value, decimals, up=up)
     return f"{abs(short) if short == 0 else short:,f}".replace("-", MINUS)
+
+
+def between(low: float, high: float, decimals: int) -> str:
+    """An interval, rounded outward."""
+    return f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
 
 
 def margin(value: float, low: float, high: float, decimals: int) -> decimal.Decimal:
