@@ -15,7 +15,7 @@ from shuffledp.poll import certify
 from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
-from shuffledp.release.pipeline import charged, check_sayable, finished, standing
+from shuffledp.release.pipeline import Run, charged, check_sayable, finished, standing
 from shuffledp.release.released import Release
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
@@ -138,7 +138,7 @@ def analyse(
     check_sayable(certified)
     counted = tally_file(file, certified.poll.randomizer, tick=tick)
     asked = _asked(certified, "shuffled", path, title)
-    return finished(certified, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
+    return finished(certified, counted, Run(asked=asked, folder=folder, force=force))
 
 
 def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: str | None, force: bool) -> Release:
@@ -147,18 +147,12 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
     certified = check_counts(counted, repr(str(path)), design)
     check_sayable(certified)
     asked = _asked(certified, "counted", path, title)
-    tallied = Tally.handed_on(certified.poll.randomizer, counted.votes, secure=counted.secure)
-    return finished(
-        certified,
-        tallied,
-        folder,
-        asked=asked,
-        missing=counted.missing,
-        repeated=counted.repeated,
-        spent=None,
-        force=force,
-        notes=operated(counted),
-    )
+    known = {"missing": counted.missing, "repeated": counted.repeated, "notes": operated(counted)}
+    return finished(certified, _tally(certified, counted), Run(asked=asked, folder=folder, force=force, **known))
+
+
+def _tally(design: Design, counted: CountedReports) -> Tally:
+    return Tally.handed_on(design.poll.randomizer, counted.votes, secure=counted.secure)
 
 
 def _asked(design: Design, made: str, path: Path, title: str | None) -> Context:
@@ -219,20 +213,19 @@ def release_counts(
         what = asked.what or asked.question
         spent = budget.spend(design, what, batches=counted.batches, held_back=True)
     with charged(spent):
-        return finished(
-            design,
-            Tally.handed_on(design.poll.randomizer, counted.votes, secure=counted.secure),
-            folder,
+        run = Run(
             asked=asked,
+            folder=folder,
             missing=counted.missing,
             repeated=counted.repeated,
+            collected=collected,
             spent=spent,
+            held_back=True,
             force=force,
             notes=notes,
-            held_back=True,
-            collected=collected,
             last=last,
         )
+        return finished(design, _tally(design, counted), run)
 
 
 def check_counts(counted: CountedReports, title: str, design: Design | None) -> Design:
