@@ -41,19 +41,9 @@ MOST_DECIMALS = 9
 LARGEST_EXPONENT = 700.0
 TIES = re.compile(r" (?=[=≤%])|(?<=[=≤±]) ")
 MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 def count(value: int) -> str:

@@ -95,16 +95,11 @@ class Drawings:
 
     def trust(self) -> Chart:
         """The error to expect under each kind of trust."""
-        known = compared(self.record)
-        assert known is not None
         unit = " people" if self.record.question.unit == "people" else ""
+        names = ("No shuffler", "A shuffler: this release", "A trusted curator"), ("bar other", "bar", "bar other")
         drawn = [
-            Bar(words, f"{predicted(error)}{unit}", error, class_=f"bar{kind}")
-            for words, error, kind in (
-                ("No shuffler", known.alone.stderr, " other"),
-                ("A shuffler: this release", known.ours.stderr, ""),
-                ("A trusted curator", known.curator.stderr, " other"),
-            )
+            Bar(words, f"{predicted(each.stderr)}{unit}", each.stderr, class_=kind)
+            for words, kind, each in zip(*names, compared(self.record), strict=True)
         ]
         said = "; ".join(f"{each.label}, {each.words}" for each in drawn)
         return bars(f"Predicted standard errors: {said}.", drawn)

@@ -23,6 +23,7 @@ __all__ = [
     "ends_of",
     "estimate_rows",
     "first_rows",
+    "larger",
     "levels",
     "margins_of",
     "odds",
@@ -121,43 +122,17 @@ def estimate_rows(record: Record, places: Sequence[int] | None = None) -> list[R
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """The error to expect under three kinds of trust."""
-
-    alone: Alternative
-    ours: Alternative
-    curator: Alternative
-
-    @property
-    def smaller(self) -> str | None:
-        """How many times smaller the error is than without a shuffler, if it is."""
-        return _ratio(self.alone, self.ours)
-
-    @property
-    def larger(self) -> str | None:
-        """How many times larger it is, if it is."""
-        return _ratio(self.ours, self.alone)
-
-    @property
-    def above_curator(self) -> str | None:
-        """How many times larger it is than that of a curator, if it is."""
-        return _ratio(self.ours, self.curator)
-
-    @property
-    def below_curator(self) -> bool:
-        """Whether it is no larger."""
-        return self.ours.stderr <= self.curator.stderr
-
-
-def _ratio(one: Alternative, other: Alternative) -> str | None:
-    return times(one.stderr / other.stderr) if one.stderr > ALIKE * other.stderr else None
-
-
-def compared(record: Record) -> Compared | None:
-    """The same guarantee under other kinds of trust; a search has nothing to be compared with."""
+def compared(record: Record) -> list[Alternative]:
+    """The same guarantee without a shuffler, with one, and with a curator; a search has nothing to
+    be compared with.
+    """
     by = {each.trust: each for each in record.comparison}
-    return Compared(by["nobody"], by["shuffler"], by["curator"]) if by else None
+    return [by["nobody"], by["shuffler"], by["curator"]] if by else []
+
+
+def larger(one: Alternative, other: Alternative) -> str | None:
+    """How many times larger the error of one is than that of the other, if it is."""
+    return times(one.stderr / other.stderr) if one.stderr > ALIKE * other.stderr else None
 
 
 def odds(delta: float) -> str | None:

@@ -79,17 +79,9 @@ def shuffle(
 
     def spend() -> None:
         nonlocal spent
-        batches = tuple(str(file.header.batch) for file in files)
-        spent = (
-            None
-            if budget is None
-            else budget.spend(certified, f"{certified.question.type}, shuffled", batches=batches, held_back=True)
-        )
-
-    def begin() -> None:
-        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
-        if spent is not None:
-            spent.begin()
+        if budget is not None:
+            what, batches = f"{certified.question.type}, shuffled", tuple(str(file.header.batch) for file in files)
+            spent = budget.spend(certified, what, batches=batches, held_back=True)
 
     source, law = None if rng is None else source_of(rng), certified.poll.randomizer
     for file in files:
@@ -98,23 +90,28 @@ def shuffle(
                 f"{str(file.path)!r} must hold the {law.messages} messages of each person in a row, got others. Leave "
                 f"the file out."
             )
-    honest, most = certified.honest, certified.n
     done = shuffle_files(
         files,
         out,
-        least=honest,
-        most=most,
+        least=certified.honest,
+        most=certified.n,
         check=law.check_reports,
         apart=law.messages > 1,
         drop=drop,
         source=source,
         before=spend,
-        last=begin,
+        last=lambda: _begin(out, spent, force=force),
         tick=tick,
     )
     if spent is not None:
         spent.publish(digest_of({"reports": done.file.count, "design": certified.digest}), out)
     return Mixed(done.file, done.file.count // law.messages, done.dropped, spent)
+
+
+def _begin(out: Path, spent: Spent | None, *, force: bool) -> None:
+    check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
+    if spent is not None:
+        spent.begin()
 
 
 def analyse(
@@ -177,13 +174,7 @@ def seal_counts(
     certified, spent = check_counts(counted, "what was counted", design), None
     if budget is not None:
         spent = budget.spend(certified, f"{certified.question.type}, counted", batches=counted.batches, held_back=True)
-
-    def begin() -> None:
-        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
-        if spent is not None:
-            spent.begin()
-
-    write_counted(out, counted, last=begin)
+    write_counted(out, counted, last=lambda: _begin(out, spent, force=force))
     if spent is not None:
         spent.publish(counted.as_json()["sha256"], out)
     return spent
