@@ -96,6 +96,8 @@ class Told(NamedTuple):
         """A line for each row; a cell that is empty is left out."""
         said = []
         for name, first, *others in self.rows:
-            more = "; ".join(f"{head}: {cell}" for head, cell in zip(self.heads[2:], others, strict=True) if cell)
+            more = "; ".join(
+                f"{head.lower()}: {cell}" for head, cell in zip(self.heads[2:], others, strict=True) if cell
+            )
             said.append(f"{name}: {first} ({more})" if more else f"{name}: {first}")
         return said

@@ -72,10 +72,6 @@ class Spent:
             total=Total(lower=receipt.total.lower, upper=receipt.total.upper),
         )
 
-    def facts(self) -> dict[str, Any]:
-        """The same as JSON."""
-        return self.entry().as_json()
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -144,7 +140,7 @@ class Budget:
         """
         ledger = Ledger(self.path)
         receipt = ledger.afford(self.population, entry_of(design, what, series=self.turn), **self._limits)
-        return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
+        return Spent(ledger, receipt).entry().as_json() | {"more": max(self.more(design) - 1, 0)}
 
     def more(self, design: Charged) -> int:
         """How many more rounds of a design fit within the limit."""

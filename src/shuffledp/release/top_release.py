@@ -66,42 +66,38 @@ class SearchRequest(Request):
     def asked(self) -> Context:
         return replace(super(SearchRequest, self).asked(), categories=None, outside=None)
 
-    def release(self, values: Values, design: Any, folder: Path | None = None, **how: Any) -> Release:
-        return release_search(self, values, design, folder, **how)
-
-
-def release_search(
-    question: Request,
-    values: Values,
-    search: Search,
-    folder: Path | None = None,
-    *,
-    budget: Budget | None = None,
-    force: bool = False,
-    rng: Rng = None,
-    tick: Tick = None,
-) -> Release:
-    """Ask all levels of a search, one after the other, and write what was found into ``folder``, if
-    there is one. The budget is spent once, before the first level is asked.
-    """
-    notes = standing(folder, budget, force=force)
-    spent = None if budget is None else budget.spend(search, question.what)
-    with charged(spent):
-        levels, tallies, secure = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]](), True
-        while not isinstance(step := search.next(tallies), Found):
-            counted = _ask(step, values, levels, len(tallies), rng=rng, tick=tick)
-            tallies.append(counted.votes)
-            secure = secure and counted.secure
-        run = Run(
-            asked=question.asked(),
-            folder=folder,
-            missing=values.missing,
-            repeated=values.repeated,
-            spent=spent,
-            force=force,
-            notes=notes,
-        )
-        return finished_search(step, run, secure=secure)
+    def release(
+        self,
+        values: Values,
+        design: Any,
+        folder: Path | None = None,
+        *,
+        budget: Budget | None = None,
+        force: bool = False,
+        rng: Rng = None,
+        tick: Tick = None,
+    ) -> Release:
+        """Ask all levels of a search, one after the other, and write what was found into
+        ``folder``, if there is one. The budget is spent once, before the first level is asked.
+        """
+        notes = standing(folder, budget, force=force)
+        spent = None if budget is None else budget.spend(design, self.what)
+        with charged(spent):
+            levels, tallies, secure = drawn_levels(design, values.count, rng=rng), list[NDArray[np.int64]](), True
+            while not isinstance(step := design.next(tallies), Found):
+                counted = _ask(step, values, levels, len(tallies), rng=rng, tick=tick)
+                tallies.append(counted.votes)
+                secure = secure and counted.secure
+            run = Run(
+                asked=self.asked(),
+                folder=folder,
+                missing=values.missing,
+                repeated=values.repeated,
+                spent=spent,
+                force=force,
+                notes=notes,
+            )
+            return finished_search(step, run, secure=secure)
 
 
 def drawn_levels(search: Search, people: int, *, rng: Rng = None) -> NDArray[np.uint8]:
