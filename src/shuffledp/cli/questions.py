@@ -351,13 +351,12 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         return show.as_json(facts, remarks)
     bound = record.certificate.epsilon
     show.answer(headline(record), [], [])
-    print()
-    if record.question.ordered:
-        _show_told(record)
-        show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
-    else:
+    if not record.question.ordered:
+        print()
         _show_estimates(made.estimates)
-        _show_told(record)
+    _show_told(record)
+    if record.question.ordered:
+        show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (moved := influence(record)) is not None:
         show.sentences([moved, *moved_quantiles(record)])

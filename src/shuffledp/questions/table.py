@@ -90,7 +90,7 @@ class Told(NamedTuple):
 
     title: str
     heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
     def sentences(self) -> list[str]:
         """A line for each row; a cell that is empty is left out."""

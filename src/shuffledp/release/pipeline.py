@@ -130,7 +130,10 @@ class Run:
             when=datetime.now(UTC).isoformat(timespec="seconds"),
             shuffledp=__version__,
             python=platform.python_version(),
-            **{each: version(each) for each in ("numpy", "scipy", "cryptography", "pyarrow")},
+            numpy=version("numpy"),
+            scipy=version("scipy"),
+            cryptography=version("cryptography"),
+            pyarrow=version("pyarrow"),
         )
         ledger = None if self.spent is None else self.spent.entry()
         record = Record(made=made, asked=self.asked, design=design, counted=counted, ledger=ledger, **found)

@@ -146,7 +146,7 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
     certified = check_counts(counted, repr(str(path)), design)
     check_sayable(certified)
     asked = _asked(certified, "counted", path, title)
-    known = {"missing": counted.missing, "repeated": counted.repeated, "notes": operated(counted)}
+    known: dict[str, Any] = {"missing": counted.missing, "repeated": counted.repeated, "notes": operated(counted)}
     return finished(certified, _tally(certified, counted), Run(asked=asked, folder=folder, force=force, **known))
 
 

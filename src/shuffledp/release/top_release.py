@@ -66,7 +66,7 @@ class SearchRequest(Request):
     def asked(self) -> Context:
         return replace(super(SearchRequest, self).asked(), categories=None, outside=None)
 
-    def release(
+    def release(  # type: ignore[override]
         self,
         values: Values,
         design: Any,
