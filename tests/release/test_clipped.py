@@ -65,7 +65,7 @@ def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made)
         assert "This is the mean of the clipped values, not of the values themselves." in words
         assert "a wider range, such as 0 to 80, would clip fewer" in words
     assert made.page.index("not of the values themselves") < made.page.index("The estimate in numbers"), "at the top"
-    assert made.said.out.index("Warning") < made.said.out.index("95 % interval"), "at the top"
+    assert made.said.out.index("95 % interval") < made.said.out.index("Warning"), "results come first"
     assert "clipped" in made.facts["asked"]["what"]
 
 

@@ -38,7 +38,7 @@ LEDGER = {
 }
 
 
-WORDS: dict[str, Any] = {"k": 2, "longest": 2, "tokens": ["a", "b"], "epsilon": 2.0, "delta": 1e-3}
+WORDS: dict[str, Any] = {"words": 2, "longest": 2, "tokens": ["a", "b"], "epsilon": 2.0, "delta": 1e-3}
 BINS: dict[str, Any] = {"lower": 0, "upper": 4, "ranges": [(0, 2)], "epsilon": 1.0, "delta": 1e-3}
 # Releases that are more than a tally and its design.
 ASKED: dict[str, Callable[[], Release]] = {
