@@ -219,14 +219,14 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Poll("mean", n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
         (lambda: Poll("mean", n=10, epsilon0=1.0, k=0), "k must be at least 1"),
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
-        (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
-        (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
+        (lambda: plan("mean", n=10, categories=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
+        (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "categories must be given for counts"),
         (
             lambda: Poll("histogram", categories=10**12, mechanism="hadamard", n=10, epsilon0=1.0),
             "at most 4194304, got 1000000000000",
         ),
         (lambda: Poll("sum", n=10, epsilon0=1.0, k=10**12), "k must be at most 4194304"),
-        (lambda: plan("histogram", n=10, domain=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
+        (lambda: plan("histogram", n=10, categories=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
         (lambda: Poll("histogram", categories=["a", "b"], other=["x"], n=10, epsilon0=1.0), "other must be hashable"),  # type: ignore[arg-type]
         (lambda: Poll("histogram", categories=np.array(5), n=10, epsilon0=1.0), "must be a list"),  # type: ignore[arg-type]
         (lambda: Poll("histogram", categories=[([],), "a"], n=10, epsilon0=1.0), "hashable"),

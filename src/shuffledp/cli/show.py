@@ -21,6 +21,7 @@ from rich.text import Text
 
 from shuffledp import wording
 from shuffledp.wording import exactly as exactly
+from shuffledp.wording import number as number
 from shuffledp.wording import rounded
 from shuffledp.wording import short as short
 
@@ -104,8 +105,8 @@ def sentences(lines: Iterable[str]) -> None:
 def _split_off(line: str) -> tuple[str, str]:
     """A sentence, and the command at its end.
 
-    >>> _split_off("Written to a.json. Next: shuffledp encode FILE --design a.json")
-    ('Written to a.json. Next:', 'shuffledp encode FILE --design a.json')
+    >>> _split_off("Written to a.json. Next: shuffledp stage encode FILE --design a.json")
+    ('Written to a.json. Next:', 'shuffledp stage encode FILE --design a.json')
     """
     found = COMMAND.search(line)
     return (line, "") if found is None else (line[: found.start()].rstrip(" "), line[found.start() :])
@@ -215,7 +216,7 @@ def meaning(epsilon: float, delta: float) -> str:
             "outright."
         )
     factor = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True)
-    addition = short(delta) if float(short(delta)) == delta else rounded(delta, up=True)
+    addition = short(delta) if exactly(delta) == short(delta) else rounded(delta, up=True)
     said = wording.meaning(factor, addition)
     return f"In plain words: {said[0].lower()}{said[1:]}"
 
