@@ -230,7 +230,7 @@ def test_local_losses() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CheckIn(3, probability=0.5), "must be given randomizers"),
+        (lambda: CheckIn(3, probability=0.5), "must be a randomizer such as"),
         (lambda: CheckIn(sdp.AnyLDP(epsilon0=1.0), probability=0.5), "whose law is known"),
         (lambda: CheckIn(RR(epsilon0=1.0), probability=0.0), "probability must lie in"),
         (lambda: CheckIn(RR(epsilon0=1.0), probability=1.0), "needs no check-in"),
