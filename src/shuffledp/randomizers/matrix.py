@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
+from shuffledp.randomizers.parameters import GRID, check_indices, check_values, checked, on_grid, read_fraction
 from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer, proportional, rounded
 from shuffledp.randomizers.support import Counted, Form, Ints, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
@@ -39,7 +39,6 @@ MOST_DATASETS = 200
 MOST_TRIED = 2_000
 FEW_ROWS = 6
 HAYS_PER_PAIR = 5
-GRID = 1 << 53  # the probabilities that run are multiples of 1 / GRID, which floats hold exactly
 NEAR_WORST = 1e-12
 
 
@@ -173,7 +172,7 @@ class FromMatrix(Randomizer):
     @property
     def realised(self) -> FromMatrix:
         """The rows as drawn: multiples of 2^-53, at least that for what can happen."""
-        return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
+        return FromMatrix([[weight / GRID for weight in row] for row in map(on_grid, self.table.tolist())])
 
     @property
     def listed(self) -> Listed:
@@ -183,7 +182,7 @@ class FromMatrix(Randomizer):
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         """One output, a column of the table, per value, a row of the table."""
-        rows = self._integers()
+        rows = [on_grid(row) for row in self.table.tolist()]
         checked, source = check_values(values, len(rows)), source_of(rng)
         reports = np.empty(len(checked), dtype=smallest_dtype(len(rows[0])))
         for x, row in enumerate(rows):
@@ -192,15 +191,6 @@ class FromMatrix(Randomizer):
                 law = Table([weight * (WORD // GRID) for weight in row])
                 reports[holders] = law.draw(source, len(holders))
         return reports
-
-    def _integers(self) -> list[list[int]]:
-        """Rows as whole numbers that sum to 2^53; their largest entry takes up rounding."""
-        rows = []
-        for row in self.table.tolist():
-            weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
-            weights[weights.index(max(weights))] += GRID - sum(weights)
-            rows.append(weights)
-        return rows
 
     @property
     def table(self) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_finite
-from shuffledp.randomizers.parameters import check_values, checked
+from shuffledp.randomizers.parameters import GRID, check_values, checked, on_grid
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers.check_in import CheckIn
@@ -33,7 +32,6 @@ from shuffledp.randomizers.wrappers.wrapper import (
 )
 from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
 
-GRID = 1 << 53  # the weights that run are multiples of 1 / GRID, which floats hold exactly
 SUM_TOLERANCE = 1e-9
 SHARES = "A weight is the probability of a question; leave weights out to ask each of them equally often."
 
@@ -146,9 +144,7 @@ class OneOf(Several):
     @property
     def integers(self) -> tuple[int, ...]:
         """The words out of 2^64 of each question; the likeliest takes up rounding."""
-        weights = [max(round(Fraction(share) * GRID), 1) for share in self.shares]
-        weights[weights.index(max(weights))] += GRID - sum(weights)
-        return tuple(each * (WORD // GRID) for each in weights)
+        return tuple(each * (WORD // GRID) for each in on_grid(self.shares))
 
     @property
     def realised(self) -> OneOf:
