@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import KNOWN, app, load
-from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
+from shuffledp.cli.app import Given, command, load
+from shuffledp.cli.options import as_declared, declared
 from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.tree import near
 from shuffledp.errors import InvalidInput, spelled
-from shuffledp.questions import options_module
+from shuffledp.questions import OURS, options_module
 from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
 from shuffledp.wording import rounded
@@ -39,13 +40,9 @@ WOULD_REPLACE = (
     "if both are about the same people they "
     "would be two releases, and what they cost would add up."
 )
-TO_BE_CLIPPED = (
-    "Values outside the range would be moved to its ends: the answer would be the mean of the clipped "
-    "values, not of the values themselves."
-)
 
 
-def asking_options(name: str) -> list[Option]:
+def asking_options(name: str) -> list[Given]:
     """All that the command of a question takes."""
     own = options_module(name).Options
     listed = options_of(own).get("categories", Declared(""))
@@ -55,9 +52,9 @@ def asking_options(name: str) -> list[Option]:
         *declared(own, only=FIRST),
         *declared(own, leave=FIRST),
         *options.ENGINE_OPTIONS,
-        *options.OUTPUT_OPTIONS,
-        option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", bool),
-        options.AS_JSON,
+        *options.OUTPUT,
+        options.DRY_RUN,
+        options.JSON,
     ]
 
 
@@ -275,7 +272,6 @@ def _plan(
     asking: TypedCommand, question: "Request", design: "Design", missing: int | None, remarks: Sequence[str]
 ) -> None:
     """What would be done, what it would be worth, and what it would cost."""
-    from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.files import holds_release
 
@@ -308,13 +304,13 @@ def _plan(
             show.alone(design.mechanism, design.reveals),
             *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
             ("bits", f"{design.poll.bits}", "in a report"),
-            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {design.resolved.estimated}, to expect"),
+            ("error", show.number(by["shuffler"].stderr), f"standard error of {design.resolved.estimated}, to expect"),
             *(
-                ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
+                ("", show.number(by[trust].stderr), f"the same {words}: {by[trust].mechanism}")
                 for trust, words in TRUST.items()
             ),
             *(
-                [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
+                [("worst", show.number(worst), "the same for the worst category: at most, whatever the data")]
                 if design.resolved.unit == "people"
                 else []
             ),
@@ -323,7 +319,7 @@ def _plan(
     )
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
-        show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
+        show.warnings([question.question.to_be_clipped])
     if said := design.sparse(design.poll.predicted_stderr()):
         show.warnings(said)
     show_cost(receipt, (receipt or {}).get("more"))
@@ -355,16 +351,12 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         return show.as_json(facts, remarks)
     bound = record.certificate.epsilon
     show.answer(headline(record), [], [])
-    if said := [*warned(record), *(f"{each}." for each in remarks)]:
-        show.warnings(said)
-    if record.question.ordered:
-        _show_quantiles(record)
-    else:
+    if not record.question.ordered:
+        print()
         _show_estimates(made.estimates)
-    if made.shares:
-        show.sentences([f"\nShares within {record.asked.by}:"])
-        percent = f"{100.0 * record.estimates.level:g} % interval"
-        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
+    _show_told(record)
+    if record.question.ordered:
+        show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (moved := influence(record)) is not None:
         show.sentences([moved, *moved_quantiles(record)])
@@ -372,22 +364,16 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)
     print()
-    return show.files(made.folder, files_of(record))
+    show.files(made.folder, files_of(record))
+    return show.warnings([*warned(record), *(f"{each}." for each in remarks)])
 
 
-def _show_quantiles(record: "Record") -> None:
-    """The quantiles and ranges that were asked for; how many people are below each cut point is in
-    the files.
-    """
-    from shuffledp.page.facts import quantile_rows, range_rows
-
-    sure = f"{100.0 * record.estimates.level:g} % interval"
-    if rows := quantile_rows(record):
-        show.table(["estimate", sure, ""], [(value, ends, name) for name, value, ends in rows], numbers=2)
-    if ranges := range_rows(record):
-        table = [(people, share, ends, name) for name, people, ends, share in ranges]
-        show.table(["people", "share", sure, ""], table, numbers=3)
-    show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
+def _show_told(record: "Record") -> None:
+    """What was asked for beside the estimates."""
+    for each in record.question.told(record):
+        show.sentences([f"\n{each.title}:"])
+        heads, rows = each.heads[1:], [(*cells, name) for name, *cells in each.rows]
+        show.table([*map(str.lower, heads), ""], rows, numbers=len(heads))
 
 
 def _show_estimates(table: "EstimateTable") -> None:
@@ -437,11 +423,16 @@ def question_command(name: str, *lines: str, own: Own | None = None) -> None:
     if own is not None:
         OWN[name] = own
 
-    def run(typed: Any) -> None:
+    def run(**typed: Any) -> None:
         answer(TypedCommand.of(name, typed))
 
-    register = app.command(name, *(f"{name} {line}" for line in lines), help=KNOWN[name].summary)
-    register(sharing(asking_options(name), dict)(run))
+    command(name, *lines, options=asking_options(name))(run)
+
+
+def check_question(name: str) -> None:
+    """Refuse what cannot be asked."""
+    if name not in OURS:
+        raise InvalidInput(f"QUESTION must be one of {', '.join(OURS)}, got {name!r}. {near(name, OURS)}".strip())
 
 
 question_command(
@@ -471,7 +462,7 @@ question_command(
     "quantile",
     f"people.parquet --column age {ENDS} --at 0.1,0.5,0.9 {PROMISED} --out result",
     f"people.parquet --column age {ENDS} --range 18:65 {PROMISED} --out result",
-    f"pay.csv --column income --lower 100 --upper 1e7 --scale log --clip {PROMISED} --out result",
+    f"pay.csv --column income --lower 100 --upper 1e7 --spacing log --clip {PROMISED} --out result",
 )
 question_command(
     "crosstab",

@@ -46,7 +46,7 @@ from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.categories import Categories, categories_of, parts_of
 from shuffledp.release.files import check_folder
-from shuffledp.release.pipeline import charged
+from shuffledp.release.pipeline import Run, charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
@@ -134,8 +134,9 @@ def count(
     """Add up what was committed in a ``folder``; with ``design``, of no other one. Nothing is
     drawn, so this can be asked again.
 
-    With ``out``, the counts are also written to that file, for ``shuffledp analyse``; fewer reports
-    than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
+    With ``out``, the counts are also written to that file, for ``shuffledp stage analyze``; fewer
+    reports than were promised are refused then, and a ``ledger`` is charged before, as by
+    ``shuffle``.
     """
     check_running(session)
     agreed = None if design is None else design_of(design)
@@ -298,17 +299,17 @@ def release_search_column(
     if budget is not None:
         spent = budget.spend(search, asked.what or asked.question, batches=(key,), held_back=True)
     with charged(spent):
-        return finished_search(
-            step,
-            replace(asked, engine="Spark"),
-            folder,
+        run = Run(
+            asked=replace(asked, engine="Spark"),
+            folder=folder,
             missing=surveyed.missing,
             repeated=surveyed.repeated,
             spent=spent,
+            held_back=True,
             force=force,
             notes=notes,
-            held_back=True,
         )
+        return finished_search(step, run)
 
 
 def check_ids(ids: str | None) -> None:
