@@ -211,17 +211,7 @@ def _checked(part: Part) -> Part:
     users, some = check_users(part.n, part.honest)
     if not isinstance(part.at_most, bool):
         raise InvalidInput(f"at_most must be true or false in a part of an entry, got {part.at_most!r}. {REMEDY}")
-    return Part(json.loads(_normal(_text(part.law))), users, some, check_rounds(part.rounds), part.at_most)
-
-
-def _text(law: object) -> str:
-    """A law as canonical JSON; what is no JSON is no law."""
-    try:
-        return canonical(law)
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"the law of a part must be what `law_of` says of a randomizer, got {law!r}. {REMEDY}"
-        ) from None
+    return Part(json.loads(_normal(part.law)), users, some, check_rounds(part.rounds), part.at_most)
 
 
 # Ten thousand releases have few laws and mechanisms between them; each is kept once, with what was
@@ -252,8 +242,13 @@ def _law_kept(mechanism: Shuffled) -> dict[str, Any]:
     return law
 
 
-def _normal(law: str) -> str:
-    """The same law as this version writes it; refused if this version would run another."""
+def _normal(given: object) -> str:
+    """A law as this version writes it; refused if this version would run another."""
+    try:
+        law = canonical(given)
+    except (TypeError, ValueError):  # what is no JSON is no law
+        rule = "the law of a part must be what `law_of` says of a randomizer"
+        raise InvalidInput(Refusal(rule, repr(given), REMEDY)) from None
     if law in _randomizers:
         return law
     randomizer = randomizer_of(json.loads(law))
