@@ -231,7 +231,7 @@ def unusual(where: str, value: object, file: File = RELEASE) -> InvalidInput:
 def _reader(form: Any) -> Read:
     """How a value of that form is read: lists become tuples, anything else is refused."""
     base, limits = get_args(form) if get_origin(form) is Annotated else (form, None)
-    if base is Open:
+    if base is Open or base is Any:
         return _open
     if get_origin(base) is Literal:
 
