@@ -63,7 +63,7 @@ def test_hashes_are_read_strictly(tmp_path: Path) -> None:
     good = path.read_text()
     for wrong in ("", good + good, good[:-3], "x" + good, "é"):
         path.write_text(wrong)
-        with pytest.raises(InvalidInput, match="collection invite"):
+        with pytest.raises(InvalidInput, match="survey invite"):
             read_hashes(path)
 
 

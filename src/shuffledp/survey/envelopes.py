@@ -87,7 +87,7 @@ class AnalystKey:
             path,
             2 * KEY_BYTES,
             what="the analyst's key",
-            whence="Give the folder that `shuffledp collection new` wrote, on the analyst's machine.",
+            whence="Give the folder that `shuffledp survey new` wrote, on the analyst's machine.",
             instead="begin a new collection with a new key.",
             damaged="Restore it from a copy: without it no report can be read.",
         )
@@ -170,7 +170,7 @@ def envelopes_of(content: bytes) -> Envelopes:
 
 FORMAT, VERSION, WITH_PEOPLE = "shuffledp-sealed", 1, 2
 LONGEST_HEADER = 1000
-REMEDY = "Fetch it again: shuffledp collection fetch."
+REMEDY = "Fetch it again: shuffledp survey fetch."
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ Check = Callable[[NDArray[Any]], NDArray[Any]]
 KEY, SEAL, FORMAT, VERSION = b"shuffledp", b"shuffledp-sha256", "shuffledp-reports", 1
 DTYPES = ("uint8", "uint16", "uint32", "uint64")
 MOST_WIDTH = 1 << 20
-MADE_BY = {"encoded": "Give what `shuffledp encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
+MADE_BY = {"encoded": "Give what `shuffledp stage encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
 ILLEGAL = {
     "encoded": ("Leave the file out, or drop such reports and have them counted: ", Argument("drop-invalid"), "."),
     "shuffled": "No shuffler of this package writes it; ask for the file again.",
@@ -102,7 +102,7 @@ class Header:
             given = None
         if not isinstance(given, dict) or given.get("format") != FORMAT:
             raise InvalidInput(
-                f"{title} must be a file of reports, got a different header. Make it with `shuffledp encode`."
+                f"{title} must be a file of reports, got a different header. Make it with `shuffledp stage encode`."
             )
         if given.get("version") != VERSION:
             raise InvalidInput(
@@ -285,7 +285,7 @@ def open_reports(path: Path, *, stage: Stage | None = None) -> ReportsFile:
     with readable(title, "file of reports"):
         if first_bytes(path, title)[: len(PARQUET)] != PARQUET:
             raise InvalidInput(
-                f"{title} must be a file of reports, got something else. Make it with `shuffledp encode`."
+                f"{title} must be a file of reports, got something else. Make it with `shuffledp stage encode`."
             )
         with open_parquet(path, title) as file:
             found = _described(path, file, title)
@@ -299,7 +299,7 @@ def _described(path: Path, file: pa.parquet.ParquetFile, title: str) -> ReportsF
     schema, metadata = file.schema_arrow, file.metadata
     if KEY not in (metadata.metadata or {}):
         raise InvalidInput(
-            f"{title} must be a file of reports, got another Parquet file. Make it with `shuffledp encode`."
+            f"{title} must be a file of reports, got another Parquet file. Make it with `shuffledp stage encode`."
         )
     header = Header.from_json(metadata.metadata[KEY], title)
     named = len(schema.names) == 2 and header.stage == "encoded"

@@ -39,6 +39,7 @@ from shuffledp.judge.balls.arithmetic import (
     precision,
 )
 from shuffledp.judge.balls.needle import Needle
+from shuffledp.judge.clones import CloneSwap, Row
 
 LEVELS, FEWEST_LEVELS, FEW_CLONES = 44, 8, 700.0
 BLUR = 0.01  # tau c
@@ -100,11 +101,23 @@ class _Filled:
 class SwappedClone:
     """An ordered pair of inputs: slot 1, the kinds of the others, and ``least`` below all."""
 
-    name: str
     kappa: arb
     first: Slot
     kinds: tuple[Slot, ...]
     least: Slot | None
+
+    @classmethod
+    def of(cls, swap: CloneSwap) -> SwappedClone:
+        """The same in balls."""
+
+        def slot(rows: Sequence[Row]) -> Slot:
+            hay, there, back, taken = (tuple(ball(each) for each in column) for column in zip(*rows, strict=True))
+            return Slot(there, back, hay, taken)
+
+        kinds = tuple(map(slot, swap.kinds))
+        shares = [hay / taken for kind in kinds for hay, taken in zip(kind.hay, kind.taken, strict=True) if taken > 0]
+        least = None if swap.least is None else slot(swap.least)
+        return cls(min(each.lower() for each in shares), slot(swap.first), kinds, least)
 
     def swapped(self) -> SwappedClone:
         """The target's inputs exchanged."""
@@ -156,7 +169,7 @@ class SwappedClone:
     def _blanket(self, n: int, eps: float, u: arb) -> arb:
         assert self.least is not None
         hay = tuple(positive_part(each.lower()) / (1 - u) for each in self.least.left(u))
-        return Needle("what is left", hay, self.least.needle0, self.least.needle1, whole=False).delta(n, eps, 1e-3)
+        return Needle(hay, self.least.needle0, self.least.needle1, whole=False).delta(n, eps, 1e-3)
 
     def _level(self, n: int, x: arb, u: arb, blur: float) -> list[arb]:
         """F at u if all others are of one kind, for every kind."""

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flint import acb, arb
@@ -142,7 +142,6 @@ TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 class Needle:
     """The masses of every class; ``whole`` if all others are in the view."""
 
-    name: str
     hay: tuple[arb, ...]
     needle0: tuple[arb, ...]
     needle1: tuple[arb, ...]
@@ -150,20 +149,14 @@ class Needle:
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        hay: Sequence[Exact | arb],
-        needle0: Sequence[Exact | arb],
-        needle1: Sequence[Exact | arb],
-        *,
-        whole: bool,
+        cls, hay: Iterable[Exact | arb], needle0: Iterable[Exact | arb], needle1: Iterable[Exact | arb], *, whole: bool
     ) -> Needle:
         """The same from numbers, taken as exact; hay that is whole is divided by its sum."""
         share, there, back = (tuple(ball(each) for each in column) for column in (hay, needle0, needle1))
         if whole:
             total = sum(share, arb(0))
             share = tuple(each / total for each in share)
-        return cls(name, share, there, back, whole=whole)
+        return cls(share, there, back, whole=whole)
 
     def swapped(self) -> Needle:
         """The target's two inputs exchanged."""
@@ -174,7 +167,7 @@ class Needle:
         ``work`` it may be wider than ``relative``.
 
         >>> with precision(128):
-        ...     coin = Needle.of("", [0.25, 0.75], [0.75, 0.25], [0.25, 0.75], whole=True)
+        ...     coin = Needle.of([0.25, 0.75], [0.75, 0.25], [0.25, 0.75], whole=True)
         ...     coin.delta(2, 0.0).overlaps(arb(0.375))
         True
         """
