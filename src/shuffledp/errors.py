@@ -138,7 +138,8 @@ def unpacked(line: str) -> Words:
             return tuple(map(words, each))
         if not isinstance(each, dict):
             return each  # type: ignore[no-any-return]
-        return (Refusal if "rule" in each else Argument)(**{name: words(part) for name, part in each.items()})
+        parts: Any = {name: words(part) for name, part in each.items()}
+        return Refusal(**parts) if "rule" in parts else Argument(**parts)
 
     try:
         return words(json.loads(line))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -157,19 +157,12 @@ class CalibratedPlan:
             )
         return certified
 
-    @cached_property
-    def local(self) -> Baseline:
-        """The same promise where no other person's noise is relied on."""
-        return best_alone(self.asked.question, **_elsewhere(self.asked, self.epsilon))
-
 
 @lru_cache(maxsize=KEPT)
 def calibrated(asked: PlanRequest) -> CalibratedPlan:
     """Choose the noise that a request leaves open."""
-    if asked.given == "epsilon":
-        return CalibratedPlan(asked, Poll(asked.question, **_terms(asked, asked.epsilon)))
-    terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return CalibratedPlan(asked, Poll(asked.question, **terms))
+    terms = _terms(asked) | {asked.given: getattr(asked, asked.given)}
+    return CalibratedPlan(asked, Poll(asked.question, honest=asked.crowd, **terms, **asked.hiding))
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -194,25 +187,25 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
     """What can be said at once: all, of one round of counts; a forecast of what takes longer."""
     if asked.rounds == 1 and not asked.of_number:
         return _certified(asked)
-    terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":
         found = calibrated(asked)
         shuffled, epsilon = found.poll, found.epsilon
     else:
-        epsilon = asked.epsilon
+        epsilon, terms = asked.epsilon, _terms(asked)
         shuffled = forecast_shuffled(asked.question, honest=asked.crowd, epsilon=epsilon, hiding=asked.hiding, **terms)
-    local = forecast_local(asked.question, epsilon=epsilon, **terms)
+    local = forecast_local(asked.question, epsilon=epsilon, **_terms(asked))
     return _shown(asked, shuffled, local, epsilon, certified=False)
 
 
 def _certified(asked: PlanRequest) -> dict[str, Any]:
     found = calibrated(asked)
-    shown = _shown(asked, found.poll, found.local, found.epsilon, certified=True)
+    local = best_alone(asked.question, epsilon=found.epsilon, **_terms(asked))
+    shown = _shown(asked, found.poll, local, found.epsilon, certified=True)
     return shown | {"curve": _drawn(found, ROUGH, ROUGH_GAP)}
 
 
 def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, *, certified: bool) -> dict[str, Any]:
-    curator = best_curator(asked.question, **_elsewhere(asked, epsilon))
+    curator = best_curator(asked.question, epsilon=epsilon, **_terms(asked))
     models = [
         ("local", "nobody", local.name),
         ("shuffled", "the shuffler", ""),
@@ -240,10 +233,6 @@ def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, 
         "cautions": large_delta(asked.delta, asked.n),
         "commands": asked.commands(),
     }
-
-
-def _elsewhere(asked: PlanRequest, epsilon: float) -> dict[str, Any]:
-    return {"n": asked.n, "epsilon": epsilon, "delta": asked.delta, "rounds": asked.rounds}
 
 
 def _curve(asked: PlanRequest) -> dict[str, Any]:
@@ -312,9 +301,8 @@ PARTS: dict[str, Callable[[PlanRequest], dict[str, Any]]] = {
 QUICK_PARTS = ("numbers",)  # the others may take seconds
 
 
-def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
-    promise = {"n": asked.n, "honest": asked.crowd, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
-    return promise | asked.hiding
+def _terms(asked: PlanRequest) -> dict[str, Any]:
+    return {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
 
 
 def _up(value: float) -> dict[str, Any]:
