@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import filterfalse, permutations, product
+from itertools import chain, filterfalse, permutations, product
 from typing import Any
 
 from shuffledp.judge.clones import CloneSwap, Row
@@ -63,10 +63,11 @@ class Supports:
 
     def classes(self, kinds: Iterable[Mapping[tuple[int, int], Any]]) -> tuple[Classes, ...]:
         """Haystacks of these masses; those that are alike once."""
-        growth = self.high / self.low
-        return distinct(
-            tuple((hay, hay * growth**u, hay * growth**v) for (u, v), hay in sorted(kind.items())) for kind in kinds
-        )
+        growth, found = self.high / self.low, {}
+        for kind in kinds:
+            rows = tuple((hay, hay * growth**u, hay * growth**v) for (u, v), hay in sorted(kind.items()))
+            found[_key(chain.from_iterable(rows))] = rows
+        return tuple(found.values())
 
     @property
     def swaps(self) -> tuple[CloneSwap, ...]:
@@ -74,9 +75,9 @@ class Supports:
         law, less by a factor theta where a report tells the pair apart, and more where it supports
         every input. All tables in which a pair has one joint law are kinds of it.
         """
-        pairs: dict[str, list[Table]] = {}
+        pairs: dict[tuple[Any, ...], list[Table]] = {}
         for table in self.tables:
-            pairs.setdefault(str(sorted(_pair(table).items())), []).append(table)
+            pairs.setdefault(_key(_pair(table).values()), []).append(table)
         return tuple(map(self._swap, pairs.values()))
 
     def _swap(self, tables: Sequence[Table]) -> CloneSwap:
@@ -115,9 +116,9 @@ def _pair(table: Table) -> dict[Pattern, Any]:
     return two
 
 
-def distinct(kinds: Iterable[Classes]) -> tuple[Classes, ...]:
-    """Those that are alike once: balls by their midpoints, which one law gives alike."""
-    return tuple({str(kind): kind for kind in kinds}.values())
+def _key(numbers: Iterable[Any]) -> tuple[Any, ...]:
+    """What is alike where numbers are: balls go by their midpoints, which one law gives alike."""
+    return tuple(each if isinstance(each, Fraction) else str(each) for each in numbers)
 
 
 def set_patterns(k: int, size: int, tested: int) -> dict[Pattern, Fraction]:

@@ -142,7 +142,7 @@ def random_positions(rng: np.random.Generator, n: int, classes: int, *, whole: b
     scores[0] = abs(scores[0]) + 0.1
     total = arb(float(masses.sum()))
     balls = tuple(arb(float(each)) / (total if whole else 1) for each in masses)
-    return Positions(n, balls, tuple(arb(float(each)) for each in scores), None if whole else 1 - sum(balls, arb(0)))
+    return Positions(n, balls, tuple(arb(float(each)) for each in scores), arb(0) if whole else 1 - sum(balls, arb(0)))
 
 
 def plainly(positions: Positions) -> Fraction:

@@ -64,7 +64,7 @@ def items_needed(positions: Positions, share: float) -> int | None:
     """How many filled positions have to be looked at until all that are left hold less than
     ``share`` of E S_+, of the sum of positive scores; None if more than a few.
     """
-    if positions.absent is None or not positions.absent > 0:
+    if not positions.absent > 0:
         return positions.n if positions.n <= 64 else None
     expected = float((positions.n * (1 - positions.absent)).mid())
     if expected > 30.0:
@@ -83,14 +83,14 @@ def ramp_of_views(positions: Positions, items: int) -> arb:
     C(n-1, items) (1 - a)^items.
     """
     n = positions.n
-    absent = arb(0) if positions.absent is None else positive_part(positions.absent)
+    absent = positive_part(positions.absent)
     shares = [arb(1)]
     for place in range(items):
         shares.append(shares[-1] * (n - place) / (place + 1))  # C(n, m)
     empty = [absent ** (n - count) if n > count else arb(1) for count in range(items + 1)]
     total = arb(0)
     for count in range(items + 1):
-        if positions.absent is None and count < n:
+        if empty[count].is_zero():
             continue
         total += shares[count] * empty[count] * _filled(positions.masses, positions.scores, count)
     if items >= n:
@@ -182,9 +182,7 @@ class Needle:
                 scores.append(gain / hay)
         if not masses:
             return exposed
-        absent = None if self.whole else 1 - sum(masses, arb(0))
-        if absent is not None and not absent > 0:
-            absent = positive_part(absent)
+        absent = arb(0) if self.whole else positive_part(1 - sum(masses, arb(0)))
         found = mean_positive_part(Positions(n, tuple(masses), tuple(scores), absent), relative, work)
         return positive_part(found / n + exposed)
 
@@ -294,7 +292,7 @@ def _missed(capped: Positions, cap: arb) -> arb:
             raised = [
                 mass * (-t * score.max(least)).exp() for mass, score in zip(capped.masses, capped.scores, strict=True)
             ]
-            chernoff = sum(raised, capped.absent or arb(0)) ** (n - 1) * (-t * cap).exp()
+            chernoff = sum(raised, capped.absent) ** (n - 1) * (-t * cap).exp()
             best = best.min(n * fatal + chernoff)
     return best.upper()
 
