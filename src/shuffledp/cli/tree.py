@@ -65,44 +65,49 @@ MODULES = {
     "survey": "survey send serve",
 }
 
-# What ``--help`` shows of commands with many options; ``--help-all`` shows the rest.
-TABLE, PRIVACY, BUDGET, OUTPUT = "column id", "epsilon delta honest", "ledger population", "out dry-run json"
-LAW = "randomizer k epsilon0 n design"
-_QUESTION = f"{TABLE} {PRIVACY} {BUDGET} {OUTPUT}"
+# What ``--help`` shows of commands with many options; ``--help-all`` shows the rest. Groups: the
+# table, privacy, the budget, the output, the randomizer.
+GROUPS = {
+    "T": "column id",
+    "P": "epsilon delta honest",
+    "B": "ledger population",
+    "O": "out dry-run json",
+    "R": "randomizer k epsilon0 n design",
+}
+HELPS = """\
+histogram: T P B O mechanism categories other missing
+count: T P B O value categories other
+crosstab: T P B O mechanism categories by
+mean: T P B O lower upper clip
+sum: T P B O lower upper clip
+quantile: T P B O lower upper at range
+top: T P B O words longest
+plan: P n categories rounds plot web json
+epsilon: R delta json
+delta: R epsilon json
+calibrate: R epsilon delta json
+explain: R delta json
+curve: R plot csv json
+compare: R delta epsilon plot json
+stage design: P column categories value lower upper at words longest n mechanism out json
+stage encode: T design out json
+stage shuffle: B design out json
+stage analyze: design out json
+series new: B design weeks json
+series add: T period json
+survey new: B design shuffler text codes opens closes out json
+survey close: collection token json
+survey fetch: collection token out json
+survey status: collection json
+survey next: out json
+survey serve: store codes token host port tls-cert tls-key json
+survey send: value code table column outbox dry-run json
+survey open: B out json
+audit privacy: R runs confidence seconds json
+papers reproduce: out list json"""
 SHOWN = {
-    path: set(names.split())
-    for path, names in {
-        "histogram": f"{_QUESTION} mechanism categories other missing",
-        "count": f"{_QUESTION} value categories other",
-        "crosstab": f"{_QUESTION} mechanism categories by",
-        "mean": f"{_QUESTION} lower upper clip",
-        "sum": f"{_QUESTION} lower upper clip",
-        "quantile": f"{_QUESTION} lower upper at range",
-        "top": f"{_QUESTION} words longest",
-        "plan": f"{PRIVACY} n categories rounds plot web json",
-        "epsilon": f"{LAW} delta json",
-        "delta": f"{LAW} epsilon json",
-        "calibrate": f"{LAW} epsilon delta json",
-        "explain": f"{LAW} delta json",
-        "curve": f"{LAW} plot csv json",
-        "compare": f"{LAW} delta epsilon plot json",
-        "stage design": f"{PRIVACY} column categories value lower upper at words longest n mechanism out json",
-        "stage encode": f"{TABLE} design out json",
-        "stage shuffle": f"{BUDGET} design out json",
-        "stage analyze": "design out json",
-        "series new": f"{BUDGET} design weeks json",
-        "series add": f"{TABLE} period json",
-        "survey new": f"{BUDGET} design shuffler text codes opens closes out json",
-        "survey close": "collection token json",
-        "survey fetch": "collection token out json",
-        "survey status": "collection json",
-        "survey next": "out json",
-        "survey serve": "store codes token host port tls-cert tls-key json",
-        "survey send": "value code table column outbox dry-run json",
-        "survey open": f"{BUDGET} out json",
-        "audit privacy": f"{LAW} runs confidence seconds json",
-        "papers reproduce": "out list json",
-    }.items()
+    path: {name for word in names.split() for name in GROUPS.get(word, word).split()}
+    for path, _, names in (line.partition(": ") for line in HELPS.splitlines())
 }
 
 
