@@ -30,7 +30,7 @@ from shuffledp.engines.batch import UNSURE, BatchReporter, column_of, title_of
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling.tags import HALF
 from shuffledp.storage.canonical import canonical, strict_json
-from shuffledp.storage.files import unwritable
+from shuffledp.storage.files import flush, unwritable
 from shuffledp.tables.counted_reports import new_batch
 from shuffledp.tables.people import fingerprints
 
@@ -76,7 +76,7 @@ class Drawing:
                 raise InvalidInput(
                     f"out must be a new folder, got {str(folder)!r} with other files. Choose another name."
                 )
-            _flush(folder.parent)
+            flush(folder.parent)
             standing, claim = _facts(put_once(folder / CLAIM, text)), _facts(text)
             (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
         made = cls(str(folder), str(standing.get("batch")))
@@ -249,7 +249,7 @@ class Attempt:
                 self._file.seek(0)
                 sha256 = hashlib.file_digest(self._file, "sha256").hexdigest()
                 self._file.close()
-                _flush(self._place.parent)
+                flush(self._place.parent)
         except InvalidInput:
             self.abandon()
             raise
@@ -284,7 +284,7 @@ def put_once(path: Path, text: str, *, mode: int = 0o600) -> str:
             _link(temporary, path)
         finally:
             temporary.unlink()
-        _flush(path.parent)
+        flush(path.parent)
         return path.read_text(encoding="utf-8")
 
 
@@ -336,16 +336,6 @@ def _sound(written: tuple[Any, ...]) -> bool:
 
 def _rows(written: Iterable[Written]) -> int:
     return sum(each.reports + each.missing for each in written)
-
-
-def _flush(folder: Path) -> None:
-    """Ask the disk to keep the names in a folder, too."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems cannot flush a folder, and then there is nothing to ask
-            os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 SHARE = 1 << 24  # ids that one machine compares at once: 256 MB

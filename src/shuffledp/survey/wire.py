@@ -39,31 +39,15 @@ MOST_RECORDS = 10_000  # of one upload: envelopes, where a person sends several
 LARGEST_UPLOAD = 16 << 20  # bytes
 
 
-@dataclass(frozen=True, slots=True)
 class Address:
-    """Where a shuffler answers about one collection, after its own address."""
+    """Where a shuffler answers about one collection, after its own address: uploads go to
+    ``reports`` (POST), ``status`` says how far it is, in coarse steps (GET), and with the token
+    ``close`` ends it (POST) and ``sealed`` gives what was collected, as often as is wanted (GET).
+    """
 
-    digest: str
-
-    @property
-    def reports(self) -> str:
-        """Upload: POST."""
-        return f"/collections/{self.digest}/reports"
-
-    @property
-    def status(self) -> str:
-        """How far it is, in coarse steps: GET."""
-        return f"/collections/{self.digest}/status"
-
-    @property
-    def close(self) -> str:
-        """The end of the collection: POST, with the token."""
-        return f"/collections/{self.digest}/close"
-
-    @property
-    def sealed(self) -> str:
-        """What was collected: GET, with the token, as often as is wanted."""
-        return f"/collections/{self.digest}/sealed"
+    def __init__(self, digest: str) -> None:
+        answers = (f"/collections/{digest}/{name}" for name in ("reports", "status", "close", "sealed"))
+        self.reports, self.status, self.close, self.sealed = answers
 
 
 class Refused(ShuffledpError):

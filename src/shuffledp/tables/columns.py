@@ -133,14 +133,14 @@ def open_column(
         raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
     name: ColumnName
     if isinstance(column, tuple):
-        name = tuple(find_column(table, each, "column") for each in column)
+        name = tuple(check_column(table.names, each, "column", table.title) for each in column)
     else:
-        name = find_column(table, table.names[0] if column is None else column, "column")
+        name = check_column(table.names, table.names[0] if column is None else column, "column", table.title)
     return Column(
         table,
         name,
         kind,
-        ids=None if ids is None else find_column(table, ids, Argument("id")),
+        ids=None if ids is None else check_column(table.names, ids, Argument("id"), table.title),
         unsure=column is None and table.headed,
         watched=like_ids(
             [each for each in table.names if each not in table.nested],
@@ -151,15 +151,13 @@ def open_column(
     )
 
 
-def find_column(table: Table, name: str, option: Words) -> str:
+def check_column(names: Sequence[str], name: str, option: Words, title: str = "the table") -> str:
     """Return ``name`` if exactly one column has it; ``option`` is how messages call it."""
-    if (times := table.names.count(name)) == 1:
-        return name
-    if times:
-        got = f"{name!r}, a name that {times} columns have"
-        raise InvalidInput(Refusal((option, f" must name one column of {table.title}"), got, "Rename them."))
-    rule = (option, f" must name a column of {table.title}")
-    raise InvalidInput(Refusal(rule, repr(name), nearest(name, table.names)))
+    if (times := names.count(name)) != 1:
+        one, got = ("one", f"{name!r}, a name that {times} columns have") if times else ("a", repr(name))
+        remedy = "Rename them." if times else nearest(name, names)
+        raise InvalidInput(Refusal((option, f" must name {one} column of {title}"), got, remedy))
+    return name
 
 
 def nearest(name: str, names: Sequence[str]) -> str:

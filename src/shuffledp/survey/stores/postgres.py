@@ -41,6 +41,8 @@ from shuffledp.survey.wire import Delivery, Refused, Uploads
 if TYPE_CHECKING:
     import psycopg
 
+    Result = TypeVar("Result")
+
 SCHEMES = ("postgresql://", "postgres://")
 OLDEST = 130_000  # the first version of PostgreSQL that is still used somewhere
 LOST, SEEN = "reports that were acknowledged could be lost", "it would write down when reports came, or which"
@@ -207,12 +209,6 @@ def reason(error: psycopg.Error) -> str:
     """What the operator is told of an error, in one line without the data it concerned."""
     first, *_ = (error.diag.message_primary or str(error) or type(error).__name__).strip().splitlines()
     return first.rstrip(".")
-
-
-if TYPE_CHECKING:
-    import psycopg
-
-    Result = TypeVar("Result")
 
 
 LOG = logging.getLogger(__name__)
