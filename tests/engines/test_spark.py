@@ -400,7 +400,7 @@ def test_sums_that_are_not_one_row_for_each_partition_are_refused(session: Any, 
 def test_only_one_of_two_runs_can_claim_a_folder(session: Any, tmp_path: Path) -> None:
     """Both looked when nothing was there."""
     facts = {"design": Design.of(poll()).as_json(), "column": "way", "tallied": True, "ids": None, "rules": {}}
-    first, second = Claim.new(**facts), Claim.new(**facts)
+    first, second = Claim(**facts), Claim(**facts)
     WorkFolder(session, tmp_path / "work").begin(first)
     with pytest.raises(InvalidInput):
         WorkFolder(session, tmp_path / "work").begin(second)

@@ -8,7 +8,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
+
+from shuffledp.errors import InvalidInput, Refusal
+from shuffledp.schema import File, Part, check_format, part, rules_of
 
 # Made once: a ledger of ten thousand releases is spelled ten thousand times whenever it is read.
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -73,3 +77,29 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(name: str) -> float:
     raise ValueError(name)
+
+
+@part
+class Line(Part):
+    """A part that is a file, or its first line: canonical JSON with a ``format`` and a ``version``,
+    read only letter by letter as it was written.
+    """
+
+    @cached_property
+    def content(self) -> bytes:
+        """Its bytes."""
+        return canonical(self.as_json()).encode() + b"\n"
+
+    @classmethod
+    def from_bytes(cls, content: bytes, file: File) -> Self:
+        """Read ``content``; any other bytes than this version writes are refused."""
+        try:
+            written = strict_json(content.decode())
+        except (ValueError, RecursionError):
+            written = None
+        form, version = (rules_of(cls)[name].default for name in ("format", "version"))
+        made = cls.read(check_format(file.title, written, form, version, file.remedy), file)
+        if made.content != content:
+            rule = f"{file.title} must be spelled as shuffledp spells it"
+            raise InvalidInput(Refusal(rule, "other bytes", file.remedy))
+        return made

@@ -74,7 +74,7 @@ class Analyst:
         if self.pinned is not None:
             return self.pinned
         content = self._asked("GET", "/collection.json", longest=LONGEST_FILE)
-        return Collection.from_bytes(content, f"what {self.url} collects")
+        return Collection.of_bytes(content, f"what {self.url} collects")
 
     @property
     def address(self) -> Address:

@@ -165,7 +165,7 @@ class Envelopes:
 @lru_cache(maxsize=2)
 def envelopes_of(content: bytes) -> Envelopes:
     """For the collection in a file, which is read once in a process and not for each slice."""
-    return Envelopes(Collection.from_bytes(content))
+    return Envelopes(Collection.of_bytes(content))
 
 
 FORMAT, VERSION, WITH_PEOPLE = "shuffledp-sealed", 1, 2

@@ -70,7 +70,7 @@ class OnSpark:
     def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Tally:
         """What all slices add up to."""
         session = check_running(self.session)
-        design = Collection.from_bytes(opener.collection).design
+        design = Collection.of_bytes(opener.collection).design
         tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
         with one_sentence(), arrow_rows(session):
             rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
