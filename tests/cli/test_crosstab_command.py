@@ -41,14 +41,14 @@ def test_cells_sums_and_shares_are_near_the_truth_and_verify(released: Path) -> 
         shares = {row["label"]: float(row["estimate"]) for row in csv.DictReader(file)}
     assert abs(shares["north × yes"] - 900 / 1500) < 0.1
     record = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
-    found = record["estimates"]
+    found = record["tables"][0]
     numbers = dict(zip(found["label"], found["value"], strict=True))
     errors = dict(zip(found["label"], found["stderr"], strict=True))
     truth = {f"{region} × {smoker}": many for (region, smoker), many in TRUTH.items()}
     truth |= {"north × (all)": 1500, "south × (all)": 1500, "(all) × yes": 1000, "(all) × no": 2000}
     assert all(abs(numbers[name] - many) < 6.0 * errors[name] for name, many in truth.items())
     assert numbers["north × (all)"] == pytest.approx(numbers["north × yes"] + numbers["north × no"])
-    low, high = (found["shares"][end][0] for end in ("all_lower", "all_upper"))
+    low, high = (record["tables"][1][end][0] for end in ("all_lower", "all_upper"))
     assert abs((low + high) / 2 - 0.6) < 1.25 * (high - low)  # the noise is fresh: an interval may miss
     assert (record["counted"]["missing"], record["asked"]["by"]) == (2, "region")
     page, table = ((released / name).read_text(encoding="utf-8") for name in ("page.html", "estimates.csv"))
@@ -60,8 +60,8 @@ def test_cells_sums_and_shares_are_near_the_truth_and_verify(released: Path) -> 
 
 def test_a_forged_sum_or_share_is_found_out(released: Path) -> None:
     record = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
-    record["estimates"]["value"][5] += 1.0
-    record["estimates"]["shares"]["upper"][0] -= 0.01
+    record["tables"][0]["value"][5] += 1.0
+    record["tables"][1]["upper"][0] -= 0.01
     failed = {check.what for check in verify(json.dumps(record)).failed}
     assert {"estimates", "shares, upper"} <= failed
 

@@ -49,7 +49,7 @@ def test_the_estimates_are_near_the_truth(demo: tuple[Path, str]) -> None:
     folder, printed = demo
     facts = json.loads((folder / "affairs" / "estimates.json").read_text())
     estimate, stderr = (
-        dict(zip(facts["estimates"]["label"], facts["estimates"][name], strict=True)) for name in ("value", "stderr")
+        dict(zip(facts["tables"][0]["label"], facts["tables"][0][name], strict=True)) for name in ("value", "stderr")
     )
     assert abs(estimate["yes"] - 2053) < 6 * stderr["yes"]
     assert facts["certificate"]["epsilon"]["upper"] <= 1.0
@@ -62,7 +62,7 @@ def test_the_three_parties_lose_nobody_though_the_shuffler_is_killed(demo: tuple
     assert facts["counted"]["collected"]["arrived"] == 6366
     assert facts["counted"]["collected"]["invalid"] == 0
     assert "kill -9" in printed
-    estimates = facts["estimates"]
+    estimates = facts["tables"][0]
     for label, truth in (("yes", 2053), ("no", 4313)):
         at = estimates["label"].index(label)
         assert abs(estimates["value"][at] - truth) < 6 * estimates["stderr"][at]

@@ -28,7 +28,7 @@ def visits(tmp_path: Path) -> Path:
 
 
 def yes(facts: dict[str, object]) -> tuple[float, float]:
-    estimates = facts["estimates"]
+    estimates = facts["tables"][0]
     assert isinstance(estimates, dict)
     return estimates["value"][0], estimates["stderr"][0]
 

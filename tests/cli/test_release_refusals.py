@@ -339,6 +339,6 @@ def test_what_looks_like_the_value_and_is_not_counted_is_named_and_stands_on_no_
     assert "among several" not in (tmp_path / "r" / "page.html").read_text()
     listed = done(*asked, "--categories", "Yes,else", "--other", "else", "--force", "--json").facts
     assert listed["asked"]["outside"] == "counted as else"
-    assert abs(listed["estimates"]["value"][0] - 300) < 6 * listed["estimates"]["stderr"][0]
+    assert abs(listed["tables"][0]["value"][0] - 300) < 6 * listed["tables"][0]["stderr"][0]
     with pytest.warns(UserWarning, match=r"47 rows hold .* add ignore_case=True and strip=True"):
         sdp.count(ANSWERS[:350], value="Yes", epsilon=1.0, delta=1e-6)

@@ -142,7 +142,7 @@ def test_groups_are_followed_by_dummies(track: Tracking) -> None:
     for _ in range(2):
         said = track.said("add", "areas", "week.csv")
         assert said["asked"]["by"] == "region"
-        assert said["estimates"]["shares"] is not None
+        assert [each["name"] for each in said["tables"]] == ["estimates", "shares"]
     trend = track.said("plot", "areas")
     assert {each["unit"] for each in trend["points"]} == {"share of people", "share of the group"}
     assert sum(each["label"] == "north: yes" for each in trend["points"]) == 2

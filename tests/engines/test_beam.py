@@ -372,7 +372,7 @@ def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
     assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
     facts = done("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--json").facts
     assert facts["counted"] == {"reports": PEOPLE, "missing": ABSENT}
-    for label, value, error in zip(*(facts["estimates"][name] for name in ("label", "value", "stderr")), strict=True):
+    for label, value, error in zip(*(facts["tables"][0][name] for name in ("label", "value", "stderr")), strict=True):
         assert abs(value - TRUTH[label]) <= 6.0 * error
     done("verify", tmp_path / "result" / "page.html")
 

@@ -71,7 +71,7 @@ def check(facts: Facts, place: Path) -> None:
     protocol = Design.from_json(facts["design"]).poll
     last = {each.partition: each for each in sorted(noted(place), key=lambda each: each.attempt)}
     drawn = np.concatenate([each.reports(protocol.randomizer) for each in last.values()])
-    tally, counted, estimates = protocol.randomizer.tally(drawn), facts["tally"], facts["estimates"]
+    tally, counted, estimates = protocol.randomizer.tally(drawn), facts["tally"], facts["tables"][0]
     if isinstance(law := protocol.randomizer, AddedDummies):  # which were added once, and are in the votes
         added = np.subtract(counted["votes"], tally[1:])
         assert law.numbers.first <= min(added) <= max(added) <= law.numbers.last

@@ -124,7 +124,7 @@ def test_the_command_runs_on_spark_and_its_page_verifies(
     assert main([kind, str(tables[case.table]), *asked, *promise, "--engine", "spark", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["counted"]["reports"], facts["counted"]["missing"]) == (case.reports, case.missing)
-    assert {part: len(facts["estimates"][part]["value"]) for part in case.found} == case.found
+    assert {each["name"]: len(each["value"]) for each in facts["tables"][1:]} == case.found
     assert facts["asked"]["column"] == (case.column if isinstance(case.column, str) else " × ".join(case.column))
     page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
     assert "This release was made from a table in Spark." in page

@@ -57,7 +57,7 @@ def test_a_search_that_ended_early_goes_on(
     made = json.loads(capsys.readouterr().out)
     assert drawn == {path: path.read_text() for path in sorted((tmp_path / "work").rglob("claim.json"))}
     assert (made["counted"]["search"]["people"], made["counted"]["repeated"]) == (PEOPLE, 500)
-    estimates, true = made["estimates"], {"ab": 0.4, "b": 0.2, "c": 0.2, "ca…": 0.2}
+    estimates, true = made["tables"][0], {"ab": 0.4, "b": 0.2, "c": 0.2, "ca…": 0.2}
     assert estimates["label"][0] == "ab"
     for label, value, stderr in zip(estimates["label"], estimates["value"], estimates["stderr"], strict=True):
         assert abs(value - true[label] * PEOPLE) < 6 * stderr

@@ -33,7 +33,7 @@ def whole_release(folder: Path) -> dict[str, Any]:
     assert embedded_json((folder / "page.html").read_text(encoding="utf-8")) == facts
     assert facts["hashes"] == {name: digest_of(facts[name]) for name in HASHED}
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == facts["design"]
-    assert len((folder / "estimates.csv").read_text(encoding="utf-8").splitlines()) == 1 + facts["estimates"]["of"]
+    assert len((folder / "estimates.csv").read_text(encoding="utf-8").splitlines()) == 1 + facts["tables"][0]["of"]
     assert (folder / "estimates.svg").read_text(encoding="utf-8").endswith("</svg>\n")
     return facts
 

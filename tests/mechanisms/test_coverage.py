@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from shuffledp import Poll
+from shuffledp import InvalidInput, Poll
 from shuffledp.mechanisms.estimate import Interval
 from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.rows import Parts, Rows, Scaled, Weighted
@@ -156,3 +156,9 @@ def test_intervals_cover_as_often_as_they_say(question: str, way: str, terms: st
         mark = ", more than it says" if often.mean() > AMPLE else ""
         print(f"{question} by {way}, {terms}: {name}: {often.min():.1%} at least, {often.mean():.1%} on average{mark}")
         assert often.min() >= LEAST - (0.0 if runs >= 2_000 else 5.0 * (LEAST * (1.0 - LEAST) / runs) ** 0.5)
+
+
+@pytest.mark.parametrize("way", ["fakes", "dummies"])
+def test_a_mean_among_fakes_or_dummies_is_switched_off(way: str) -> None:
+    with pytest.raises(InvalidInput, match="must be one of krr, split for a mean"):
+        Poll("mean", n=PEOPLE, epsilon=2.0, delta=1e-4, mechanism=way)

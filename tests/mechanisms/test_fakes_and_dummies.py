@@ -229,3 +229,9 @@ def test_plans_compare_them(task: Any, domain: Any) -> None:
     assert errors[dummies] < errors[fakes]
     usual = min(errors[option.name] for option in table.options if option.trust == "shuffler")
     assert errors[dummies] < 0.6 * usual
+
+
+def test_dummies_keep_a_promise_that_is_next_to_what_rounding_costs() -> None:
+    terms = {"n": 469, "honest": 4, "epsilon": 0.18791551951240065, "delta": 2.8878598991019844e-15}
+    poll = Poll("histogram", categories=6, mechanism="dummies", keep=0.7394814492825768, **terms)
+    assert poll.guarantee.delta_at_most(epsilon=terms["epsilon"]) <= terms["delta"]

@@ -159,7 +159,7 @@ def _hostile(made: dict[str, Any]) -> dict[str, Any]:
     made["ledger"] = LEDGER.as_json() | {"population": "</p><img src=x onerror=alert(1)>", "record": "<code>"}
     made["notes"] = ["<img src=https://example.org/pixel.gif>"]
     made["secure"] = False
-    found = made["estimates"]
+    found = made["tables"][0]
     found["label"] = made["design"]["question"]["categories"] = made["design"]["domain"]["labels"] = HOSTILE
     found["value"][:2], found["lower"][:2], found["upper"][:2] = (
         [1_234_567_890.5, -12.3],

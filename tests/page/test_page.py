@@ -88,7 +88,7 @@ def test_hostile_names_are_shown_as_they_are_and_change_nothing_else() -> None:
     for label in HOSTILE[:5]:
         assert label in page.text
     tame = facts("hostile")
-    tame["estimates"]["label"] = tame["design"]["question"]["categories"] = ["short"] * 6
+    tame["tables"][0]["label"] = tame["design"]["question"]["categories"] = ["short"] * 6
     tame["design"]["domain"]["labels"] = ["short"] * 6
     tame["asked"] |= {"column": "c", "source": "s", "categories": "k", "missing": "m", "outside": "o"}
     tame["ledger"] |= {"population": "p", "record": "r"}
@@ -162,7 +162,7 @@ def test_every_epsilon_in_words_is_an_upper_bound(name: str) -> None:
 
 def test_intervals_are_rounded_outwards() -> None:
     made = facts("rounds")
-    found = made["estimates"]
+    found = made["tables"][0]
     rows = re.findall(r"<td>([−\d,.]+) to ([−\d,.]+)</td>", html(made))
     ends = [tuple(float(end.replace(",", "").replace("−", "-")) for end in row) for row in rows]
     columns = zip(*(found[name] for name in ("lower", "upper", "all_lower", "all_upper")), strict=True)
@@ -173,7 +173,7 @@ def test_intervals_are_rounded_outwards() -> None:
 
 def test_of_many_values_the_largest_are_shown_and_none_is_missing() -> None:
     made = facts("many")
-    page, found = html(made), made["estimates"]
+    page, found = html(made), made["tables"][0]
     first, _, rest = page.partition("<summary>The other 270 answers")
     labels = [re.findall(r'<th scope="row"><bdi>(\d+)<', part) for part in (first, rest.partition("<summary>")[0])]
     assert sorted(map(int, labels[0] + labels[1])) == list(range(300))
@@ -184,7 +184,7 @@ def test_of_many_values_the_largest_are_shown_and_none_is_missing() -> None:
 
 def test_estimates_that_only_the_csv_has_are_mentioned() -> None:
     made = facts("many")
-    made["estimates"]["of"] = 12_345
+    made["tables"][0]["of"] = 12_345
     assert "12,045 more, all smaller, are in the CSV file" in text_of(made)
 
 
@@ -286,7 +286,7 @@ def test_a_mean_stands_on_its_scale_and_is_enlarged_if_narrow() -> None:
     made = facts("mean")
     text = text_of(made)
     assert "the part around the estimate, enlarged" in text
-    made["estimates"] |= {"value": [100.4], "lower": [60.0], "upper": [140.0]}
+    made["tables"][0] |= {"value": [100.4], "lower": [60.0], "upper": [140.0]}
     text = text_of(made)
     assert "the part around the estimate, enlarged" not in text
     assert "60 to 140" in text

@@ -98,12 +98,13 @@ def test_what_was_seeded_says_so() -> None:
 def test_quantiles_are_said_and_marked() -> None:
     made = record("quantile")
     drawn = release_svg(made)._repr_svg_()
-    assert made.estimates.quantiles is not None
+    found = made.table("quantiles")
+    assert found is not None
     rows = [f"{name}: {point} (95 % interval: {ends})" for name, point, ends in quantile_rows(made)]
     assert len(rows) == 3
     assert all(row in " ".join(words(drawn)) for row in rows)
     dots = [each for each in elements(drawn) if each.get("class") == "dot"]
-    places = list(made.estimates.quantiles.value)  # of a range from 0 to 100, in per cent
+    places = list(found.value)  # of a range from 0 to 100, in per cent
     assert [float(each.attrib["cx"].rstrip("%")) for each in dots] == pytest.approx(places, abs=0.01)
 
 

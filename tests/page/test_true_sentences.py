@@ -137,7 +137,7 @@ def test_the_best_baselines_are_named() -> None:
 
 def test_an_interval_that_is_not_symmetric_is_no_plus_minus() -> None:
     made = releases.facts("promise")
-    found = made["estimates"]
+    found = made["tables"][0]
     found["value"] = [650.0, 651.0, 699.0]
     for even in (True, False):
         for name, sign in (("lower", -1.0), ("upper", 1.0 if even else 2.0)):
@@ -170,7 +170,7 @@ def test_the_accuracy_covers_every_interval_as_it_is_shown(name: str) -> None:
 @pytest.mark.parametrize("network", [False, True])
 def test_assumptions_stand_once_and_say_who_took_which_part(name: str, network: bool) -> None:
     said = text(name, network=network)
-    assert said.count("neighboring datasets differ in one user’s value") == 1
+    assert said.count("neighboring datasets differ in one person’s value") == 1
     assert ("took the part of the people and of the shuffler" in said) is not network
     assert ("also took the part of each person and of the shuffler" in said) is not network
     assert "no guarantee in each round" not in said
@@ -220,7 +220,7 @@ def test_long_lists_of_a_design_are_cut() -> None:
 def test_numbers_beyond_what_is_possible_are_explained() -> None:
     made = releases.facts("tiny")
     assert "A number above" not in words_of(made)
-    made["estimates"]["upper"][0] = 6.5
+    made["tables"][0]["upper"][0] = 6.5
     assert "A number above 6 is noise as well: read that as all people." in words_of(made)
 
 
@@ -283,7 +283,7 @@ def test_a_report_about_bins_names_a_bin_and_no_answer(hidden: str) -> None:
 @pytest.mark.parametrize("hidden", QUANTILES)
 def test_a_median_leads_its_page(hidden: str) -> None:
     found = of_ages(hidden)
-    (value,), (low,), (high,) = (found["estimates"]["quantiles"][name] for name in ("value", "lower", "upper"))
+    (value,), (low,), (high,) = (found["tables"][1][name] for name in ("value", "lower", "upper"))
     page = html(Record.from_json(found))
     assert "<h1><bdi>x: median</bdi></h1>" in page
     first = re.sub(r"<[^>]*>", " ", page.partition('<div class="answer">')[2]).split("interval:")[:2]
@@ -332,7 +332,7 @@ def test_a_device_that_randomizes_says_so(name: str) -> None:
 def test_an_interval_of_a_single_number_that_is_not_symmetric_is_no_plus_minus() -> None:
     for name in ("mean", "count"):
         made = releases.facts(name)
-        found = made["estimates"]
+        found = made["tables"][0]
         found["upper"] = [2.0 * value - low + 10.0 for value, low in zip(found["value"], found["lower"], strict=True)]
         assert "±" not in words_of(made)
 

@@ -29,7 +29,7 @@ def refusal(made: object) -> str:
         (lambda made: made["certificate"]["epsilon"].update(upper=701.0), "got '701.0' for certificate.epsilon.upper"),
         (lambda made: made["certificate"].update(delta="x"), "got 'x' for certificate.delta"),
         (lambda made: made["certificate"]["curve"]["upper"].append(True), "got 'True' for certificate.curve.upper"),
-        (lambda made: made["estimates"].update(label="abc"), "got 'abc' for estimates.label"),
+        (lambda made: made["tables"][0].update(label="abc"), "got 'abc' for tables.label"),
         (lambda made: made["tally"].update(reports=1.0), "got '1.0' for tally.reports"),
         (lambda made: made["comparison"][1].update(free=True), "a difference in 'comparison.free'"),
         (lambda made: made["design"]["question"].update(type=["mean"]), "for design.question.type"),
@@ -39,7 +39,7 @@ def refusal(made: object) -> str:
         (lambda made: made["design"]["mechanism"].pop("k"), "a difference in 'design.mechanism.k'"),
         (lambda made: made["design"]["mechanism"].update(g=["many"]), "got \"['many']\" for design.mechanism.g"),
         (lambda made: made["design"]["mechanism"].update(integers=[1]), "got '1' for design.mechanism.integers"),
-        (lambda made: made["estimates"].update(ends=None), "a difference in 'estimates.ends'"),
+        (lambda made: made["tables"][0].update(ends=None), "a difference in 'tables.ends'"),
         (lambda made: made["asked"].update(source=3), "got '3' for asked.source"),
         (lambda made: made["made"].update(when="yesterday"), "got 'yesterday' for made.when"),
         (lambda made: made["made"].update(when="2026-11-15T15:13:40"), "for made.when"),
@@ -84,7 +84,6 @@ def test_absent_means_what_it_meant() -> None:
     made = facts("promise")
     record = Record.from_json(made)
     assert record.counted.repeated is None
-    assert not record.estimates.together
     for name in ("title", "column"):
         del made["asked"][name]
     again = Record.from_json(made)

@@ -46,7 +46,7 @@ def test_the_page_is_a_function_of_the_facts_inside_it(name: str) -> None:
 @given(st.lists(FLOATS, min_size=6, max_size=6), st.lists(st.text(), min_size=6, max_size=6))
 def test_any_float_and_any_text_come_back(numbers: list[float], labels: list[str]) -> None:
     made = facts("rounds")
-    made["estimates"]["stderr"], made["notes"], made["asked"]["title"] = numbers, labels, labels[0]
+    made["tables"][0]["stderr"], made["notes"], made["asked"]["title"] = numbers, labels, labels[0]
     page = html(Record.from_json(made))
     assert bits(embedded_json(page)) == bits(made)
     assert embedded_json(page.encode("utf-8").decode("utf-8")) == made

@@ -203,7 +203,7 @@ def test_crosstabs_and_quantiles_to_pages_that_verify(mechanism: str) -> None:
         assert abs(row.estimate - held) < 6.0 * row.stderr < 100.0
     bins = {"fakes": 16, "dummies": 80}[mechanism]  # of so many, all levels of a tree are asked about
     ages = sdp.quantile(people, "age", lower=0, upper=80, bins=bins, ranges=[(20, 60)], at=[0.25, 0.5], **hidden)
-    found, inside = ages.record.estimates.quantiles, ages.record.estimates.ranges
+    found, inside = ages.record.table("quantiles"), ages.record.table("ranges")
     assert found is not None
     assert inside is not None
     assert found.lower[1] < 40.0 <= found.upper[1]

@@ -18,12 +18,10 @@ from shuffledp import Poll
 from shuffledp.domain import Grid
 from shuffledp.page import html
 from shuffledp.page.sentences import clipping
-from shuffledp.record import HASHED, Ends, Record
-from shuffledp.record.parts import CLIPPED_MEAN
-from shuffledp.storage.canonical import digest_of
+from shuffledp.record import Record, Table
 from shuffledp.tables.values import Values
 from tests.cli.people import AGE, PROMISE, Said, done, people
-from tests.verify.releases import judged
+from tests.verify.releases import judged, rehashed
 
 UPPER = 40.0
 RUNS = 1000
@@ -60,9 +58,9 @@ def made(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Made:
 
 
 def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made) -> None:
-    assert made.facts["estimates"]["label"] == [CLIPPED_MEAN]
+    assert made.facts["tables"][0]["label"] == ["mean of the clipped values"]
     with (made.folder / "estimates.csv").open(newline="", encoding="utf-8") as file:
-        assert [row["label"] for row in csv.DictReader(file)] == [CLIPPED_MEAN]
+        assert [row["label"] for row in csv.DictReader(file)] == ["mean of the clipped values"]
     for text in (made.said.out, made.page):
         words = " ".join(text.split())
         assert "This is the mean of the clipped values, not of the values themselves." in words
@@ -74,7 +72,8 @@ def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made)
 
 def test_the_share_at_each_end_is_estimated_and_the_exact_number_is_nowhere(made: Made) -> None:
     ages = np.array(people()["age"].to_pylist())
-    ends, step = made.facts["estimates"]["ends"], made.facts["estimates"]["ends"]["step"]
+    domain, ends = made.facts["design"]["domain"], made.facts["tables"][1]
+    step = (domain["upper"] - domain["lower"]) / domain["steps"]
     exact = int((ages > UPPER).sum())
     # Fresh noise in every run: a 95 % interval may miss, one widened to six standard errors does not.
     low, high = np.array(ends["lower"]), np.array(ends["upper"])
@@ -89,8 +88,8 @@ def test_the_share_at_each_end_is_estimated_and_the_exact_number_is_nowhere(made
 
 def test_a_mean_whose_values_are_inside_says_nothing_of_the_kind(folders: dict[str, Path]) -> None:
     facts = json.loads((folders["mean"] / "estimates.json").read_text(encoding="utf-8"))
-    assert facts["estimates"]["label"] == ["mean"]
-    assert "ends" not in facts["estimates"]
+    assert facts["tables"][0]["label"] == ["mean"]
+    assert len(facts["tables"]) == 1
     assert "clipped" not in (folders["mean"] / "page.html").read_text(encoding="utf-8")
 
 
@@ -108,10 +107,10 @@ def test_a_plan_warns_before_anything_is_spent(table: Path) -> None:
     assert "the answer would be the mean of the clipped values" in " ".join(said.split())
 
 
-def changed(facts: dict[str, Any], estimates: dict[str, Any]) -> dict[str, Any]:
-    """The facts with other estimates, hashes and all."""
-    other = facts | {"estimates": facts["estimates"] | estimates}
-    return other | {"hashes": {name: digest_of(other[name]) for name in HASHED}}
+def changed(facts: dict[str, Any], place: int, columns: dict[str, Any]) -> dict[str, Any]:
+    """The facts with other columns in one of the tables, hashes and all."""
+    tables = [each | columns if at == place else each for at, each in enumerate(facts["tables"])]
+    return rehashed(facts | {"tables": tables})
 
 
 def verdicts(facts: dict[str, Any]) -> set[str]:
@@ -119,26 +118,22 @@ def verdicts(facts: dict[str, Any]) -> set[str]:
 
 
 def test_a_page_that_hides_how_many_were_clipped_is_caught(made: Made) -> None:
-    ends = made.facts["estimates"]["ends"]
     assert verdicts(made.facts) == set(), "the control: the honest page passes"
-    assert verdicts(changed(made.facts, {"ends": ends | {"value": [0.0, 3.0]}})) == {"people at the ends"}
-    assert verdicts(changed(made.facts, {"ends": ends | {"upper": [9.0, 9.0]}})) == {"people at the ends, at most"}
-    assert verdicts(changed(made.facts, {"ends": ends | {"step": 1e-3}})) == {"a step of the grid"}
-    assert verdicts(changed(made.facts, {"label": ["mean"]})) == {"labels of the estimates"}
+    assert verdicts(changed(made.facts, 1, {"value": [0.0, 3.0]})) == {"people at the ends"}
+    assert verdicts(changed(made.facts, 1, {"upper": [9.0, 9.0]})) == {"people at the ends, at most"}
+    assert verdicts(changed(made.facts, 1, {"unit": "mean"})) == {"rows and columns of the ends"}
+    assert verdicts(changed(made.facts, 0, {"label": ["mean"]})) == {"labels of the estimates"}
 
 
 def test_a_page_that_leaves_out_who_is_at_the_ends_is_caught(made: Made) -> None:
-    earlier = {name: value for name, value in made.facts["estimates"].items() if name != "ends"} | {"label": ["mean"]}
-    facts = made.facts | {"estimates": earlier}
-    assert verdicts(facts | {"hashes": {name: digest_of(facts[name]) for name in HASHED}}) == {
-        "what a page cannot leave out"
-    }
+    facts = made.facts | {"tables": [made.facts["tables"][0] | {"label": ["mean"]}]}
+    assert verdicts(rehashed(facts)) == {"what a page cannot leave out"}
     assert "not of the values themselves" not in html(Record.from_json(facts))
 
 
 def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
-    few = made.facts["estimates"]["ends"] | {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
-    words = clipping(Record.from_json(changed(made.facts, {"ends": few}))).replace("\u00a0", " ")
+    few = {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
+    words = clipping(Record.from_json(changed(made.facts, 1, few))).replace("\u00a0", " ")
     assert "wider range" not in words
     assert "at most 0.3 % of the people are at or below 0" in words
     assert "at most 0.6 % are at or above 40" in words
@@ -155,12 +150,12 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
         "ends"
     ].simultaneous()
     record = Record.from_json(made.facts)
-    at_ends = Ends(step=upper / 5, value=(), lower=tuple(ends[0].tolist()), upper=tuple(ends[1].tolist()))
+    at_ends = Table.made("ends", "lu", unit="people", level=0.95, value=(0, 0), lower=ends[0], upper=ends[1])
     record = dataclasses.replace(
         record,
         design=dataclasses.replace(record.design, domain=Grid(lower=0.0, upper=upper, steps=5)),
         counted=dataclasses.replace(record.counted, reports=n),
-        estimates=dataclasses.replace(record.estimates, ends=at_ends),
+        tables=(record.estimates, at_ends),
     )
     words = clipping(record).replace("\u00a0", " ")
     shares = [float(share) for share in re.findall(r"at (?:most|least) ([\d.]+) %", words)]

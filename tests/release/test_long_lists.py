@@ -14,7 +14,6 @@ from shuffledp import Poll
 from shuffledp.cli import questions as command
 from shuffledp.cli import show
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.page import html
 from shuffledp.page.page import release_svg
 from shuffledp.record import Record, embedded_json
 from shuffledp.release.files import SHOWN, EstimateTable
@@ -123,7 +122,6 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
 ) -> None:
     said, facts, page = long
     assert "95 % for all at once" in said.out
-    assert facts["estimates"]["together"] is True
     text = re.sub(r"<[^>]*>", "", page).replace("\u00a0", " ")
     assert "For all at once" in text
     assert "intervals that hold for all 60 at once" in text
@@ -132,15 +130,9 @@ def test_terminal_page_and_figure_say_that_intervals_hold_for_all_at_once(
     assert "for all answers at once" in drawn.promise
 
 
-def test_a_page_of_an_earlier_version_is_shown_as_it_was(long: tuple[Said, dict[str, Any], str]) -> None:
-    _, facts, _ = long
-    estimates = {name: value for name, value in facts["estimates"].items() if name != "together"}
-    assert "hold for all 60 at once" not in html(Record.from_json(facts | {"estimates": estimates}))
-
-
 def test_it_is_said_how_many_can_be_told_from_nothing(long: tuple[Said, dict[str, Any], str]) -> None:
     said, facts, page = long
-    told = sum(low > 0.0 for low in facts["estimates"]["all_lower"])
+    told = sum(low > 0.0 for low in facts["tables"][0]["all_lower"])
     assert told >= 3  # and more in 5 runs of 100, at most: the noise is fresh
     assert f"{told} of the 60 counts can be told from 0" in " ".join(said.out.split())
     assert f"{told} of the 60 estimates can be distinguished from 0" in page

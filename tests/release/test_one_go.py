@@ -34,7 +34,7 @@ def test_the_files_of_a_release_agree_with_each_other(folders: dict[str, Path], 
     assert embedded_json((folder / "page.html").read_text(encoding="utf-8")) == facts
     assert json.loads((folder / "design.json").read_text(encoding="utf-8")) == facts["design"]
     assert (folder / "estimates.svg").read_text(encoding="utf-8").startswith("<svg ")
-    rows, estimates = rows_in(folder), facts["estimates"]
+    rows, estimates = rows_in(folder), facts["tables"][0]
     assert [row["label"] for row in rows] == estimates["label"]
     for column, name in (
         ("estimate", "value"),
@@ -129,8 +129,8 @@ def test_every_row_is_in_the_csv_even_if_the_json_lists_the_largest_only(tmp_pat
         "--out", tmp_path / "result", "--json",
         stdin=content,
     ).facts  # fmt: skip
-    assert len(facts["estimates"]["label"]) == len(facts["tally"]["votes"]) == 10_000
-    assert facts["estimates"]["of"] == len(rows_in(tmp_path / "result")) == 12_000
+    assert len(facts["tables"][0]["label"]) == len(facts["tally"]["votes"]) == 10_000
+    assert facts["tables"][0]["of"] == len(rows_in(tmp_path / "result")) == 12_000
     assert {row["label"] for row in rows_in(tmp_path / "result")} == {str(i) for i in range(12_000)}
 
 

@@ -31,7 +31,7 @@ BUDGET = ("--population", "people", "--limit-epsilon", 3, "--limit-delta", 1e-6)
 
 
 def estimates(said: Said) -> dict[str, tuple[float, float]]:
-    rows = said.facts["estimates"]
+    rows = said.facts["tables"][0]
     return {
         label: (value, error) for label, value, error in zip(rows["label"], rows["value"], rows["stderr"], strict=True)
     }

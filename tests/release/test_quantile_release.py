@@ -70,7 +70,7 @@ def test_whoever_changes_a_number_and_mends_the_hashes_is_found_out(
     """The certificate, which other tests walk over, is left as it is."""
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
     monkeypatch.setattr("shuffledp.verify.verification.check_comparison", lambda *_: [])
-    parts = ("design.", "tally.", "estimates.", "counted.")
+    parts = ("design.", "tally.", "tables.", "counted.")
     forged = [each for each in forgeries(facts(shape)) if each.deed == "changed" and each.name.startswith(parts)]
     forged = [each for each in forged if not is_free(each.name)]
     assert len(forged) > 50
@@ -89,9 +89,9 @@ def test_the_oracle_judges_the_certificate_of_levels() -> None:
 def test_from_python_to_a_verified_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     people = np.random.default_rng(2).normal(40.0, 12.0, 400).clip(0.0, 99.0)
     age = sdp.quantile(people, lower=0, upper=100, bins=20, at=[0.25, 0.5], ranges=[(20, 60)], epsilon=1.0, delta=1e-6)
-    found = age.record.estimates.quantiles
+    found = age.record.table("quantiles")
     assert found is not None
-    for at, low, high in zip(found.at, found.lower, found.upper, strict=True):
+    for at, low, high in zip([0.25, 0.5], found.lower, found.upper, strict=True):
         assert low - 20.0 <= np.quantile(people, at) <= high + 20.0
     assert "lower quartile" in str(age)
     assert "median" in age._repr_html_()
@@ -161,7 +161,8 @@ def test_what_was_asked_has_files_of_its_own(tmp_path: Path) -> None:
     for name, labels in (("quantiles", ["0.25", "0.5"]), ("ranges", ["10 to 20"])):
         with (folder / f"{name}.csv").open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        found = getattr(made.record.estimates, name)
+        found = made.record.table(name)
+        assert found is not None
         assert [row["label"] for row in rows] == labels
         assert tuple(float(row["estimate"]) for row in rows) == found.value
         assert tuple(float(row["upper"]) for row in rows) == found.upper

@@ -69,7 +69,7 @@ def test_the_stages_give_the_certificate_of_one_go(
     assert facts["design"] == once["design"]
     assert facts["asked"]["title"] == "In parts"
     assert facts["counted"] == {"reports": PEOPLE, "missing": None}
-    for label, value, error in zip(*(facts["estimates"][name] for name in ("label", "value", "stderr")), strict=True):
+    for label, value, error in zip(*(facts["tables"][0][name] for name in ("label", "value", "stderr")), strict=True):
         assert abs(value - TRUTH[label]) <= 6.0 * error
 
 

@@ -192,7 +192,7 @@ def test_forged_estimates_are_found_out(kept: tuple[Release, Path], monkeypatch:
     monkeypatch.setattr("shuffledp.verify.verification.check_certificate", lambda *_: [])
     for column in ("value", "all_upper", "stderr"):
         made = json.loads(json.dumps(kept[0].facts))
-        made["estimates"][column][0] += 30.0
+        made["tables"][0][column][0] += 30.0
         assert verify(as_page(rehashed(made))).verdict == "FAIL"
 
 

@@ -99,6 +99,6 @@ def test_browsers_and_commands_report_a_bin_each(
     assert "pass:" in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
     assert facts["counted"]["reports"] == len(held)
-    found, cuts = facts["estimates"], facts["design"]["question"]["cuts"]
+    found, cuts = facts["tables"][0], facts["design"]["question"]["cuts"]
     for cut, value, stderr in zip(cuts[1:-1], found["value"], found["stderr"], strict=True):
         assert abs(value - sum(each < cut for each in held)) < 7 * stderr

@@ -145,7 +145,7 @@ def test_from_the_announcement_to_the_page(
     assert collected["invalid"] == 0
     if not collection.reporter.randomizer.mixes:  # the shuffler drops some of those, and adds its own
         assert collected.get("messages", many) == messages * many  # one message of each is not counted apart
-    estimates = facts["estimates"]
+    estimates = facts["tables"][0]
     found = dict(zip(estimates["label"], zip(estimates["value"], estimates["stderr"], strict=True), strict=True))
     for label, true in truth.items():
         value, stderr = found[label]

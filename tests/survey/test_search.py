@@ -101,7 +101,7 @@ def test_level_after_level(
     assert "pass:" in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))
     true = Counter(word if len(word) <= 6 else word[:6] + "…" for word in words)
-    estimates = facts["estimates"]
+    estimates = facts["tables"][0]
     assert set(estimates["label"]) == set(true)
     for label, value, stderr in zip(estimates["label"], estimates["value"], estimates["stderr"], strict=True):
         assert abs(value - true[label]) < 6 * stderr

@@ -44,7 +44,7 @@ VAGUE = {"certificate.numerical_error", "counted.search.error", "design.mechanis
 KINDS = ["tiny", "mean", "hadamard", "promise", "crosstab"]
 MORE_KINDS = ["fakes", "dummies", "count", "split", "search", "quantile"]  # what they share with the others is left out
 SHORT = {"tiny", "mean", "promise"}
-THEIR_OWN = ("design.", "counted.", "tally.", "estimates.")
+THEIR_OWN = ("design.", "counted.", "tally.", "tables")
 FILLINGS = {"string": "x", "integer": 1, "number": 1, "boolean": True}
 NULL = {"type": "null"}
 FACTOR = 0.99  # of a number that is changed
@@ -237,8 +237,6 @@ PERMITTED = {
     ("quantile by tree of one level", "design.mechanism.branches"): "one level has no branches: they change nothing",
     ("top by krr", "counted.search.levels.reports"): "over a network nobody knows how many did not answer at a level",
 }
-# How far a number is off by the interval that stands beside it.
-BESIDE = ("estimates.quantiles", "estimates.ranges", "estimates.shares", "estimates.ends")
 
 
 def _by(question: str, mechanism: str | None, **terms: Any) -> dict[str, Any]:
@@ -264,13 +262,12 @@ def leaves(schema: Schema, inner: Any, where: str = "") -> Iterator[tuple[Any, A
             yield inner, key, at, option.get("type", "integer")
 
 
-def error_of(made: dict[str, Any], at: str, key: Any) -> float:
+def error_of(made: dict[str, Any], inner: Any, at: str, key: Any) -> float:
     """How large the standard error of a number is, or half of the interval that stands beside it."""
-    found = made["estimates"]
-    if at.startswith(BESIDE):
-        found = found[at.split(".")[1]]
+    (found,) = (table for table in made["tables"] if any(column is inner for column in table.values()))
+    if "stderr" not in found:
         return max(0.25 * (found["upper"][key] - found["lower"][key]), 1e-6)
-    return abs(found["influence"][key]) if at == "estimates.influence" else found["stderr"][key]  # type: ignore[no-any-return]
+    return abs(found["influence"][key]) if at == "tables.influence" else found["stderr"][key]  # type: ignore[no-any-return]
 
 
 def nudged(made: dict[str, Any]) -> Iterator[tuple[str, float | int]]:
@@ -281,8 +278,8 @@ def nudged(made: dict[str, Any]) -> Iterator[tuple[str, float | int]]:
         value = inner[key]
         if kind == "integer":
             moves: list[float | int] = [1, -1]
-        elif at.startswith("estimates.") and at not in ("estimates.level", "estimates.quantiles.at"):
-            step = value if at == "estimates.ends.step" else error_of(made, at, key)
+        elif at.startswith("tables.") and at != "tables.level":
+            step = error_of(made, inner, at, key)
             moves = [0.01 * step, -0.01 * step]
         else:
             continue

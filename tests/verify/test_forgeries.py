@@ -158,12 +158,12 @@ def test_points_too_large_to_sum_are_listed_and_leave_a_verification_incomplete(
         (lambda made: made["certificate"].update(adjacency="any ten people"), "the adjacency"),
         (lambda made: made["certificate"].update(method=made["certificate"]["method"] + "; approved"), "the method"),
         (lambda made: made["certificate"].update(numerical_error=None), "the numerical error"),
-        (lambda made: made["estimates"].update(label=["a", "a", "c"]), "labels of the estimates"),
-        (lambda made: made["estimates"].update(label=["b", "a", "c"]), "labels of the estimates"),
+        (lambda made: made["tables"][0].update(label=["a", "a", "c"]), "labels of the estimates"),
+        (lambda made: made["tables"][0].update(label=["b", "a", "c"]), "labels of the estimates"),
         (lambda made: made["design"]["mechanism"].update(audited=1), "the design"),
         (
             lambda made: (
-                [column.pop() for column in made["estimates"].values() if isinstance(column, list)]
+                [column.pop() for column in made["tables"][0].values() if isinstance(column, list)]
                 and made["tally"]["votes"].pop()
             ),
             "rows of the estimates",
@@ -198,7 +198,7 @@ def test_changed_words_and_hidden_estimates_fail(change: Change, what: str) -> N
         lambda made: made["design"]["target"].pop("rounds"),
         lambda made: made["design"]["mechanism"].update(integers=[" " + made["design"]["mechanism"]["integers"][0]]),
         lambda made: made["tally"].update(votes=[1.5, 2.5, 2]),
-        lambda made: made["estimates"].update(value=[1e999, 0.0, 0.0]),
+        lambda made: made["tables"][0].update(value=[1e999, 0.0, 0.0]),
     ],
 )
 def test_facts_of_another_form_are_refused_in_one_sentence_in_json_and_on_the_page(change: Change) -> None:
@@ -242,8 +242,8 @@ def test_of_very_many_values_ten_thousand_distinct_ones_are_listed_in_order(chan
     votes, label = [3] * rows, [str(place + 7) for place in range(rows)]
     label[:2] = {"order": ["8", "7"], "twice": ["7", "7"], "unknown": ["x", "8"]}.get(change, ["7", "8"])
     columns = {name: [0.0] * rows for name in ("value", "stderr", "lower", "upper", "all_lower", "all_upper")}
-    claimed = {"unit": "people", "level": 0.95, "of": 12_000, "label": label, **columns}
-    made = facts("subset") | {"design": design, "estimates": claimed}
+    claimed = {"name": "estimates", "unit": "people", "level": 0.95, "of": 12_000, "label": label, **columns}
+    made = facts("subset") | {"design": design, "tables": [claimed]}
     made["tally"] = {"reports": 50, "blocks": [], "votes": votes}
     found = "rows of the estimates" if change == "two fewer" else "labels of the estimates"
     assert (found in failed(judged(made)[0])) == (change != "none")

@@ -63,7 +63,7 @@ def test_the_recheck_of_the_documentation_passes_and_finds_a_forged_estimate(ins
     install("def recheck" + page.partition("```text\ndef recheck")[2].partition("```")[0])
     made = ballot()
     assert found(made).verdict == "pass"
-    made["estimates"]["stderr"][0] *= 1.01
+    made["tables"][0]["stderr"][0] *= 1.01
     assert [check.what for check in found(made).failed] == ["standard errors"]
 
 
@@ -103,7 +103,7 @@ def test_a_page_of_another_version_of_it_is_not_compared_and_never_passes(instal
 def test_what_it_finds_wrong_fails(install: Install) -> None:
     install(RECHECK + HONEST)
     made = ballot()
-    made["estimates"]["value"][0] += 0.01 * made["estimates"]["stderr"][0]
+    made["tables"][0]["value"][0] += 0.01 * made["tables"][0]["stderr"][0]
     assert [check.what for check in found(made).failed] == ["estimates"]
 
 
@@ -181,18 +181,6 @@ def test_a_question_that_does_not_load_is_incomplete_and_no_traceback(install: I
     assert verification.unread is not None
 
 
-@pytest.mark.parametrize("wrong", ["SystemExit(0)", "OSError", "ImportError"])
-def test_a_question_that_breaks_when_it_is_asked_ends_no_verification(install: Install, wrong: str) -> None:
-    last = "\n\nQUESTION ="
-    beside = f"    @property\n    def beside(self):\n        raise {wrong}\n{last}"
-    install(RECHECK + HONEST, question=QUESTION.replace(last, beside))
-    verification = found(ballot())
-    assert verification.verdict == "pass"  # nothing was asked for beside the estimates
-    verification = verify(json.dumps(ballot()), beside={"shares.csv": "label,estimate\n"})
-    assert (verification.verdict, verification.failed) == ("incomplete", ())
-    assert "shares.csv" in why(verification)
-
-
 def _epsilon(made: dict[str, Any]) -> None:
     made["certificate"]["epsilon"]["upper"] *= 0.5
     made["certificate"]["epsilon"]["lower"] *= 0.5
@@ -257,7 +245,7 @@ def test_code_that_does_not_come_back_is_left_to_itself(install: Install, monkey
     assert "took more than 0.2 seconds" in why(verification)
 
 
-@pytest.mark.parametrize("where", ["recheck", "question", "beside"])
+@pytest.mark.parametrize("where", ["recheck", "question", "page"])
 def test_code_that_ends_its_process_ends_no_verification(
     install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
 ) -> None:
@@ -267,8 +255,8 @@ def test_code_that_ends_its_process_ends_no_verification(
     assert main(["verify", str(page)]) == 0, "the control"
     leave = "import os; os._exit(0)\n"
     last = "\n\nQUESTION ="
-    beside = f"    @property\n    def beside(self):\n        {leave}{last}"
-    question = {"recheck": QUESTION, "question": leave, "beside": QUESTION.replace(last, beside)}[where]
+    asked = f"    def algorithm(self, law):\n        {leave}{last}"
+    question = {"recheck": QUESTION, "question": leave, "page": QUESTION.replace(last, asked)}[where]
     install(RECHECK + (f"    {leave}" if where == "recheck" else HONEST), question=question)
     capsys.readouterr()
     assert main(["verify", str(page)]) == 3

@@ -19,8 +19,8 @@ from shuffledp.cli import main
 from shuffledp.design import Design
 from shuffledp.mechanisms.results import Tally
 from shuffledp.page import release_svg
-from shuffledp.record import Context, Record
-from shuffledp.release.files import _write_beside, _write_csv
+from shuffledp.record import Context, Record, Table
+from shuffledp.release.files import write_csv
 from shuffledp.release.pipeline import estimate_of, record_of
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import as_page, facts, rehashed
@@ -58,7 +58,7 @@ def _with_sum(votes: Any, total: int, rng: Any) -> Any:
 
 def _table(estimate: Any) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        _write_csv(Path(folder) / "estimates.csv", estimate)
+        write_csv(Path(folder) / "estimates.csv", Table.estimated("estimates", estimate, unit="people", level=0.95))
         return (Path(folder) / "estimates.csv").read_bytes().decode()
 
 
@@ -71,7 +71,7 @@ def without_the_largest(made: dict[str, Any], table: str) -> dict[str, Any]:
     their place.
     """
     rows = list(csv.reader(io.StringIO(table, newline="")))[1:]
-    found, tally = made["estimates"], made["tally"]
+    found, tally = made["tables"][0], made["tally"]
     votes = dict(zip(found["label"], tally["votes"], strict=True))
     listed = set(found["label"])
     top = max(range(len(found["value"])), key=lambda at: found["value"][at])
@@ -122,7 +122,7 @@ def beside(name: str) -> tuple[str, str]:
     """A page, and its table."""
     made = facts(name)
     names = ("label", "value", "stderr", "lower", "upper", "all_lower", "all_upper")
-    rows = zip(*(made["estimates"][each] for each in names), strict=True)
+    rows = zip(*(made["tables"][0][each] for each in names), strict=True)
     lines = [
         ",".join("estimate" if each == "value" else each for each in names),
         *(",".join(map(str, r)) for r in rows),
@@ -167,7 +167,7 @@ def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_colu
 
     made = made_by(Poll("histogram", categories=["=1+1", "b"], n=30, epsilon0=2.0, delta=1e-3))
     columns = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
-    rows = zip(["'=1+1", "b"], *(made["estimates"][name] for name in columns), ["p", "q"], strict=True)
+    rows = zip(["'=1+1", "b"], *(made["tables"][0][name] for name in columns), ["p", "q"], strict=True)
     table = "label,estimate,stderr,lower,upper,all_lower,all_upper,remark\n" + "".join(
         ",".join(map(str, row)) + "\n" for row in rows
     )
@@ -178,9 +178,8 @@ def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_colu
 
 def _others(made: dict[str, Any], folder: Path) -> dict[str, str]:
     """The tables of what was asked for beside the estimates."""
-    record = Record.from_json(made)
-    for name, labels in record.question.beside.items():
-        _write_beside(folder / f"{name}.csv", labels, getattr(record.estimates, name))
+    for table in Record.from_json(made).tables[1:]:
+        write_csv(folder / f"{table.name}.csv", table)
     return {place.name: place.read_bytes().decode() for place in folder.glob("*.csv")}
 
 
@@ -213,7 +212,7 @@ def test_every_number_of_the_other_tables_is_compared(name: str, tmp_path: Path)
 
 
 def test_a_table_of_nothing_on_the_page_is_said_to_be_unchecked() -> None:
-    assert _lines_of(facts("mean"), {"ranges.csv": "a,b"}) == {"ranges.csv": "not checked"}
+    assert _lines_of(facts("mean"), {"ranges.csv": "a,b"}) == {"ends.csv": "not checked", "ranges.csv": "not checked"}
 
 
 @pytest.mark.parametrize("name", ["tiny", "mean"])

@@ -16,7 +16,6 @@ from shuffledp.errors import InvalidInput
 from shuffledp.judge.reports import counted
 from shuffledp.randomizers import ShufflerDummies
 from shuffledp.randomizers.law_file import law_of
-from shuffledp.record.parts import FINDINGS
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import NAMES, as_page, facts, made_by, rehashed
 from tests.verify.test_every_field import forgeries, is_free
@@ -46,7 +45,7 @@ def test_a_report_as_it_was_written_passes(name: str) -> None:
     found = verified(facts(name))
     assert not found.failed
     assert found.verdict == "pass"
-    beside = {f"{part}.csv" for part in FINDINGS if facts(name)["estimates"].get(part)} - {"ends.csv"}
+    beside = {f"{table['name']}.csv" for table in facts(name)["tables"][1:]}
     assert {check.what for check in found.checks if check.outcome == "not checked"} == UNPROVEN | beside
 
 
@@ -109,7 +108,7 @@ def test_a_smaller_epsilon_of_randomized_values_among_fakes_fails(name: str) -> 
 
 def test_two_labels_exchanged_are_noticed() -> None:
     made = facts("poll")
-    label = made["estimates"]["label"]
+    label = made["tables"][0]["label"]
     label[0], label[1] = label[1], label[0]
     assert [check.what for check in verified(rehashed(made)).failed] == ["labels of the estimates"]
 
@@ -138,7 +137,7 @@ def test_what_is_no_report_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["design", "tally", "estimates", "certificate", "comparison", "counted", "hashes", "asked"]
+    "part", ["design", "tally", "tables", "certificate", "comparison", "counted", "hashes", "asked"]
 )
 @pytest.mark.parametrize("wrong", [None, [], {}, "x", 3, [None], {"a": 1}])
 def test_a_part_of_another_form_is_refused_or_fails(part: str, wrong: object) -> None:

@@ -184,7 +184,7 @@ def _shown(line: str, end: str = "") -> list[str]:
 
 def _truth(folder: Path, truth: Mapping[str, float]) -> None:
     """The estimates beside the truth, which only a demo can know."""
-    estimates = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))["estimates"]
+    estimates = json.loads((folder / "estimates.json").read_text(encoding="utf-8"))["tables"][0]
     columns = zip(estimates["label"], estimates["value"], estimates["lower"], estimates["upper"], strict=True)
     rows = []
     for label, value, low, high in columns:

@@ -345,7 +345,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     within the budget, if that is known. The owner of the table reads the ``remarks``, and no page.
     """
     from shuffledp.page.sentences import influence, moved_quantiles
-    from shuffledp.release.files import FILES
+    from shuffledp.release.files import files_of
     from shuffledp.release.released import certified, charged, headline, warned
 
     assert made.folder is not None
@@ -372,7 +372,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)
     print()
-    return show.files(made.folder, FILES)
+    return show.files(made.folder, files_of(record))
 
 
 def _show_quantiles(record: "Record") -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.cli.questions import Found, TypedCommand
 from shuffledp.cli.show import patiently
-from shuffledp.errors import InvalidInput, check_delta, check_epsilon, check_rounds
+from shuffledp.errors import Argument, InvalidInput, Refusal, check_delta, check_epsilon, check_rounds
 
 if TYPE_CHECKING:  # pyarrow takes longer to load than most other commands take
     from shuffledp.design import Design
@@ -127,7 +127,8 @@ def _column(session: Any, engine: Engine, question: "Request") -> "SparkColumn":
     frame = _read(session, engine.tables, question)
     if not question.names and len(frame.columns) > 1:
         listed = ", ".join(map(repr, frame.columns[:20]))
-        raise InvalidInput(f"column must be named where there are several, got none. The columns are {listed}.")
+        rule = (Argument("column"), " must be named where there are several")
+        raise InvalidInput(Refusal(rule, "none", f"The columns are {listed}."))
     names = question.names or (frame.columns[0],)
     return SparkColumn.of(
         frame,

@@ -110,7 +110,8 @@ def verify(
 
 def _of_page(file: Path, ledger: Path | None, seconds: float) -> "Verification":
     """The verification of one page."""
-    from shuffledp.verify import BESIDE
+    from shuffledp.record import read_record
+    from shuffledp.verify import files_beside
     from shuffledp.verify import verify as verified
 
     text = _read(file)
@@ -120,7 +121,7 @@ def _of_page(file: Path, ledger: Path | None, seconds: float) -> "Verification":
             f"{str(file)!r} must be a page, as its name says, got JSON. Verify the page.html that shuffledp wrote, or "
             f"name this file estimates.json."
         )
-    places = {name: file.with_name(name) for name in BESIDE}
+    places = {name: file.with_name(name) for name in files_beside(read_record(text))}
     beside = {name: _read(place) for name, place in places.items() if place.is_file()}
     if ledger is not None and not ledger.is_file():
         raise InvalidInput(

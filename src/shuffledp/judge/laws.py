@@ -136,7 +136,8 @@ class CountedLaw:
     def premises(self) -> list[str]:
         """What is asked of everybody, by the names of the sentences."""
         also = ["sealed"] * (self.alone is None) + ["ideal hash"] * (self.family == "hash")
-        return [self.shuffler, "fresh randomness", *also]
+        drawn = ["fresh randomness"] * (self.alone is not None or self.shuffler != "honest dummies")
+        return [self.shuffler, *drawn, *also]
 
     @property
     def cuts(self) -> bool:

@@ -113,23 +113,9 @@ class Estimate:
         writes them.
         """
         from shuffledp.page.page import estimates_svg  # loaded when called
-        from shuffledp.record import Estimates
+        from shuffledp.record import Table
 
-        columns = (self.values, self.stderr, *self.interval(level), *self.simultaneous(level))
-        value, stderr, lower, upper, all_lower, all_upper = (tuple(column.tolist()) for column in columns)
-        found = Estimates(
-            unit="",
-            level=level,
-            of=len(self.labels) if self.of is None else self.of,
-            label=tuple(map(str, self.labels)),
-            value=value,
-            stderr=stderr,
-            lower=lower,
-            upper=upper,
-            all_lower=all_lower,
-            all_upper=all_upper,
-            together=True,
-        )
+        found = Table.estimated("", self, unit="", level=level, of=self.of)
         return estimates_svg(found, self.n, secure=self.secure)
 
     @property

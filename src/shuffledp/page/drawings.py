@@ -12,12 +12,12 @@ from shuffledp.page.charts import Bar, Dot, MapRow, bars, cell_map, curve, inter
 from shuffledp.page.facts import between, compared, decimals_of, ends_of, first_rows, possible, symmetric
 from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scientific, tied
 from shuffledp.page.svg import Chart
-from shuffledp.record import Estimates, Record
+from shuffledp.record import Record, Table
 
 ACROSS, DOWN = 8, 60  # cells of a map that can still be read
 
 
-def bars_of(found: Estimates, *, at_once: bool = False) -> Chart:
+def bars_of(found: Table, *, at_once: bool = False) -> Chart:
     """Estimates as bars, the largest of a long list, with intervals of each or for all of them."""
     decimals, (low, high) = decimals_of(found), ends_of(found, at_once=at_once)
     drawn = []
@@ -57,8 +57,8 @@ class Drawings:
     def distribution(self) -> Chart:
         """The distribution function with its band, and a dot for each quantile."""
         found, cuts, people = self.record.estimates, self.record.question.cuts, self.record.counted.reports
-        asked = () if found.quantiles is None else zip(found.quantiles.at, found.quantiles.value, strict=True)
-        dots = [Dot(value, at) for at, value in asked]
+        asked = self.record.table("quantiles")
+        dots = [] if asked is None else [Dot(value, float(at)) for at, value, *_ in asked.rows()]
         columns = (found.value, found.all_lower, found.all_upper)
         value, low, high = ([each / people for each in column] for column in columns)
         title = "The share of people below each cut point, with its band."

@@ -13,7 +13,7 @@ from typing import Any
 from shuffledp.design import Law
 from shuffledp.domain import CROSS
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, margin, percent, times
-from shuffledp.record import Alternative, Estimates, Record
+from shuffledp.record import Alternative, Record, Table
 from shuffledp.search.terms import Searched, SearchLevel
 
 __all__ = [
@@ -65,36 +65,36 @@ class Row:
     share: str
 
 
-def together(found: Estimates) -> bool:
+def together(found: Table) -> bool:
     """Whether the list is sorted and cut: the largest of many are large by luck as well, so its
     intervals must hold for all at once.
     """
-    return found.together and len(found.value) > SHOWN
+    return len(found.value) > SHOWN
 
 
-def first_rows(found: Estimates) -> list[int]:
+def first_rows(found: Table) -> list[int]:
     """The places that are drawn: all in their order, or the largest first."""
     order = list(range(len(found.value)))
     return order if len(order) <= SHOWN else sorted(order, key=lambda place: -found.value[place])[:SHOWN]
 
 
-def ends_of(found: Estimates, *, at_once: bool = False) -> tuple[Sequence[float], Sequence[float]]:
+def ends_of(found: Table, *, at_once: bool = False) -> tuple[Sequence[float], Sequence[float]]:
     """The intervals that are shown: of each alone, or of all at once."""
     return (found.all_lower, found.all_upper) if at_once or together(found) else (found.lower, found.upper)
 
 
-def margins_of(found: Estimates, *, at_once: bool = False) -> list[float]:
+def margins_of(found: Table, *, at_once: bool = False) -> list[float]:
     """How far the farther end of every interval that is shown is from its estimate."""
     ends = ends_of(found, at_once=at_once)
     return [max(value - low, high - value) for value, low, high in zip(found.value, *ends, strict=True)]
 
 
-def decimals_of(found: Estimates) -> int:
+def decimals_of(found: Table) -> int:
     """How many decimals are worth showing."""
     return decimals_for(min((margin for margin in margins_of(found) if margin > 0.0), default=0.0))
 
 
-def reach(found: Estimates, *, at_once: bool = False) -> str:
+def reach(found: Table, *, at_once: bool = False) -> str:
     """How far the least certain estimate, as it is shown, is from its true value at most, with the
     probability of the intervals.
     """
@@ -104,7 +104,7 @@ def reach(found: Estimates, *, at_once: bool = False) -> str:
     return f"{'±' if symmetric(found, at_once=at_once) else 'within'}{SPACE}{words}"
 
 
-def symmetric(found: Estimates, *, at_once: bool = False) -> bool:
+def symmetric(found: Table, *, at_once: bool = False) -> bool:
     """Whether both ends of every interval that is shown are as far from its estimate."""
     columns = zip(found.value, *ends_of(found, at_once=at_once), strict=True)
     return all(abs(high - 2.0 * value + low) <= EVEN * (high - low) for value, low, high in columns)
@@ -140,40 +140,34 @@ def share_rows(record: Record) -> list[tuple[str, str, str, str, str]]:
     """Shares within the groups of one column, if they were asked for: group, cell, share, and its
     two intervals; a share of which nothing can be said is empty.
     """
-    shares, by, columns = record.estimates.shares, record.asked.by, record.design.domain.column_names
+    shares, by, columns = record.table("shares"), record.asked.by, record.design.domain.column_names
     if shares is None or by is None or columns is None:
         return []
     listed = [column.names for column in record.question.cells.columns]
-    axis, names = columns.index(by), list(product(*listed))
+    axis, names, told = columns.index(by), list(product(*listed)), {label: row for label, *row in shares.rows()}
     rows = []
-    for at in sorted(range(len(names)), key=lambda at: listed[axis].index(names[at][axis])):
-        rest = CROSS.join(name for place, name in enumerate(names[at]) if place != axis)
-        share = shares.value[at]
-        own, at_once = (
-            _per_cent(lower[at], upper[at])
-            for lower, upper in ((shares.lower, shares.upper), (shares.all_lower, shares.all_upper))
-        )
-        rows.append((names[at][axis], rest, "" if share is None else percent(share), own, at_once))
+    for cell in sorted(names, key=lambda cell: listed[axis].index(cell[axis])):
+        rest = CROSS.join(name for place, name in enumerate(cell) if place != axis)
+        if (row := told.get(CROSS.join(cell))) is None:
+            rows.append((cell[axis], rest, "", "", ""))
+        else:
+            value, *ends = row
+            own, at_once = (f"{between(100.0 * low, 100.0 * high, 1)}{SPACE}%" for low, high in (ends[:2], ends[2:]))
+            rows.append((cell[axis], rest, percent(value), own, at_once))
     return rows
-
-
-def _per_cent(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return ""
-    return f"{between(100.0 * low, 100.0 * high, 1)}{SPACE}%"
 
 
 def quantile_rows(record: Record) -> list[tuple[str, str, str]]:
     """For each quantile that was asked for: what it is called, where it is, and between which
     ends.
     """
-    found = record.estimates.quantiles
+    found = record.table("quantiles")
     if found is None:
         return []
     cuts, clips = record.question.cuts, record.asked.may_be_clipped
     return [
-        (quantile_name(at), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
-        for at, value, low, high in zip(found.at, found.value, found.lower, found.upper, strict=True)
+        (quantile_name(float(at)), _point(value, cuts, clips=clips), _between(low, high, cuts, clips=clips))
+        for at, value, low, high in found.rows()
     ]
 
 
@@ -181,13 +175,13 @@ def range_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each range that was asked for: what it is, how many people are in it, between which
     limits, and what share of all that is.
     """
-    found, reports = record.estimates.ranges, record.counted.reports
+    found, reports = record.table("ranges"), record.counted.reports
     if found is None:
         return []
-    ranges = record.question.ranges
+    rows = zip(record.question.ranges, found.rows(), strict=True)
     return [
         (f"{exact(low)} to {exact(high)}", fixed(value, 0), between(lower, upper, 0), percent(value / reports))
-        for (low, high), value, lower, upper in zip(ranges, found.value, found.lower, found.upper, strict=True)
+        for (low, high), (_, value, _, lower, upper) in rows
     ]
 
 
@@ -205,11 +199,11 @@ def moved_rows(record: Record) -> list[tuple[str, str, str, str]]:
     """For each quantile that was asked for: what it is called, where it is, and between which
     values it would be if one false report, and if 1 % of them, had been honest.
     """
-    found = record.estimates.quantiles
-    if found is None or None in found.moved:
+    found = record.table("quantiles")
+    if found is None:
         return []
     cuts, clips, rows = record.question.cuts, record.asked.may_be_clipped, []
-    columns = zip(*(column for column in found.moved if column is not None), strict=True)
+    columns = zip(found.one_lower, found.one_upper, found.some_lower, found.some_upper, strict=True)
     for (name, point, _), ends in zip(quantile_rows(record), columns, strict=True):
         one, some = (_spread(low, high, cuts, clips=clips) for low, high in (ends[:2], ends[2:]))
         rows.append((name, point, one, some))
@@ -299,7 +293,7 @@ def odds(delta: float) -> str | None:
     return fixed(1.0 / delta, 0, up=False) if SMALLEST < delta <= 0.1 else None
 
 
-def thin(found: Estimates) -> bool:
+def thin(found: Table) -> bool:
     """Whether some error bars are too narrow to be seen."""
     places, margins, (low, high) = first_rows(found), margins_of(found), ends_of(found)
     span = max([0.0, *(high[at] for at in places)]) - min([0.0, *(low[at] for at in places)])

@@ -23,7 +23,7 @@ from shuffledp.page.drawings import Drawings, bars_of
 from shuffledp.page.numerals import count, exact, scientific, tied
 from shuffledp.page.svg import Chart, Markup, SvgFigure, printable, sheet
 from shuffledp.questions import OURS, folder_of, origin_of
-from shuffledp.record import Estimates, Record, data_block, read_record
+from shuffledp.record import Record, Table, data_block, read_record
 from shuffledp.schema import unusual
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def release_svg(record: Record) -> SvgFigure:
     return SvgFigure(shown.name, tied("; ".join(words)), charts, shown.said("caption"))
 
 
-def estimates_svg(found: Estimates, reports: int, *, secure: bool) -> SvgFigure:
+def estimates_svg(found: Table, reports: int, *, secure: bool) -> SvgFigure:
     """Estimates of which no more is known."""
     promise = f"{count(reports)} reports{'' if secure else SEEDED}"
     usual = Parts(environment().get_template("values.html").make_module({"found": found}))

@@ -4,9 +4,11 @@ false reports could have moved an estimate.
 
 from __future__ import annotations
 
+from typing import Any
+
 from shuffledp.page.facts import moved_rows
 from shuffledp.page.numerals import SPACE, count, decimals_for, exact, fixed, level, many
-from shuffledp.record import Ends, Record
+from shuffledp.record import Record
 
 __all__ = [
     "CLIPPED_ENDS",
@@ -58,7 +60,7 @@ def clipping(record: Record) -> str:
     """How many people's values are at the ends of the range, by the same reports, and what to do if
     they are many.
     """
-    if record.estimates.ends is None:
+    if record.table("ends") is None:
         return OUTSIDE.format(ends=NO_ENDS)
     words = OUTSIDE.format(ends=_at_ends(record))
     narrow = _narrow(record)
@@ -75,7 +77,7 @@ def perhaps_clipped(record: Record) -> list[str]:
     """The same where it is not known whether those who reported have clipped their values, if there
     are many at the ends.
     """
-    if record.estimates.clipped or record.estimates.ends is None or not any(_narrow(record)):
+    if record.clipped or record.table("ends") is None or not any(_narrow(record)):
         return []
     what = f"{record.question.type} of the clipped values"
     return [
@@ -88,7 +90,9 @@ def _at_ends(record: Record) -> str:
     """What the reports say of either end. A number near an end may have been rounded to it, so how
     many are there is bounded from above only.
     """
-    (lower, upper), step = record.design.domain.bounds, _ends(record).step
+    grid: Any = record.design.domain
+    lower, upper = grid.bounds
+    step = (upper - lower) / grid.steps
     (least_low, most_low), (least_high, most_high) = (
         (_percent(low, up=False), _percent(high, up=True)) for low, high in _shares(record)
     )
@@ -106,18 +110,11 @@ def _at_ends(record: Record) -> str:
     )
 
 
-def _ends(record: Record) -> Ends:
-    assert record.estimates.ends is not None
-    return record.estimates.ends
-
-
 def _shares(record: Record) -> list[tuple[float, float]]:
     """Between which shares of the people are at the lower and at the upper end."""
-    ends, reports = _ends(record), record.counted.reports
-    return [
-        (max(low, 0.0) / reports, min(high, reports) / reports)
-        for low, high in zip(ends.lower, ends.upper, strict=True)
-    ]
+    ends, reports = record.table("ends"), record.counted.reports
+    assert ends is not None
+    return [(max(low, 0.0) / reports, min(high, reports) / reports) for _, _, low, high in ends.rows()]
 
 
 def _narrow(record: Record) -> list[bool]:
@@ -131,15 +128,15 @@ def _percent(share: float, *, up: bool) -> str:
 
 def influence(record: Record) -> str | None:
     """How far one false report, and how far 1 % of them, could have moved an estimate."""
-    moved = record.estimates.influence
-    if not moved:
+    moved, many_rows = record.estimates.influence, len(record.estimates.label)
+    if not many_rows:
         return None
-    what = "any estimate" if len(moved) > 1 else "the estimate"
+    what = "any estimate" if many_rows > 1 else "the estimate"
     if record.question.ordered:
         what = "the number of people below any cut point"
-    largest = max(moved, key=lambda each: float("inf") if each is None else each)
-    if largest is None:
+    if not moved:
         return UNLIMITED.format(false=FALSE_REPORTS, what=what)
+    largest = max(moved)
     search = record.counted.search
     counting = None if search is None else search.counting
     some = -(-(record.counted if counting is None else counting).reports // FALSE)

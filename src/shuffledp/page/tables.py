@@ -4,14 +4,15 @@ was asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from shuffledp import record as stored
 from shuffledp.domain import ALL, CROSS
 from shuffledp.page.facts import quantile_name
 from shuffledp.page.numerals import exact
-from shuffledp.record import Estimates, Record
+from shuffledp.record import Record
 
 __all__ = ["Row", "Table", "tables"]
 
@@ -44,52 +45,48 @@ class Table:
     binned: bool = False
 
 
-def tables(record: Record, found: Estimates | None = None) -> list[Table]:
+def tables(record: Record, found: Sequence[stored.Table] | None = None) -> list[Table]:
     """The tables of a record; or of what was ``found`` again in its votes, at another level. People
     are shares of those who reported.
     """
-    found = record.estimates if found is None else found
-    if found.quantiles is not None or found.ranges is not None:
-        return list(_distribution(record, found))
-    scale, unit = (1.0 / record.counted.reports, "share of people") if found.unit == "people" else (1.0, found.unit)
-    columns = (found.value, found.stderr, found.lower, found.upper, found.all_lower, found.all_upper)
-    rows = [
-        Row(label, *(scale * number for number in numbers))
-        for label, *numbers in zip(found.label, *columns, strict=True)
-    ]
+    first, *others = record.tables if found is None else found
+    beside = {each.name: each for each in others}
+    if "quantiles" in beside or "ranges" in beside:
+        return list(_distribution(record, beside))
+    scale, unit = (1.0 / record.counted.reports, "share of people") if first.unit == "people" else (1.0, first.unit)
+    rows = [Row(label, *(scale * number for number in numbers)) for label, *numbers in first.rows()]
     names = record.design.domain.column_names
     if names is None:
         return [Table(unit, rows)]
     summed = groupby(rows, key=lambda row: row.label.split(CROSS).count(ALL))
-    return [*(Table(unit, list(some), 1 + over) for over, some in summed), *_within_groups(record, found)]
+    return [*(Table(unit, list(some), 1 + over) for over, some in summed), *_within_groups(record, beside)]
 
 
-def _distribution(record: Record, found: Estimates) -> Iterator[Table]:
+def _distribution(record: Record, found: Mapping[str, stored.Table]) -> Iterator[Table]:
     """The quantiles that were asked for, and the shares of people in ranges."""
     clipped = " of the clipped values" if record.asked.clips else ""
-    if (each := found.quantiles) is not None:
-        names = [f"{quantile_name(at)}{clipped}" for at in each.at]
+    if (each := found.get("quantiles")) is not None:
+        names = [f"{quantile_name(float(at))}{clipped}" for at in each.label]
         columns = zip(names, each.value, each.lower, each.upper, strict=True)
         rows = [Row(name, value, None, lower, upper) for name, value, lower, upper in columns]
         yield Table(str(record.question), rows, binned=True)
-    if (some := found.ranges) is not None:
+    if (some := found.get("ranges")) is not None:
         people = record.counted.reports
         names = [f"from {exact(low)} to {exact(high)}" for low, high in record.question.ranges]
         counts = zip(names, some.value, some.stderr, some.lower, some.upper, strict=True)
         yield Table("share of people", [Row(name, *(each / people for each in own)) for name, *own in counts])
 
 
-def _within_groups(record: Record, found: Estimates) -> Iterator[Table]:
+def _within_groups(record: Record, found: Mapping[str, stored.Table]) -> Iterator[Table]:
     """Of those in each group of a column, the share in each cell."""
-    if (shares := found.shares) is None:
+    if (shares := found.get("shares")) is None:
         return
     axis = (record.design.domain.column_names or ()).index(str(record.asked.by))
     rows: list[Row | None] = []
-    columns = (shares.value, shares.lower, shares.upper, shares.all_lower, shares.all_upper)
-    for label, value, *ends in zip(record.question.cells.names, *columns, strict=True):
+    told = {label: row for label, *row in shares.rows()}
+    for label in record.question.cells.names:
         names = label.split(CROSS)
         group = names.pop(axis)
-        lower, upper, lowest, highest = ends
-        known = value is not None and lower is not None and upper is not None
-        rows.append(Row(f"{group}: {CROSS.join(names)}", value, None, lower, upper, lowest, highest) if known else None)
+        value, *ends = told.get(label, (None,))
+        rows.append(None if value is None else Row(f"{group}: {CROSS.join(names)}", value, None, *ends))
     yield Table("share of the group", rows, rank=0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from shuffledp.domain import REMEDY, Stored
 from shuffledp.errors import InvalidInput, check_needed
 from shuffledp.questions import kind_of
+from shuffledp.questions.table import Table
 from shuffledp.schema import RELEASE, File, Label, Part, part, rules_of
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ COUNTED: dict[str, Any] = {
     "error": "standard error of a value's count, root mean square over values",
     "worst": "largest standard error that the count of any one value can have, whatever the data",
 }
-LISTED = ("together", "blocks", "digest")  # what the record of a question that counts people has
+LISTED = ("blocks", "digest")  # what the record of a question that counts people has
 
 
 @part
@@ -167,25 +168,18 @@ class Question(Part):
         """The published algorithm that runs where reports have this law, if it is one."""
         return ""
 
-    @property
-    def beside(self) -> Mapping[str, Sequence[str]]:
-        """What was asked for beside the estimates, by name, and the labels of its rows."""
-        return {}
-
     @abstractmethod
     def scale(self, n: int) -> float:
         """How large an answer of ``n`` people can be at most, or how far apart two can be: an error
         above it says nothing.
         """
 
-    def told(
-        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
-    ) -> dict[str, dict[str, Any]]:
-        """What the record tells beside the estimates, by name: other readings of the same reports,
-        column by column. ``clips`` says that values may have been clipped, ``by`` within which
-        groups shares are asked.
+    def tables(self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float) -> list[Table]:
+        """The tables that answer it beside the estimates: other readings of the same reports.
+        ``clips`` says that values may have been clipped, ``by`` within which groups shares are
+        asked.
         """
-        return {}
+        return []
 
 
 def read(stored: Part, file: File = RELEASE) -> Question:

@@ -12,10 +12,8 @@ from shuffledp.schema import (
     Chance,
     Count,
     Epsilon,
-    Floats,
     Limits,
     Mark,
-    Number,
     Part,
     Size,
     Some,
@@ -28,10 +26,7 @@ from shuffledp.schema import (
 from shuffledp.search.terms import Searched
 
 CLIPPED_TO_BOUNDS = "clipped to the bounds"
-CLIPPED_MEAN, CLIPPED_SUM = "mean of the clipped values", "sum of the clipped values"
 SPECIAL, LISTED = Mark(special=True), Mark(special=True, needed=True)  # fields that not every question has
-
-Gaps = tuple[Chance | None, ...]
 
 
 @part
@@ -153,98 +148,6 @@ class Tally(Part):
     blocks: Annotated[tuple[Whole, ...] | None, LISTED] = None
     votes: tuple[Whole, ...]
     digest: Annotated[Text | None, SPECIAL] = None
-
-
-@part
-class Ends(Part):
-    """How many people's numbers were rounded to the lower and to the upper end of a range, and the
-    step of the grid that they were rounded to.
-    """
-
-    step: Number
-    value: Floats
-    lower: Floats
-    upper: Floats
-
-
-@part
-class ValuesAt(Part):
-    """The quantiles that were asked for: each ``value``, and the ends of the bins between which it
-    lies at the level of the estimates. From ``one_lower`` to ``one_upper`` it would have been had
-    one malicious person not cheated, from ``some_lower`` to ``some_upper`` had 1 % not.
-    """
-
-    at: tuple[Chance, ...]
-    value: Floats
-    lower: Floats
-    upper: Floats
-    one_lower: Floats | None = None
-    one_upper: Floats | None = None
-    some_lower: Floats | None = None
-    some_upper: Floats | None = None
-
-    @property
-    def moved(self) -> list[Floats | None]:
-        """How far malicious people could have moved them, column by column."""
-        return [self.one_lower, self.one_upper, self.some_lower, self.some_upper]
-
-
-@part
-class InRanges(Part):
-    """How many people are in each range that was asked for, and between which limits."""
-
-    value: Floats
-    stderr: Floats
-    lower: Floats
-    upper: Floats
-
-
-@part
-class GroupShares(Part):
-    """Of those in a group of a crosstab, which share is in each of its cells: a row per cell, null
-    where too few are in the group to say. ``all_lower`` to ``all_upper`` hold at once, with the
-    intervals of all counts.
-    """
-
-    value: Gaps
-    lower: Gaps
-    upper: Gaps
-    all_lower: Gaps
-    all_upper: Gaps
-
-
-# What stands beside the estimates, by its field there.
-FINDINGS: dict[str, type[Part]] = {"ends": Ends, "quantiles": ValuesAt, "ranges": InRanges, "shares": GroupShares}
-
-
-@part
-class Estimates(Part):
-    """What was learned: columns of equal length, one row per label. ``lower`` to ``upper`` is the
-    interval of each, ``all_lower`` to ``all_upper`` the one that holds for all ``of`` them at once.
-    ``influence`` is how far one malicious person could have moved each, null without a limit.
-    """
-
-    unit: Text
-    level: Chance
-    of: Count
-    label: Texts
-    value: Floats
-    stderr: Floats
-    lower: Floats
-    upper: Floats
-    all_lower: Floats
-    all_upper: Floats
-    together: Annotated[bool, SPECIAL] = False
-    ends: Annotated[Ends | None, SPECIAL] = None
-    quantiles: Annotated[ValuesAt | None, SPECIAL] = None
-    ranges: Annotated[InRanges | None, SPECIAL] = None
-    shares: Annotated[GroupShares | None, SPECIAL] = None
-    influence: tuple[Size | None, ...] | None = None
-
-    @property
-    def clipped(self) -> bool:
-        """Whether this is known to be the mean of values that were clipped."""
-        return self.label in ((CLIPPED_MEAN,), (CLIPPED_SUM,))
 
 
 POINTS = Limits(0, 400)  # of a curve; shuffledp writes 49

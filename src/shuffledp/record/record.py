@@ -13,11 +13,13 @@ from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.questions import OURS, kind_of
 from shuffledp.questions.question import read
-from shuffledp.record.parts import Alternative, Certificate, Context, Counted, Estimates, LedgerEntry, Made, Tally
-from shuffledp.schema import NEEDED, RELEASE, Part, Text, Texts, Whole, check_format, part, rules_of, unusual
+from shuffledp.questions.table import Table
+from shuffledp.record.parts import Alternative, Certificate, Context, Counted, LedgerEntry, Made, Tally
+from shuffledp.schema import NEEDED, RELEASE, Limits, Part, Text, Texts, Whole, check_format, part, rules_of, unusual
 from shuffledp.storage.canonical import digest_of, strict_json
 
 FORMAT, VERSION = "shuffledp-release", 1
+MOST_TABLES = 100
 REMEDY = "Pass the page.html or the estimates.json that shuffledp wrote, whole and unchanged."
 
 
@@ -32,7 +34,7 @@ class Hashes(Part):
     certificate: Text
     comparison: Text
     tally: Text
-    estimates: Text
+    tables: Text
     secure: Text
     notes: Text
     ledger: Text
@@ -55,7 +57,7 @@ class Record(Part):
     certificate: Certificate
     comparison: tuple[Alternative, ...]
     tally: Tally
-    estimates: Estimates
+    tables: Annotated[tuple[Table, ...], Limits(1, MOST_TABLES)]
     secure: bool
     notes: Texts
     ledger: LedgerEntry | None
@@ -89,6 +91,25 @@ class Record(Part):
         with fields of its own.
         """
         return read(self.design.question)
+
+    def table(self, name: str) -> Table | None:
+        """The table of that name, if the release has one."""
+        return next((each for each in self.tables if each.name == name), None)
+
+    @property
+    def beside(self) -> list[str]:
+        """The names of the other tables, of which each has a file: a stranger may write any."""
+        return [each.name for each in self.tables[1:] if each.name.isidentifier()]
+
+    @property
+    def estimates(self) -> Table:
+        """What was estimated of the votes as they are."""
+        return self.tables[0]
+
+    @property
+    def clipped(self) -> bool:
+        """Whether this is known to be the mean of values that were clipped."""
+        return self.estimates.label == (self.question.clipped,)
 
     def digests(self) -> dict[str, Any]:
         """The hash of every part, computed anew."""

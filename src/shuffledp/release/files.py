@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,9 +19,8 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.page import html
 from shuffledp.page.page import release_svg
-from shuffledp.record import Record
-from shuffledp.record.parts import FINDINGS
-from shuffledp.schema import Part
+from shuffledp.questions.table import ESTIMATES
+from shuffledp.record import Record, Table, read_record
 from shuffledp.storage.files import check_new_folder, new_folder, write_table
 
 LEVEL = 0.95  # with which an interval covers
@@ -205,30 +204,44 @@ class ShareRow(NamedTuple):
 
 def share_rows(record: Record) -> tuple[ShareRow, ...]:
     """A row for each cell, in the order of the estimates; none where nobody asked."""
-    found = record.estimates.shares
+    found = record.table("shares")
     if found is None:
         return ()
-    columns = (found.value, found.lower, found.upper, found.all_lower, found.all_upper)
-    labels = record.estimates.label[: len(found.value)]
-    return tuple(ShareRow(label, *numbers) for label, *numbers in zip(labels, *columns, strict=True))
+    told, silent = {row[0]: row for row in found.rows()}, (None,) * 5
+    return tuple(ShareRow._make(told.get(label, (label, *silent))) for label in record.question.cells.names)
 
 
 FILES = {
     "page.html": "the result page, to read, sign and verify",
-    **{f"{name}.csv": f"the {name} that were asked for" for name in FINDINGS},
     "estimates.csv": "every estimate with its error bars",
     "estimates.json": "estimates and all that is known about them, for programs",
     "estimates.svg": "the figure",
     "design.json": "the design, to repeat the question",
 }
-COLUMNS = ("label", "estimate", "stderr", "lower", "upper", "all_lower", "all_upper")
+
+
+def files_of(record: Record) -> dict[str, str]:
+    """All that a release leaves in its folder: what lies there, and what it is."""
+    first, *others = FILES.items()
+    tables = {f"{table.name}.csv": f"the {table.name}, with their error bars" for table in record.tables[1:]}
+    return {**dict([first]), **tables, **dict(others)}
+
+
+def _replacing(folder: Path, *, replace: bool) -> tuple[str, ...]:
+    """The files of an earlier release, which a new one takes the place of if that is asked for."""
+    if not replace:
+        return ()
+    try:
+        return tuple(files_of(read_record((folder / "estimates.json").read_text(encoding="utf-8"))))
+    except (OSError, ValueError):
+        return tuple(FILES)
 
 
 def check_folder(folder: Path, *, replace: bool = False) -> Path:
     """Return ``folder`` if a release can stand there; with ``replace``, also in place of an earlier
     release, and of nothing else.
     """
-    return check_new_folder(folder, replacing=tuple(FILES) if replace else ())
+    return check_new_folder(folder, replacing=_replacing(folder, replace=replace))
 
 
 def holds_release(folder: Path) -> bool:
@@ -249,32 +262,22 @@ def write_release(
     """
 
     def fill(place: Path) -> None:
-        for name, labels in record.question.beside.items():
-            _write_beside(place / f"{name}.csv", labels, getattr(record.estimates, name))
-        _write_csv(place / "estimates.csv", estimate)
+        whole = Table.estimated(ESTIMATES, estimate, unit="", level=LEVEL)
+        for table in (whole, *record.tables[1:]):
+            write_csv(place / f"{table.name}.csv", table)
         _write_json(place / "estimates.json", record.as_json())
         _write_json(place / "design.json", record.design.as_json())
         release_svg(record).save(place / "estimates.svg")
         (place / "page.html").write_text(html(record), encoding="utf-8")
 
-    new_folder(folder, fill, replacing=tuple(FILES) if replace else (), last=last)
+    new_folder(folder, fill, replacing=_replacing(folder, replace=replace), last=last)
 
 
 def _write_json(path: Path, facts: object) -> None:
     path.write_text(json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _write_beside(path: Path, labels: Sequence[str], found: Part | None) -> None:
-    """What was asked for beside the estimates, a row per label; nothing where it was not."""
-    if found is not None:
-        named = dict(zip(("value", *COLUMNS[2:]), COLUMNS[1:], strict=True))
-        columns = {name: getattr(found, each) for each, name in named.items() if hasattr(found, each)}
-        write_table(path, ("label", *columns), zip(labels, *columns.values(), strict=True))
-
-
-def _write_csv(path: Path, estimate: Estimate) -> None:
-    """One row per label: each interval by itself, and all of them at once, at the level of the
-    page.
-    """
-    columns = (estimate.values, estimate.stderr, *estimate.interval(LEVEL), *estimate.simultaneous(LEVEL))
-    write_table(path, COLUMNS, zip(estimate.labels, *(column.tolist() for column in columns), strict=True))
+def write_csv(path: Path, table: Table) -> None:
+    """One row per label: each interval by itself, and all of them at once."""
+    heads = ("estimate" if name == "value" else name for name in table.columns())
+    write_table(path, ("label", *heads), table.rows())

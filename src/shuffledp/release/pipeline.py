@@ -8,7 +8,6 @@ all rows but one could test guesses of the last one against it.
 
 from __future__ import annotations
 
-import math
 import platform
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -35,9 +34,9 @@ from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.results import Tally
 from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.questions import options_module
-from shuffledp.record import Collected, Context, Counted, Estimates, LedgerEntry, Made, Record
+from shuffledp.questions.table import ESTIMATES
+from shuffledp.record import Collected, Context, Counted, LedgerEntry, Made, Record, Table
 from shuffledp.record import Tally as TallyPart
-from shuffledp.record.parts import FINDINGS
 from shuffledp.release.arguments import Promise, budget_of, promise_of, reading
 from shuffledp.release.budget import Budget, Spent, Unnoted
 from shuffledp.release.certificate import certificate, comparison
@@ -52,7 +51,6 @@ from shuffledp.tables.tallying import tally
 from shuffledp.tables.values import Values
 
 LISTED = 10_000  # rows in the JSON and on the page; the CSV has all
-SHORT = 20  # rows of a list that is shown whole and in its own order, wherever it is shown
 REPLACED = (
     "an earlier release stood in this folder and was replaced, which does not undo it: the noise was drawn afresh, so "
     "if both are about the same people they "
@@ -134,7 +132,7 @@ def record_of(
         certificate=certified,
         comparison=comparison(design, certified),
         tally=_tally(design, tally, kept),
-        estimates=_estimates(design, tally, estimate, kept, asked, LEVEL),
+        tables=_tables(design, tally, estimate, kept, asked, LEVEL),
         secure=estimate.secure,
         notes=tuple(estimate.notes),
         ledger=ledger,
@@ -142,7 +140,7 @@ def record_of(
     return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
 
 
-def estimates_again(record: Record) -> Callable[[float], Estimates] | None:
+def tables_again(record: Record) -> Callable[[float], tuple[Table, ...]] | None:
     """The tables of a record at any level, made again of its votes; None where it does not hold all
     of them, or where this version would conclude something else from them.
     """
@@ -156,7 +154,7 @@ def estimates_again(record: Record) -> Callable[[float], Estimates] | None:
     if estimate.values.shape != same.shape or not np.allclose(estimate.values, same, rtol=1e-9, atol=1e-9):
         return None
     every = np.arange(len(same))
-    return lambda level: _estimates(design, tally, estimate, every, record.asked, level)
+    return lambda level: _tables(design, tally, estimate, every, record.asked, level)
 
 
 def made_now() -> Made:
@@ -193,34 +191,20 @@ def _tally(design: Design, tally: Tally, kept: NDArray[np.intp]) -> TallyPart:
     )
 
 
-def _estimates(
+def _tables(
     design: Design,
     tally: Tally,
     estimate: Estimate,
     kept: NDArray[np.intp],
     asked: Context,
     level: float,
-) -> Estimates:
+) -> tuple[Table, ...]:
+    """What is estimated, as far as it is listed, and what else the question answers with."""
     question, poll = design.resolved, design.poll
-    told = question.told(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=level)
-    return Estimates(
-        unit=question.unit,
-        of=len(estimate.values),
-        **columns_of(estimate, kept, level),
-        # A long list is shown with the largest first, and cut. Those are large by luck as well, so
-        # that intervals for each by itself would miss them.
-        together=question.counts and len(estimate.values) > SHORT,
-        influence=tuple(each if each < math.inf else None for each in poll.influence(estimate)[kept].tolist()),
-        **{name: FINDINGS[name](**columns) for name, columns in told.items()},  # type: ignore[arg-type]
-    )
-
-
-def columns_of(estimate: Estimate, kept: NDArray[np.intp], level: float = LEVEL) -> dict[str, Any]:
-    """Labels, estimates, errors and limits of some rows, for the record."""
-    found = (estimate.values, estimate.stderr, *estimate.interval(level), *estimate.simultaneous(level))
-    names = ("value", "stderr", "lower", "upper", "all_lower", "all_upper")
-    columns = {name: tuple(column[kept].tolist()) for name, column in zip(names, found, strict=True)}
-    return {"level": level, "label": tuple(str(estimate.labels[place]) for place in kept.tolist()), **columns}
+    moved, of = poll.influence(estimate)[kept], len(estimate.values)
+    limited = {"influence": moved} if np.isfinite(moved).all() else {}
+    first = Table.estimated(ESTIMATES, estimate, kept.tolist(), unit=question.unit, level=level, of=of, **limited)
+    return (first, *question.tables(poll, tally, estimate, clips=asked.may_be_clipped, by=asked.by, level=level))
 
 
 def standing(folder: Path | None, budget: Budget | None, *, force: bool, drawn: bool = True) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ def _invalid(record: Record) -> str:
 def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
-    said += [f"{not_the_values(record)} {clipping(record)}"] if record.estimates.clipped else []
+    said += [f"{not_the_values(record)} {clipping(record)}"] if record.clipped else []
     return said + ([CLIPPED_ENDS] if record.question.ordered and record.asked.clips else [])
 
 

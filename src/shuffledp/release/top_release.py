@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.design import Design
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.mechanisms.results import Tally
-from shuffledp.record import Certificate, Collected, Context, Counted, Estimates, Record
+from shuffledp.questions.table import ESTIMATES
+from shuffledp.record import Certificate, Collected, Context, Counted, Record, Table
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.certificate import certificate
-from shuffledp.release.pipeline import charged, columns_of, made_now, placed, standing
+from shuffledp.release.files import LEVEL
+from shuffledp.release.pipeline import charged, made_now, placed, standing
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
@@ -51,10 +53,8 @@ class SearchRequest(Request):
     def design(self, n: int, promise: Promise) -> Search:  # type: ignore[override]
         """The search among so many people that keeps the promise."""
         if promise.rounds != 1:
-            raise InvalidInput(
-                f"rounds must be 1 for top words, got {promise.rounds}. Each person is asked once; search again later, "
-                f"as another release."
-            )
+            remedy = "Each person is asked once; search again later, as another release."
+            raise InvalidInput(Refusal((Argument("rounds"), " must be 1 for top words"), str(promise.rounds), remedy))
         promised = promise.terms(n)
         own = {name: promised[name] for name in ("honest", "epsilon", "delta")}
         return planned_search(people=promised["n"], **own, **self.terms)
@@ -162,7 +162,7 @@ def finished_search(
     """Record and write what was found, and note in the ledger that it stands; what was
     ``held_back`` is begun just before it can be seen.
     """
-    first, design, words = found.levels[0], found.search.first_design, len(found.listed.labels)
+    first, design, moved = found.levels[0], found.search.first_design, [found.influence] * len(found.listed.labels)
     record = Record(
         made=made_now(),
         asked=asked,
@@ -177,12 +177,7 @@ def finished_search(
         certificate=_certified(found.search, collected=collected is not None),
         comparison=(),  # the first level alone could be compared, and its error is not that of the words
         tally=TallyPart(reports=first.reports, blocks=(), votes=first.votes),
-        estimates=Estimates(
-            unit=design.resolved.unit,
-            of=words,
-            influence=(found.influence,) * words,
-            **columns_of(found.listed, np.arange(words)),
-        ),
+        tables=(Table.estimated(ESTIMATES, found.listed, unit=design.resolved.unit, level=LEVEL, influence=moved),),
         secure=secure,
         notes=(*(each.rstrip(".") for each in found.missed()), *notes),
         ledger=None if spent is None else spent.entry(),

@@ -218,7 +218,7 @@ class _Again:
         found = judge.counts(votes, self.people, share * law.hit, share * law.miss)
         found = judge.Estimated(*found, math.sqrt(judge.UNIT * self.people))
         # As many people as hold the rarest listed word might hold each of so many others.
-        rarest = max(1.0, min(self.record["estimates"]["value"], default=1.0))
+        rarest = max(1.0, min(self.record["tables"][0]["value"], default=1.0))
         moved = [1.0 / float(share * (law.hit - law.miss))] * len(labels)
         yield from judge.table(labels, found, moved, together=max(counted, math.ceil(self.people / rarest)))
         yield self._fewest("holders of a word that is found", self.search["found_from"], honest=True)

@@ -20,7 +20,7 @@ from shuffledp.series.series_file import check_order
 from shuffledp.series.trend import trend_of, write_trend
 from shuffledp.series.trend_page import PAGE, TABLE, WRITER, series_html
 from shuffledp.series.weeks import Tracked, folder_of
-from shuffledp.verify import BESIDE, SECONDS, Verification, verify
+from shuffledp.verify import SECONDS, Verification, files_beside, verify
 from shuffledp.verify.check_page import compared, running
 from shuffledp.verify.outcomes import Check, equal, holds, unchecked, vital
 
@@ -44,7 +44,7 @@ def check_series(state: Tracked, *, ledger: Path | None = None, seconds: float =
 def _check_week(place: Path, record: Record, ledger: Ledger | None, seconds: float) -> list[Check]:
     """One week by itself: its page is of the record beside it, and holds."""
     page = _text(place / "page.html")
-    beside = {name: text for name in BESIDE if (text := _text(place / name)) is not None}
+    beside = {name: text for name in files_beside(record) if (text := _text(place / name)) is not None}
     try:
         same = page is not None and embedded_json(page) == record.as_json()
         found = [] if page is None else verify(page, beside=beside, ledger=ledger, seconds=seconds).checks

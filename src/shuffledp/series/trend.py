@@ -22,7 +22,7 @@ from typing import Any
 
 from shuffledp.page.tables import Row, Table, tables
 from shuffledp.record import Record
-from shuffledp.release.pipeline import estimates_again
+from shuffledp.release.pipeline import tables_again
 from shuffledp.series.series_file import SeriesFile, period_of
 from shuffledp.series.weeks import Tracked
 from shuffledp.storage.files import write_table
@@ -141,7 +141,7 @@ def _weekly(record: Record, weeks: int) -> Iterator[tuple[Table, Row, Limits | N
     """The rows of a week's tables, each with its limits for the whole trend, and, if it is known no
     closer than to a bin, with those at the level at which two weeks both hold as often as its own.
     """
-    own, again = tables(record), estimates_again(record)
+    own, again = tables(record), tables_again(record)
     level, lines = record.estimates.level, sum(len(table.rows) for table in own)
     missed = (1.0 - level) / weeks
 

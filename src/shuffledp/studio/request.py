@@ -152,7 +152,7 @@ class PlanRequest:
     @property
     def of_number(self) -> bool:
         """Whether it is about a number between two bounds; about categories otherwise."""
-        return "ends" in kind_of(self.task).recorded
+        return kind_of(self.task).unit != "people"
 
     @property
     def share(self) -> Fraction | None:

@@ -124,13 +124,14 @@ def open_column(
     table = source if isinstance(source, Table) else open_table(source, format, encoding)
     if not table.names:
         raise InvalidInput(f"{table.title} must have at least one column, got none. Pass the table that holds values.")
-    for option, given in (("column", column), (Argument("id"), ids)):
+    for option, given in ((Argument("column"), column), (Argument("id"), ids)):
         if table.bare and given is not None:
             got = f"{given!r} for {table.title}, which is a single column"
             remedy = "Leave it out, or pass the whole table."
             raise InvalidInput(Refusal((option, " must name a column of a table"), got, remedy))
     if column is None and len(table.names) > 1:
-        raise InvalidInput(f"column must be named where there are several, got none. {_there_are(table.names)}")
+        rule = (Argument("column"), " must be named where there are several")
+        raise InvalidInput(Refusal(rule, "none", _there_are(table.names)))
     name: ColumnName
     if isinstance(column, tuple):
         name = tuple(check_column(table.names, each, "column", table.title) for each in column)

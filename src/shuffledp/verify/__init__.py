@@ -52,6 +52,6 @@ tally are judged here alone.
 
 from shuffledp.judge.effort import SECONDS
 from shuffledp.verify.outcomes import Check
-from shuffledp.verify.verification import BESIDE, Verification, verify
+from shuffledp.verify.verification import Verification, files_beside, verify
 
-__all__ = ["BESIDE", "SECONDS", "Check", "Verification", "verify"]
+__all__ = ["SECONDS", "Check", "Verification", "files_beside", "verify"]

@@ -6,24 +6,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.errors import InvalidInput
 from shuffledp.judge.lattice import Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.rows import counted_people
+from shuffledp.questions.table import NUMBERS, Table
 from shuffledp.record import Record
-from shuffledp.record.parts import FINDINGS
 from shuffledp.storage.canonical import digest_of, digest_of_votes, strict_json
 from shuffledp.storage.files import plain_cell
-from shuffledp.verify.handed import COLUMNS, expected, places_of
+from shuffledp.verify.handed import expected, places_of
 from shuffledp.verify.outcomes import Check, agree, equal, holds, parting, unchecked, vital
-from shuffledp.verify.rechecks import Rechecker
 
 TABLE, COPY = "estimates.csv", "design.json"
 
@@ -83,25 +81,16 @@ def _strange(beside: _Beside, where: str) -> list[Check]:
     return [unchecked(f"other columns of {where}", named, why)] if beside.strange else []
 
 
-def check_beside(files: Mapping[str, str], asked: Rechecker) -> Iterator[Check]:
-    """What was asked for beside the estimates: of each table, all labels and all numbers."""
-    record = asked.judge.record
-    for part in FINDINGS:
-        what, claimed = f"{part}.csv", getattr(record.estimates, part)
-        if claimed is None and what not in files:
-            continue
-        try:
-            labels = asked.said("labels", dict).get(part)
-        except InvalidInput as error:
-            yield vital(unchecked(what, "", str(error)))
-            continue
-        if claimed is None or labels is None:
-            if what in files:
-                yield unchecked(what, "", "nothing of this page is in a table of that name")
+def check_beside(files: Mapping[str, str], record: Record) -> Iterator[Check]:
+    """Of each other table, all labels and all numbers."""
+    known = {f"{table.name}.csv": table for table in record.tables[1:]}
+    for what in [*known, *(name for name in files if name.endswith(".csv") and name not in (*known, TABLE))]:
+        if what not in known:
+            yield unchecked(what, "", "nothing of this page is in a table of that name")
         elif what not in files:
             yield unchecked(what, "", "it is not beside this page")
         else:
-            yield from _check_part(what, files[what], labels, claimed)
+            yield from _check_part(what, files[what], known[what])
 
 
 def check_copy(text: str, record: Record) -> Check:
@@ -113,20 +102,15 @@ def check_copy(text: str, record: Record) -> Check:
     return equal(COPY, found, record.design.digest, "the digest of its JSON")
 
 
-def _check_part(what: str, table: str, labels: Sequence[str], claimed: Any) -> Iterator[Check]:
-    """An empty cell stands where the page has no number."""
-    due = {name: getattr(claimed, name) for name in COLUMNS if hasattr(claimed, name)}
+def _check_part(what: str, written: str, claimed: Table) -> Iterator[Check]:
     try:
-        beside = _read(table, set(due))
+        beside = _read(written, claimed.columns())
     except (ValueError, csv.Error) as error:
         yield holds(what, "a table", str(error)[:60], "read as shuffledp writes it", False)
         return
-    yield (same := _check_labels(beside.labels, labels, what))
+    yield (same := _check_labels(beside.labels, claimed.label, what))
     for name, column in beside.columns.items() if same.outcome == "pass" else ():
-        right = np.array([np.nan if each is None else each for each in due[name]])
-        differs = np.flatnonzero(~((column == right) | (np.isnan(column) & np.isnan(right)))).tolist()
-        said, mine = (f"{each[differs[0]]:.10g}" if differs else "all of them" for each in (column, right))
-        yield holds(f"{name} in {what}", said, mine, "the page", not differs)
+        yield agree(f"{name} in {what}", column.tolist(), claimed.columns()[name], "the page", within=0.0)
     yield from _strange(beside, what)
 
 
@@ -141,11 +125,11 @@ def _check_labels(labels: Sequence[str], expected: Sequence[str], where: str = "
     return holds(f"labels in {where}", claimed, found, "the design", right)
 
 
-def _read(table: str, known: Set[str] = COLUMNS.keys()) -> _Beside:
+def _read(table: str, known: Collection[str] = NUMBERS) -> _Beside:
     """A label and numbers in every row; a column that is not known may hold anything."""
     lines = csv.reader(io.StringIO(table.removeprefix("\ufeff"), newline=""), strict=True)
     names = ["value" if name == "estimate" else name for name in next(lines, [])]
-    if not names or names[0] != "label" or not known <= set(names) or len(set(names)) < len(names):
+    if not names or names[0] != "label" or not set(known) <= set(names) or len(set(names)) < len(names):
         raise ValueError(f"columns {', '.join(names)[:40]!r}")
     rows = list(lines)
     if any(len(row) != len(names) for row in rows):
@@ -176,7 +160,7 @@ def _check_others(columns: dict[str, Array], places: NDArray[np.intp], record: R
     checks.append(equal("votes for all values", record.tally.digest, digest, how))
     counted = counted_people(votes.tolist(), record.tally.blocks or (), range(len(values)), reports, law)
     how, of = "the votes that its estimates imply", record.estimates.of
-    pairs = zip(COLUMNS, expected(counted, record.estimates.level, of), strict=True)
+    pairs = zip(NUMBERS, expected(counted, record.estimates.level, of), strict=True)
     agreeing = (
         agree(f"{name} in estimates.csv, all", columns[name].tolist(), right, how, within=within)
         for name, (right, within) in pairs

@@ -17,24 +17,25 @@ from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
 from shuffledp.judge.reports import counted
 from shuffledp.judge.rows import FEW, Estimated, counted_people, counts
+from shuffledp.questions.table import ESTIMATES, NUMBERS
 from shuffledp.record import Record
 from shuffledp.verify import outcomes
 from shuffledp.verify.outcomes import Check, agree, equal, holds
 
 LEVEL = 0.95
 LOOSER = 10.0  # limits may be so many times farther off than estimates: they are found by halving
-SHORT = 20  # rows of a list that is shown whole; of a longer one the intervals hold all at once
 SAME = 1e-9  # relative
 INVERTED = "the test that defines it, inverted by halving"
 MOVED = "what one malicious person can move"
-COLUMNS = {
-    "value": ("estimates", "votes and integers, as fractions"),
-    "stderr": ("standard errors", "the variance of the votes, as fractions"),
-    "lower": ("limits, each: lower", INVERTED),
-    "upper": ("limits, each: upper", INVERTED),
-    "all_lower": ("limits, all together: lower", INVERTED),
-    "all_upper": ("limits, all together: upper", INVERTED),
-}
+COLUMNS = (
+    ("estimates", "votes and integers, as fractions"),
+    ("standard errors", "the variance of the votes, as fractions"),
+    ("limits, each: lower", INVERTED),
+    ("limits, each: upper", INVERTED),
+    ("limits, all together: lower", INVERTED),
+    ("limits, all together: upper", INVERTED),
+)
+MOVED_TO = ("one_lower", "one_upper", "some_lower", "some_upper")
 
 Part = Callable[[], Sequence[Check]]
 Found = Estimated  # which a class that hands it on cannot name
@@ -71,27 +72,14 @@ class Judge:
         differs = next((name for name in stored if stored[name] != expected.get(name)), "none of it")
         return holds("the domain", differs, "none of it", "resolved from the question", stored == expected)
 
-    def complete(self, of: int = 0, **there: bool) -> Check:
-        """What a page does not leave to its writer: of so many listed estimates, all votes bound
-        and intervals that hold all at once; parts of the estimates that are ``there``, and no
-        other; names of theorem and assumptions.
+    def complete(self, of: int = 0, *tables: str) -> Check:
+        """What a page does not leave to its writer: of so many listed estimates, all votes bound;
+        ``tables`` beside the estimates, and no other; names of theorem and assumptions.
         """
-        found, certificate = self.record.estimates, self.record.certificate
-        quantiles = found.quantiles
-        said = {
-            "digest": self.record.tally.digest is not None,
-            "ends": found.ends is not None,
-            "together": found.together,
-            "ids": bool(certificate.theorem_ids or certificate.assumption_ids),
-            "quantiles": quantiles is not None,
-            "moved quantiles": quantiles is not None and None not in quantiles.moved,
-            "ranges": found.ranges is not None,
-            "shares": found.shares is not None,
-            "influence": found.influence is not None,
-        }
-        due = {"digest": of > LISTED, "together": of > SHORT, "ids": True, "influence": True, **there}
-        due["moved quantiles"] = due.get("quantiles", False)
-        mine, theirs = (", ".join(name for name in said if each.get(name)) or "none" for each in (said, due))
+        certificate, named = self.record.certificate, [each.name for each in self.record.tables]
+        said = [*named, *["ids"] * bool(certificate.theorem_ids or certificate.assumption_ids)]
+        said += ["digest"] * (self.record.tally.digest is not None)
+        mine, theirs = ", ".join(said), ", ".join([ESTIMATES, *tables, "ids", *["digest"] * (of > LISTED)])
         how = "how many values there are, and whether some were clipped"
         return holds("what a page cannot leave out", mine, theirs, how, mine == theirs)
 
@@ -150,31 +138,32 @@ class Judge:
         all hold ``together`` with so many.
         """
         claimed, of = self.record.estimates, len(labels) if of is None else of
-        columns = zip(COLUMNS.items(), expected(found, LEVEL, together or of), strict=True)
+        columns = zip(NUMBERS, COLUMNS, expected(found, LEVEL, together or of), strict=True)
+        more = [each for each in MOVED_TO if getattr(claimed, each)]
+        limited = np.array([] if None in influence else influence, dtype=np.float64)
+        how = "the largest less the smallest weight of a report, as fractions; shares without a limit"
         return [
             equal("labels of the estimates", list(claimed.label), list(labels), "the design"),
             equal("how many were estimated", claimed.of, of, "the design"),
-            equal("what is estimated", claimed.unit, unit, "the question"),
+            equal("what is estimated", ", ".join([claimed.unit, *more]), unit, "the question"),
             equal("level of the limits", claimed.level, LEVEL, "what shuffledp writes"),
             *(
-                agree(what, getattr(claimed, column), right, how, within=within)
-                for (column, (what, how)), (right, within) in columns
+                agree(what, getattr(claimed, column), right, why, within=within)
+                for column, (what, why), (right, within) in columns
             ),
-            self._influence(influence, same),
+            agree(MOVED, claimed.influence, limited, how, within=same * limited),
         ]
 
-    def _influence(self, influence: Sequence[float | None], same: float) -> Check:
-        """How far one malicious person could have moved an estimate: the weights that a report can
-        have, from the design.
-        """
-        claimed = list(self.record.estimates.influence or ())
-        if None in influence:
-            return equal(MOVED, claimed, list(influence), "all messages of one person alike; shares without a limit")
-        how, found = (
-            "the largest less the smallest weight of a report, as fractions",
-            np.array(influence, dtype=np.float64),
-        )
-        return agree(MOVED, [np.nan if each is None else each for each in claimed], found, how, within=same * found)
+    def beside(self, name: str, labels: Sequence[str], columns: Sequence[str], *, unit: str = "people") -> Check:
+        """Whether a table beside the estimates has these rows and these columns, and no other."""
+        claimed = self.record.table(name)
+        due = [unit, LEVEL, len(labels), *labels, *(f"{each}: {len(labels)}" for each in columns if labels)]
+        said: list[object] = []
+        if claimed is not None:
+            lengths = {each: len(getattr(claimed, each)) for each in (*NUMBERS, *MOVED_TO, "influence")}
+            said = [claimed.unit, claimed.level, claimed.of, *claimed.label]
+            said += [f"{each}: {many}" for each, many in lengths.items() if many]
+        return holds(f"rows and columns of the {name}", said, due, "the question", said == due)
 
     def compared(self, *, width: float | None = None, bins: int | None = None, among: int = 1) -> None:
         """How an error to expect is measured, for what other kinds of trust cost: ``width`` is that

@@ -1,5 +1,5 @@
-"""What the code of a question says of a record: its page, its figure, the labels of its tables, and
-whether the answer is right. It is found by the exact name that the design has.
+"""What the code of a question says of a record: its page, its figure, and whether the answer is
+right. It is found by the exact name that the design has.
 
 Where another distribution wrote it, it is code of a stranger: it runs in a process of its own,
 which is handed the record alone and answers in lines of JSON. Whatever it does there, no page
@@ -35,7 +35,6 @@ WORKER = "import sys; sys.path[:] = sys.argv[2:]; from shuffledp.verify.rechecks
 DEEDS: dict[str, Callable[[Record], Any]] = {
     "page": html,
     "figure": lambda record: release_svg(record)._repr_svg_(),
-    "labels": lambda record: {part: list(labels) for part, labels in record.question.beside.items()},
 }
 
 
@@ -56,7 +55,7 @@ class Rechecker:
         return origin_of(self.judge.record.design.question.type)
 
     def said(self, deed: str, form: type) -> Any:
-        """The ``page``, the ``figure``, or the ``labels`` of other tables, in this form."""
+        """The ``page`` or the ``figure``, in this form."""
         if self.ours:
             return DEEDS[deed](self.judge.record)
         done, value = self._told.get(deed, (False, self.unsaid))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.oracle import Oracle, Tick
 from shuffledp.judge.reports import counted
-from shuffledp.record import read_record
-from shuffledp.record.parts import FINDINGS
+from shuffledp.record import Record, read_record
 from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
 from shuffledp.verify.check_consistency import check_consistency, check_design
@@ -26,7 +25,6 @@ from shuffledp.wording import SENTENCES
 if TYPE_CHECKING:
     from shuffledp.ledger import Ledger
 
-BESIDE = (TABLE, COPY, FIGURE, *(f"{part}.csv" for part in FINDINGS))
 BROKEN = (
     LookupError,
     TypeError,
@@ -72,6 +70,11 @@ class Verification:
         return Verification(tuple(check for check in self.checks if check is not self.unread)).verdict
 
 
+def files_beside(record: Record) -> list[str]:
+    """What may lie beside a page, and is compared with it."""
+    return [TABLE, COPY, FIGURE, *(f"{name}.csv" for name in record.beside)]
+
+
 def verify(
     text: str,
     *,
@@ -85,8 +88,8 @@ def verify(
 
     What needs no oracle comes first, the page itself before all: a page that shows something other
     than its record is found out at once, and then nothing else is computed. ``beside`` holds the
-    files beside the page, by those names of ``BESIDE`` that are there; ``ledger`` is the one in
-    which it was recorded. After ``seconds`` of computing the rest is left unchecked.
+    files beside the page, by those names of ``files_beside`` that are there; ``ledger`` is the one
+    in which it was recorded. After ``seconds`` of computing the rest is left unchecked.
     """
     record, effort = read_record(text), Effort(seconds)
     design, law = record.design, counted(record.design.mechanism.as_json())
@@ -100,7 +103,7 @@ def verify(
         "the words": lambda: check_sentences(record, law),
         "the estimates": lambda: asked.answer(),
         TABLE: lambda: check_table(files.get(TABLE), record, law),
-        "the other tables": lambda: [*check_beside(files, asked)],
+        "the other tables": lambda: [*check_beside(files, record)],
         COPY: lambda: [check_copy(files[COPY], record)] if COPY in files else [],
         FIGURE: lambda: [*check_figure(files[FIGURE], asked)] if FIGURE in files else [],
         "the ledger": lambda: [] if ledger is None else check_ledger(ledger, record),

@@ -151,7 +151,8 @@ def _reduction(
     theorem: str, uppers: tuple[Curve, ...], lowers: tuple[Curve, ...], ceiling: float, shuffler: str = "messages mixed"
 ) -> Reduction:
     """Both orders are covered: a value may rise in one round and fall in another."""
-    assumed = ["replace one", shuffler, "fresh randomness"] + ["sealed"] * (ceiling == math.inf)
+    drawn = ceiling < math.inf or shuffler != "honest dummies"  # whether people draw anything
+    assumed = ["replace one", shuffler, *["fresh randomness"] * drawn, *["sealed"] * (ceiling == math.inf)]
     return Reduction((Theorem(statement(theorem), uppers),), tuple(map(statement, assumed)), lowers, ceiling)
 
 

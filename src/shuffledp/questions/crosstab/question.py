@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import product
 from math import prod
@@ -13,6 +13,7 @@ from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, Co
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.histogram.question import algorithm_1, check_labels, labels_of
 from shuffledp.questions.question import COUNTED, LISTED, Planned, Question
+from shuffledp.questions.table import Table
 from shuffledp.schema import NEEDED, Label, Limits, Texts, part
 from shuffledp.workload import Each, Margins, kept_columns
 
@@ -45,7 +46,7 @@ class CrosstabQuestion(Question):
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("columns", "categories")
     planned = Planned(places="cells", columns=True, **COUNTED)
-    recorded = (*LISTED, "by", "shares")
+    recorded = (*LISTED, "by")
 
     type: Annotated[Literal["crosstab"], NEEDED] = "crosstab"
     columns: Texts
@@ -146,31 +147,20 @@ class CrosstabQuestion(Question):
     def algorithm(self, law: Law) -> str:
         return algorithm_1(law)
 
-    @property
-    def beside(self) -> Mapping[str, Sequence[str]]:
-        return {"shares": self.cells.names}
-
     def scale(self, n: int) -> float:
         return n
 
-    def told(
-        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
-    ) -> dict[str, dict[str, Any]]:
+    def tables(self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float) -> list[Table]:
         """The shares within the groups, if they were asked for; of a group with too few people,
         none.
         """
         if by is None:
-            return {}
+            return []
         known, *columns = poll.derive(tally, by=by)["shares"](level=level)
         names = ("value", "lower", "upper", "all_lower", "all_upper")
-        return {
-            "shares": {
-                name: tuple(
-                    share if said else None for share, said in zip(column.tolist(), known.tolist(), strict=True)
-                )
-                for name, column in zip(names, columns, strict=True)
-            }
-        }
+        shares = {name: column[known] for name, column in zip(names, columns, strict=True)}
+        labels = [label for label, said in zip(self.cells.names, known, strict=True) if said]
+        return [Table.made("shares", labels, unit="share of the group", level=level, **shares)]
 
 
 def column_sizes(domain: object) -> list[int]:

@@ -41,16 +41,15 @@ def recheck(record: dict[str, Any], judge: Any) -> list[Any]:
     rows = rows_of_table(list(map(len, names)))
     labels = [CROSS.join(ALL if at is None else each[at] for at, each in zip(row, names, strict=True)) for row in rows]
     cells = rows[: math.prod(map(len, names))]
-    checks += [judge.complete(len(rows), shares=by is not None), judge.shaped(len(rows), len(cells))]
+    checks += [judge.complete(len(rows), *["shares"] * (by is not None)), judge.shaped(len(rows), len(cells))]
     if judge.wrong(checks):
         return checks
     found = judge.groups([_within(row, names) for row in rows])
     checks += judge.table(labels, found, [judge.moved] * len(rows))
-    return (
-        checks
-        if by is None
-        else [*checks, *_check_shares(record, judge, question["columns"].index(by), cells, len(rows))]
-    )
+    if by is None:
+        return checks
+    found = shares(judge, question["columns"].index(by), cells, record["tally"]["reports"], len(rows))
+    return [*checks, *_check_shares(record["tables"][1], judge, labels, found)]
 
 
 def _place(labels: Any, other: Any) -> int | None:
@@ -80,25 +79,23 @@ def _within(row: Sequence[int | None], names: Sequence[Sequence[str]]) -> list[i
     return places
 
 
-def _check_shares(record: dict[str, Any], judge: Any, axis: int, cells: Sequence[Any], of: int) -> list[Any]:
-    """Every column of shares, and of which groups nothing is said."""
-    claimed, found, checks = (
-        record["estimates"]["shares"],
-        shares(judge, axis, cells, record["tally"]["reports"], of),
-        [],
-    )
-    for name, mine in zip(SHARES, zip(*found, strict=True), strict=True):
-        said = claimed[name]
-        silent, mute = ([at for at, each in enumerate(column) if each is None] for column in (said, mine))
-        checks.append(judge.equal(f"cells without a share, {name}", (len(said), silent), (len(mine), mute), HOW))
-        told, due = ([each for each in column if each is not None] for column in (said, mine))
-        checks.append(judge.agree(f"shares, {name}", told, due, HOW, within=WITHIN))
+def _check_shares(
+    claimed: dict[str, Any], judge: Any, labels: Sequence[str], found: Sequence[Sequence[float]]
+) -> list[Any]:
+    """Every column of shares, and of which cells nothing is said."""
+    told = [(label, *row) for label, row in zip(labels, found, strict=False) if row]
+    named, *columns = map(list, zip(*told, strict=True)) if told else [[]] * (1 + len(SHARES))
+    checks = [judge.beside("shares", named, SHARES, unit="share of the group")]
+    if judge.wrong(checks):
+        return checks
+    for name, due in zip(SHARES, columns, strict=True):
+        checks.append(judge.agree(f"shares, {name}", claimed.get(name, []), due, HOW, within=WITHIN))
     return checks
 
 
-def shares(judge: Any, axis: int, cells: Sequence[Any], reports: int, of: int) -> list[list[float | None]]:
-    """A row for each cell: its share of all who are alike in a column, with two intervals; None
-    where too few are in the group to say.
+def shares(judge: Any, axis: int, cells: Sequence[Any], reports: int, of: int) -> list[list[float]]:
+    """A row for each cell: its share of all who are alike in a column, with two intervals; an empty
+    one where too few are in the group to say.
     """
     alike = np.array([cell[axis] for cell in cells])
     part = judge.groups([[place] for place in range(len(cells))])
@@ -109,9 +106,9 @@ def shares(judge: Any, axis: int, cells: Sequence[Any], reports: int, of: int) -
     few = [judge.law.faked or test.few(*each, judge.FEW) for each in pairs]
     rare = [each.limits(judge.TAIL / 2.0) for each in (part, whole) if any(few)]
     all_rare, all_common = (each.limits(judge.TAIL / of) for each in (part, whole))
-    rows: list[list[float | None]] = []
+    rows: list[list[float]] = []
     for at, (group, counted) in enumerate(zip(alike, pairs, strict=True)):
-        rows.append([None] * len(SHARES))
+        rows.append([])
         if not all_common[0][group] > 0.0:
             continue
         value = _share(counted[0] / counted[1])

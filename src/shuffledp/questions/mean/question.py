@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from shuffledp.domain import Grid, check_bounds, check_numbers, on_grid
 from shuffledp.errors import InvalidInput
 from shuffledp.questions.question import Planned, Question
+from shuffledp.questions.table import Table
 from shuffledp.schema import NEEDED, Number, part
 from shuffledp.wording import short
 from shuffledp.workload import Ranges, Weights
@@ -36,7 +37,6 @@ class MeanQuestion(Question):
     clipped = "mean of the clipped values"
     mechanisms = ("krr", "split")
     planned = Planned(error="standard error of the mean, worst data")
-    recorded = ("ends",)
 
     type: Annotated[Literal["mean"], NEEDED] = "mean"
     lower: Number
@@ -131,9 +131,7 @@ class MeanQuestion(Question):
     def scale(self, n: int) -> float:
         return self.upper - self.lower
 
-    def told(
-        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
-    ) -> dict[str, dict[str, Any]]:
+    def tables(self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float) -> list[Table]:
         """How many people's numbers were rounded to either end of the range, where some may have
         been clipped and the mechanism can say it.
 
@@ -141,10 +139,10 @@ class MeanQuestion(Question):
         """
         at_ends = poll.derive(tally).get("ends") if clips else None
         if at_ends is None:
-            return {}
-        columns = zip(("value", "lower", "upper"), (at_ends.values, *at_ends.simultaneous(level)), strict=True)
-        step = (self.upper - self.lower) / (poll.mechanism.size - 1)
-        return {"ends": {"step": step} | {name: tuple(each.tolist()) for name, each in columns}}
+            return []
+        lower, upper = at_ends.simultaneous(level)
+        labels, value = ("lower end", "upper end"), at_ends.values
+        return [Table.made("ends", labels, unit="people", level=level, value=value, lower=lower, upper=upper)]
 
 
 QUESTION = MeanQuestion

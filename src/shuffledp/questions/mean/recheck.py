@@ -25,25 +25,23 @@ def number(record: dict[str, Any], judge: Any, called: str, times: int, among: i
     judge.compared(width=upper - lower, among=among)
     if judge.wrong(checks):
         return checks
-    ends = outside in (None, CLIPPED) and not split
-    checks.append(judge.complete(ends=ends))
-    known = split or "ends" in record["estimates"]
-    label = f"{called} of the clipped values" if known and outside == CLIPPED else question["type"]
+    ends = ["ends"] if outside in (None, CLIPPED) and not split else []
+    checks.append(judge.complete(1, *ends))
+    if judge.wrong(checks):
+        return checks
+    label = f"{called} of the clipped values" if outside == CLIPPED else question["type"]
     moved = None if judge.moved is None else judge.moved * (upper - lower) * times / record["tally"]["reports"]
     table = judge.table([label], judge.number((lower, upper), times), [moved], unit=question["type"])
-    claimed = record["estimates"].get("ends") if ends else None
-    return [*checks, *table, *_ends(claimed, (upper - lower) / steps, judge)]
+    return [*checks, *table, *(_ends(record["tables"][1], judge) if ends else [])]
 
 
-def _ends(claimed: dict[str, Any] | None, step: float, judge: Any) -> list[Any]:
+def _ends(claimed: dict[str, Any], judge: Any) -> list[Any]:
     """How many people's numbers were rounded to either end of the range."""
-    if claimed is None:
-        return []
     found = judge.groups([[0], [judge.law.k - 1]])
     low, high = found.limits(judge.TAIL / 2.0)
     how, within = "the votes for the ends, as fractions", judge.LOOSER * (found.within + found.rounding)
     return [
-        judge.agree("a step of the grid", [claimed["step"]], [step], "the design", within=1e-12 * step),
+        judge.beside("ends", ["lower end", "upper end"], ["value", "lower", "upper"]),
         judge.agree("people at the ends", claimed["value"], found.values, how, within=found.within),
         judge.agree("people at the ends, at least", claimed["lower"], low, how, within=within),
         judge.agree("people at the ends, at most", claimed["upper"], high, how, within=within),

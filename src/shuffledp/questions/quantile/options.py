@@ -98,13 +98,13 @@ def quantile(data: object, column: str | None = None, *, rng: "Rng" = None, **gi
 
     The bins between cut points must not come from the data: ``bins`` of them from ``lower`` to
     ``upper``, on a ``scale`` that may be "log", or every one of the ``cuts``. Numbers outside are
-    refused, or with ``clip`` counted in the first or the last bin. ``record.estimates.quantiles``
-    of the release has the quantiles; everything else is as for ``histogram``.
+    refused, or with ``clip`` counted in the first or the last bin. ``record.table("quantiles")`` of
+    the release has the quantiles; everything else is as for ``histogram``.
 
     >>> age = quantile(
     ...     [30.0, 40.0] * 2000, lower=0, upper=120, at=0.75, epsilon=1.0, delta=1e-6
     ... )
-    >>> found = age.record.estimates.quantiles
+    >>> found = age.record.table("quantiles")
     >>> found.lower[0] <= 40.0 <= found.upper[0]
     True
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
@@ -10,6 +10,7 @@ from shuffledp.domain import MOST_BINS, NAMING, REMEDY, Bins, as_list, is_bound
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count, check_finite
 from shuffledp.questions.quantile.cuts import plainly
 from shuffledp.questions.question import Planned, Question
+from shuffledp.questions.table import Table
 from shuffledp.schema import NEEDED, Chance, Floats, Limits, Number, part
 from shuffledp.workload import Ranges, below
 
@@ -48,7 +49,6 @@ class QuantileQuestion(Question):
         crowded="people crowded in few bins",
         places="bins",
     )
-    recorded = ("quantiles", "ranges")
 
     type: Annotated[Literal["quantile"], NEEDED] = "quantile"
     cuts: Floats
@@ -154,32 +154,27 @@ class QuantileQuestion(Question):
             remedy = "Give the lower end first, such as 18:65."
             raise InvalidInput(Refusal(rule, f"{low:.15g} to {high:.15g}", remedy))
 
-    @property
-    def beside(self) -> Mapping[str, Sequence[str]]:
-        ranges = [f"{plainly(low)} to {plainly(high)}" for low, high in self.ranges]
-        return {"quantiles": [plainly(at) for at in self.at], "ranges": ranges}
-
     def scale(self, n: int) -> float:
         return n
 
-    def told(
-        self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float
-    ) -> dict[str, dict[str, Any]]:
+    def tables(self, poll: Any, tally: Any, estimate: Any, *, clips: bool, by: str | None, level: float) -> list[Table]:
         """The quantiles and the ranges that were asked for, and how far malicious people could have
         moved the quantiles: one, or 1 %.
         """
-        found: dict[str, dict[str, Any]] = {}
+        found = []
         if self.at:
             at, value, lower, upper, *_ = zip(*self.quantiles(estimate, level), strict=True)
-            found["quantiles"] = {"at": at, "value": value, "lower": lower, "upper": upper}
+            moved: dict[str, Any] = {}
             for who, people in (("one", 1), ("some", -(-estimate.n // 100))):
                 ends = zip(*self.moved_quantiles(estimate, people * poll.influence(estimate)), strict=True)
-                found["quantiles"] |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
+                moved |= dict(zip((f"{who}_lower", f"{who}_upper"), ends, strict=True))
+            own = {"value": value, "lower": lower, "upper": upper, **moved}
+            found.append(Table.made("quantiles", map(plainly, at), unit=self.type, level=level, **own))
         if self.ranges:
             counts = poll.derive(tally)["ranges"]
             columns = (counts.values, counts.stderr, *counts.interval(level))
-            names = ("value", "stderr", "lower", "upper")
-            found["ranges"] = {name: tuple(each.tolist()) for name, each in zip(names, columns, strict=True)}
+            own = dict(zip(("value", "stderr", "lower", "upper"), columns, strict=True))
+            found.append(Table.made("ranges", counts.labels, unit="people", level=level, **own))
         return found
 
 

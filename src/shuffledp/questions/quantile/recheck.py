@@ -11,6 +11,7 @@ import numpy as np
 SWAYED = {"one_lower": "without one liar: lower", "one_upper": "without one liar: upper"}
 SWAYED |= {"some_lower": "without 1 %: lower", "some_upper": "without 1 %: upper"}
 COLUMNS = ("value", "lower", "upper", *SWAYED)
+COUNTED = ("value", "stderr", "lower", "upper")
 MOST_ASKED = 100
 
 
@@ -30,14 +31,17 @@ def recheck(record: dict[str, Any], judge: Any) -> list[Any]:
     judge.compared(bins=bins)
     if judge.wrong(checks):
         return checks
-    checks.append(judge.complete(quantiles=bool(at), ranges=bool(ranges)))
+    tables = {table["name"]: table for table in record["tables"]}
+    checks.append(judge.complete(0, *["quantiles"] * bool(at), *["ranges"] * bool(ranges)))
     if judge.wrong(checks):
         return checks
     below = [(0, end) for end in range(1, bins)]
     found, far = judge.bins(below), judge.moved_bins(below)
     checks += judge.table([f"below {_plainly(cut)}" for cut in cuts[1:-1]], found, far.tolist(), same=1e-7)
-    checks += _check_quantiles(record, judge, found, far)
-    checks += _check_ranges(record, judge)
+    if at:
+        checks += _check_quantiles(tables["quantiles"], record, judge, found, far)
+    if ranges:
+        checks += _check_ranges(tables["ranges"], question, judge)
     why = "reports name bins, and no report says where the outermost ones end; the ledger binds the design"
     return [*checks, judge.unchecked("ends of the range", f"{cuts[0]:g} to {cuts[-1]:g}", why)]
 
@@ -54,19 +58,18 @@ def _plainly(number: float) -> str:
     return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
 
 
-def _check_quantiles(record: dict[str, Any], judge: Any, found: Any, far: Any) -> Iterator[Any]:
+def _check_quantiles(
+    claimed: dict[str, Any], record: dict[str, Any], judge: Any, found: Any, far: Any
+) -> Iterator[Any]:
     """Every quantile: the bins that the limits leave, and the people below the estimate."""
-    question, claimed = record["design"]["question"], record["estimates"].get("quantiles")
-    cuts, wanted, n = question["cuts"], question["at"], record["tally"]["reports"]
-    if claimed is None:
-        return
-    asked = claimed["at"] == wanted and all(len(claimed.get(name, ())) == len(wanted) for name in COLUMNS)
-    yield judge.holds("quantiles that were asked for", claimed["at"], wanted, "the design", asked)
-    if not asked:
+    cuts, wanted = record["design"]["question"]["cuts"], record["design"]["question"]["at"]
+    n = record["tally"]["reports"]
+    yield (same := judge.beside("quantiles", list(map(_plainly, wanted)), COLUMNS, unit="quantile"))
+    if judge.wrong([same]):
         return
     slack = judge.LOOSER * (found.within + found.rounding)
     low, high = found.limits(judge.TAIL)
-    for at, value, lower, upper in zip(*(claimed[name] for name in ("at", "value", "lower", "upper")), strict=True):
+    for at, value, lower, upper in zip(wanted, *(claimed[name] for name in COLUMNS[:3]), strict=True):
         first, last = _bins_of(at, low, high, n, slack)
         ends = f"{cuts[min(first)]:g} to {cuts[max(last) + 1]:g}"
         right = lower in {cuts[each] for each in first} and upper in {cuts[each + 1] for each in last}
@@ -83,16 +86,17 @@ def _check_quantiles(record: dict[str, Any], judge: Any, found: Any, far: Any) -
         yield judge.agree(f"quantiles, {what}", seen, [at * n for at in wanted], how, within=within)
 
 
-def _check_ranges(record: dict[str, Any], judge: Any) -> list[Any]:
+def _check_ranges(claimed: dict[str, Any], question: dict[str, Any], judge: Any) -> list[Any]:
     """How many people are in each range that was asked for."""
-    question, claimed = record["design"]["question"], record["estimates"].get("ranges")
-    if claimed is None:
-        return []
-    cuts = question["cuts"]
+    cuts, labels = question["cuts"], [" to ".join(map(_plainly, pair)) for pair in question["ranges"]]
+    same = judge.beside("ranges", labels, COUNTED)
+    if judge.wrong([same]):
+        return [same]
     found = judge.bins([(cuts.index(low), cuts.index(high)) for low, high in question["ranges"]])
     low, high = found.limits(judge.TAIL)
     how, within = "the votes in each range", found.within + found.rounding
     return [
+        same,
         judge.agree("people in ranges", claimed["value"], found.values, how, within=within),
         judge.agree("standard errors in ranges", claimed["stderr"], found.errors, how, within=within),
         judge.agree("people in ranges, at least", claimed["lower"], low, how, within=judge.LOOSER * within),
