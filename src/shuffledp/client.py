@@ -230,7 +230,7 @@ class Drawing:
         from shuffledp.tables.cleaning import AS_WRITTEN
         from shuffledp.tables.values import reader_of
 
-        if column.ids is not None and column.once:
+        if column.ids is not None and column.table.once:
             rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
             raise InvalidInput(Refusal(rule, "standard input", "Save it first."))
         cleaning = AS_WRITTEN if cleaning is None else cleaning
@@ -340,7 +340,7 @@ def encode(
 
 def _changed(column: Column) -> InvalidInput:
     return InvalidInput(
-        f"{column.table_title} must not change while it is read, got different rows at the second reading. Run it "
+        f"{column.table.title} must not change while it is read, got different rows at the second reading. Run it "
         f"again "
         f"when nobody is writing to it."
     )

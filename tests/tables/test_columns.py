@@ -56,7 +56,7 @@ def test_every_format_gives_the_same_column_twice(tmp_path: Path, write: Write, 
     assert everything(opened) == PEOPLE[column].to_pylist()
     assert everything(opened) == PEOPLE[column].to_pylist()
     assert opened.rows in (None, 1000)
-    assert opened.progress() in (None, 1.0)
+    assert opened.table.done in (None, 1.0)
 
 
 @pytest.mark.parametrize("write", FORMATS)

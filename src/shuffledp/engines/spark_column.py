@@ -261,12 +261,7 @@ class SparkColumn:
         assert self.ids is not None
         person, value, key = MARKED
         made = StructType().add(person, StringType()).add(value, self._type(self.name)).add(key, LongType())
-        return self._both().mapped(Marks(self.name, self.ids, reader), made)
-
-    def _both(self) -> People:
-        """The columns of ids and of values."""
-        assert self.ids is not None
-        return self._selected(*dict.fromkeys([self.ids, self.name]))
+        return self._selected(*dict.fromkeys([self.ids, self.name])).mapped(Marks(self.name, self.ids, reader), made)
 
     def _check_rows(self, watched: list[str]) -> None:
         """Refuse a person with several of the first rows."""

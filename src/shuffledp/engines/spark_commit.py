@@ -269,13 +269,6 @@ class EncodedFolder:
     tallied: bool
 
 
-def encode_column(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> EncodedFolder:
-    """Draw everybody's report in one job, and commit them; a folder that exists is refused."""
-    folder, claim = prepared(column, design, out, tallied=tallied)
-    folder.check_new()
-    return _encoded(column, folder, claim)
-
-
 def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool = True) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
     phones = _phones(column, design)
@@ -294,7 +287,8 @@ def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool 
     return WorkFolder(session, out), claim
 
 
-def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFolder:
+def encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFolder:
+    """Draw everybody's report in one job, and commit them."""
     design = claim.decoded
     phones, reader = _phones(column, design), column.reader(design)
     task, made = (PartitionTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
@@ -317,12 +311,8 @@ def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFo
     return EncodedFolder(folder.path, claim.batch, design, claim.column, claim.tallied)
 
 
-def count_folder(session: SparkSession, path: object, *, design: Design | None = None) -> CountedReports:
+def counted_in(session: SparkSession, folder: WorkFolder, design: Design | None) -> CountedReports:
     """What the committed reports of a folder add up to; nothing is written, and nothing drawn."""
-    return _counted(session, WorkFolder(session, path), design)
-
-
-def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -> CountedReports:
     claim = folder.claim()
     if design is not None:
         check_design(folder.title, claim.design, design)
@@ -381,8 +371,8 @@ def drawn_once(
     if not place.stands(claim, what, remedy):
         if first is not None:
             first()
-        _encoded(column, place, claim)
-    return _counted(column.frame.sparkSession, place, design)
+        encoded(column, place, claim)
+    return counted_in(column.frame.sparkSession, place, design)
 
 
 def _votes(session: SparkSession, parts: list[str], design: Design) -> Tally:

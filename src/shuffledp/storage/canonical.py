@@ -59,6 +59,18 @@ def strict_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_once, parse_float=_finite, parse_constant=_refuse)
 
 
+def parsed(content: bytes) -> Any:
+    """What the bytes of a file or an answer say in strict JSON; None where they are none.
+
+    >>> parsed(b'{"a": 1}'), parsed(b"{"), parsed(b"\xff")
+    ({'a': 1}, None, None)
+    """
+    try:
+        return strict_json(content.decode())
+    except (ValueError, RecursionError):
+        return None
+
+
 def _finite(digits: str) -> float:
     """A number, unless it is one that no double holds: 1e400 is another spelling of infinity."""
     number = float(digits)
@@ -93,12 +105,8 @@ class Line(Part):
     @classmethod
     def from_bytes(cls, content: bytes, file: File) -> Self:
         """Read ``content``; any other bytes than this version writes are refused."""
-        try:
-            written = strict_json(content.decode())
-        except (ValueError, RecursionError):
-            written = None
         form, version = (rules_of(cls)[name].default for name in ("format", "version"))
-        made = cls.read(check_format(file.title, written, form, version, file.remedy), file)
+        made = cls.read(check_format(file.title, parsed(content), form, version, file.remedy), file)
         if made.content != content:
             rule = f"{file.title} must be spelled as shuffledp spells it"
             raise InvalidInput(Refusal(rule, "other bytes", file.remedy))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.errors import Argument, InvalidInput, ShuffledpError
-from shuffledp.storage.canonical import strict_json
+from shuffledp.storage.canonical import parsed
 from shuffledp.storage.files import check_new_file, replace_file
 from shuffledp.survey.collection import LONGEST_FILE, Collection, is_loopback, is_web_address, read_collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader, open_sealed
@@ -199,10 +199,7 @@ class Analyst:
             raise self._unreached(error) from None
 
     def _facts(self, content: bytes) -> dict[str, Any]:
-        try:
-            facts = strict_json(content.decode())
-        except (ValueError, RecursionError):
-            facts = None
+        facts = parsed(content)
         if not isinstance(facts, dict):
             raise self._strange("another answer than a shuffler gives")
         return facts

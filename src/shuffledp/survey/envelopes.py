@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Form
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.storage.canonical import canonical, parsed
 from shuffledp.storage.files import check_new_file, read_secret, replace_file
 from shuffledp.survey.collection import Collection, is_digest
 
@@ -206,10 +206,7 @@ class SealedHeader:
     @classmethod
     def from_line(cls, line: bytes, title: str) -> Self:
         """Read ``content``."""
-        try:
-            written = strict_json(line.decode())
-        except (ValueError, RecursionError):
-            written = None
+        written = parsed(line)
         if not isinstance(written, dict) or written.get("format") != FORMAT:
             raise InvalidInput(f"{title} must be a file of sealed reports, got something else. {REMEDY}")
         names: tuple[str, ...] = ("collection", "count", "length")
@@ -220,11 +217,8 @@ class SealedHeader:
                 f"{title} must be of version {VERSION} or {WITH_PEOPLE}, got {ascii(version)[:20]}. Use the shuffledp "
                 f"that wrote it."
             )
-        try:
-            header = cls(*(written[name] for name in names))
-        except KeyError:
-            header = None
-        if header is None or not header.sound or header.content != line:
+        header = cls(*(written.get(name) for name in names))
+        if not header.sound or header.content != line:
             raise InvalidInput(f"{title} must have a header as shuffledp writes it, got another. {REMEDY}")
         return header
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -29,62 +30,52 @@ class Batch(NamedTuple):
     ids: pa.Array | None
 
 
+@dataclass(eq=False)
 class Column:
-    """The column ``name`` of a table, or several, ``joined``; and beside it perhaps the column of
+    """The column ``named`` of a table, or several, joined; and beside it perhaps the column of
     ``ids``.
 
-    ``rows`` is how many there are, where the file says so beforehand. ``unsure`` is true where
-    nobody named the column and its name is merely the first line of a CSV file: if that line is a
-    value, somebody would be lost. Without ids, columns that are named like some are ``watched``.
+    ``unsure`` is true where nobody named the column and its name is merely the first line of a CSV
+    file: if that line is a value, somebody would be lost. Without ids, columns that are named like
+    some are ``watched``.
     """
 
-    def __init__(
-        self, table: Table, name: ColumnName, kind: Kind, *, ids: str | None, unsure: bool, watched: Sequence[str] = ()
-    ) -> None:
-        self.name, self.kind, self.ids, self.unsure, self.rows = joined_name(name), kind, ids, unsure, table.rows
-        self._names = (name,) if isinstance(name, str) else name
-        self._table, self._used, self._watched = table, False, watched
-        table.watched = watched
+    table: Table
+    named: ColumnName
+    kind: Kind
+    ids: str | None
+    unsure: bool
+    watched: Sequence[str] = ()
+    used: bool = False
+
+    def __post_init__(self) -> None:
+        self.table.watched = self.watched
+
+    @property
+    def name(self) -> str:
+        """What it is called, or several together."""
+        return joined_name(self.named)
 
     @property
     def title(self) -> str:
         """How messages call it."""
-        return self._table.column_title(self.name)
-
-    @property
-    def table_title(self) -> str:
-        """How messages call the table."""
-        return self._table.title
-
-    @property
-    def bare(self) -> bool:
-        """Whether it stands for itself, without a table around it."""
-        return self._table.bare
-
-    @property
-    def once(self) -> bool:
-        """Whether it can be read only once."""
-        return self._table.once
-
-    def progress(self) -> float | None:
-        """How much of the file has been read by now, from 0 to 1, if that is known."""
-        return self._table.done
+        return self.table.column_title(self.name)
 
     def batches(self) -> Iterator[Batch]:
         """All rows in their order; the next batch is decoded while this one is used. A file can be
         read again, standard input cannot.
         """
-        if self._used and self._table.once:
+        if self.used and self.table.once:
             raise InvalidInput(
                 "standard input must be read only once, got a second reading. Write it to a file and name that."
             )
-        self._used = True
-        wanted = list(dict.fromkeys([*self._names, *([] if self.ids is None else [self.ids]), *self._watched]))
-        with SeveralRows(self._watched, self.table_title) as several:
-            for batch in _ahead(self._table.batches(wanted, self.kind)):
-                for name in (each for each in self._watched if each in batch.schema.names):
+        self.used, names = True, (self.named,) if isinstance(self.named, str) else self.named
+        wanted = list(dict.fromkeys([*names, *([] if self.ids is None else [self.ids]), *self.watched]))
+        with SeveralRows(self.watched, self.table.title) as several:
+            for batch in _ahead(self.table.batches(wanted, self.kind)):
+                for name in (each for each in self.watched if each in batch.schema.names):
                     several.add(name, batch.column(name))
-                values = joined([batch.column(name) for name in self._names], self._names)
+                values = joined([batch.column(name) for name in names], names)
                 yield Batch(values, None if self.ids is None else batch.column(self.ids))
             several.check()
 
