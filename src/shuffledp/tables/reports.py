@@ -85,7 +85,8 @@ class Header(Part):
                 f"reports must be a vector or table of unsigned integers, got shape {rows.shape} of {rows.dtype}. Take "
                 f"those of a randomizer."
             )
-        return dataclasses.replace(self, dtype=rows.dtype.name, width=None if rows.ndim == 1 else rows.shape[1])
+        kind: Any = rows.dtype.name
+        return dataclasses.replace(self, dtype=kind, width=None if rows.ndim == 1 else rows.shape[1])
 
     @property
     def text(self) -> bytes:

@@ -325,10 +325,8 @@ class SQLiteStore(Store):
             silent = self._closed and self._dummies is not None and self._dummies.drops
             stored = set() if silent else self._stored(connection, brought, marks)
             codes = [each.code for upload in uploads for each in upload if each.code is not None]
-            used = {
-                code: bool(used) for code, used in _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
-            }
-            known = used if self.collection.codes else None
+            rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
+            known = {code: bool(used) for code, used in rows} if self.collection.codes else None
             most = self.collection.design.n
             admission = Admission(stored, known, self._people, most, self._closed, self._messages)
             answers = [admission.decide(upload) for upload in uploads]
