@@ -76,14 +76,9 @@ class Analyst:
         content = self._asked("GET", "/collection.json", longest=LONGEST_FILE)
         return Collection.of_bytes(content, f"what {self.url} collects")
 
-    @property
-    def address(self) -> Address:
-        """Where it answers about that."""
-        return Address(self.collection.digest)
-
     def status(self) -> dict[str, Any]:
         """How far the collection is: its state, and in coarse steps how many reports it has."""
-        facts = self._facts(self._asked("GET", self.address.status))
+        facts = self._facts(self._asked("GET", Address(self.collection.digest).status))
         numbers = ("reports", "step", "promise", "most")
         if not isinstance(state := facts.get("state"), str) or not all(_is_count(facts.get(name)) for name in numbers):
             raise self._strange("another answer than a shuffler gives")
@@ -93,7 +88,7 @@ class Analyst:
         """End the collection, for good; return how many reports it has. To close it again changes
         nothing.
         """
-        facts = self._facts(self._asked("POST", self.address.close, headers=self._bearer()))
+        facts = self._facts(self._asked("POST", Address(self.collection.digest).close, headers=self._bearer()))
         if not _is_count(facts.get("reports")):
             raise self._strange("another answer than a shuffler gives")
         return int(facts["reports"])
@@ -128,7 +123,10 @@ class Analyst:
         length, most = Envelopes(self.collection).length, self.collection.design.n
         count = self.collection.reporter.randomizer.most_messages(most)
         room = len(SealedHeader(self.collection.digest, count, length, most).content) + count * length
-        with self._answer("GET", self.address.sealed, self._bearer()) as answer, place.open("wb") as file:
+        with (
+            self._answer("GET", Address(self.collection.digest).sealed, self._bearer()) as answer,
+            place.open("wb") as file,
+        ):
             for piece in answer.iter_bytes():
                 room -= len(piece)
                 if room < 0:

@@ -235,12 +235,12 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     design, arrived = certify(collection.design), study.people(sealed.header)
     if arrived < design.honest:
         study.check_valid(arrived, arrived)
-    file = slices_of(sealed)
-    check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
+    digest, slices = slices_of(sealed)
+    check_opened(study.folder, collection.digest, digest, repr(str(path)))
     opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
-    sums = (opening or OnAllCores())(opener, file.slices)
+    sums = (opening or OnAllCores())(opener, slices)
     invalid = sealed.header.count - sums.sent
-    opened = OpenedFile(collection=collection.digest, sealed=file.digest, reports=sums.sent, invalid=invalid)
+    opened = OpenedFile(collection=collection.digest, sealed=digest, reports=sums.sent, invalid=invalid)
     # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
     valid = max(arrived - -(-invalid // study.law.messages), 0)  # dummies may not open, either
     study.check_valid(valid, arrived)
@@ -350,16 +350,10 @@ class Slice:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SlicedFile:
-    """A sealed file that was looked over: its SHA-256, and that of every slice."""
-
-    digest: str
-    slices: tuple[Slice, ...]
-
-
-def slices_of(sealed: SealedFile) -> SlicedFile:
-    """Read a file once: envelopes out of order, or there twice, are refused."""
+def slices_of(sealed: SealedFile) -> tuple[str, tuple[Slice, ...]]:
+    """The SHA-256 of a file that is read once, and its slices; envelopes out of order, or there
+    twice, are refused.
+    """
     whole, feed, slices = hashlib.sha256(sealed.header.content), sealed.in_order(), []
     step = min(SLICE, batch_rows(sealed.header.length))  # long envelopes would not fit into memory
     for begin in range(0, sealed.header.count, step):
@@ -367,7 +361,7 @@ def slices_of(sealed: SealedFile) -> SlicedFile:
         content = b"".join(envelopes)
         whole.update(content)
         slices.append(Slice(begin, begin + len(envelopes), hashlib.sha256(content).digest()))
-    return SlicedFile(whole.hexdigest(), tuple(slices))
+    return whole.hexdigest(), tuple(slices)
 
 
 @dataclass(frozen=True, slots=True)

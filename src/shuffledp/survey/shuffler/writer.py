@@ -27,15 +27,6 @@ class _Job:
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[Any]
 
-    def deliver(self, answer: Any) -> None:
-        """In the loop: give the answer to whoever still waits."""
-        if self.done.done():
-            return
-        if isinstance(answer, Exception):
-            self.done.set_exception(answer)
-        else:
-            self.done.set_result(answer)
-
 
 class Writer:
     """The thread, and what waits for it."""
@@ -125,5 +116,11 @@ class Writer:
 
 
 def _deliver(answers: list[tuple[_Job, Any]]) -> None:
+    """In the loop: give the answers to those who still wait."""
     for job, answer in answers:
-        job.deliver(answer)
+        if job.done.done():
+            continue
+        if isinstance(answer, Exception):
+            job.done.set_exception(answer)
+        else:
+            job.done.set_result(answer)
