@@ -69,7 +69,7 @@ def test_status_close_and_fetch(tmp_path: Path, collection: Collection) -> None:
         assert asked.close() == asked.close() == len(envelopes)
 
         done: list[int] = []
-        assert asked.fetch(out, tick=done.append) == SealedHeader(collection.digest, len(envelopes), 49)
+        assert asked.fetch(out, tick=done.append) == SealedHeader.of(collection.digest, len(envelopes), 49)
         assert sum(done) >= len(envelopes)
         assert list(open_sealed(out).envelopes()) == sorted(envelopes)
         assert out.stat().st_mode & 0o777 == 0o600
@@ -132,7 +132,7 @@ def test_what_is_fetched_must_be_the_whole_release_of_this_collection(tmp_path: 
         released[:-1]: "must be as long as its header says",
         swapped: "must hold each report once, in the order of its bytes",
         foreign: "the reports of another collection",
-        b"<html>": "must be a file of sealed reports",
+        b"<html>": "must have the format 'shuffledp-sealed'",
         released + bytes(length * collection.design.n): "more bytes than the 200 reports",
     }.items():
         with pytest.raises(Unanswered, match=words):

@@ -224,16 +224,16 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "unordered": (Prepared.swap_the_last_two, "must hold each report once, in the order of its bytes"),
     "double": (Prepared.release_double, "must hold each report once, in the order of its bytes"),
     "other length": (
-        lambda at: at.sealed.write_bytes(SealedHeader(at.collection.digest, MOST, 50).content + bytes(50 * MOST)),
+        lambda at: at.sealed.write_bytes(SealedHeader.of(at.collection.digest, MOST, 50).content + bytes(50 * MOST)),
         "must hold sealed reports of 49 bytes, got 50",
     ),
     "strange header": (
-        lambda at: at.sealed.write_bytes(SealedHeader(5, MOST, 49).content + bytes(49 * MOST)),  # type: ignore[arg-type]
-        "must have a header as shuffledp writes it",
+        lambda at: at.sealed.write_bytes(SealedHeader.of(5, MOST, 49).content + bytes(49 * MOST)),  # type: ignore[arg-type]
+        "must have its usual form",
     ),
     "signs for a terminal": (
-        lambda at: at.sealed.write_bytes(SealedHeader("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
-        "must have a header as shuffledp writes it",
+        lambda at: at.sealed.write_bytes(SealedHeader.of("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
+        "must have its usual form",
     ),
     "pipe": (Prepared.make_pipe, "must be an ordinary file"),
     "all invalid": (

@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,12 @@ class Rows(ABC):
     """
 
     by_row: ClassVar[tuple[str, ...]]
-    values: Floats
-    stderr: Floats
+    if TYPE_CHECKING:  # fields of some, and computed by others
+
+        @property
+        def values(self) -> Floats: ...
+        @property
+        def stderr(self) -> Floats: ...
 
     @abstractmethod
     def limits(self, tail: float) -> Limits:

@@ -62,8 +62,8 @@ def strict_json(text: str) -> Any:
 def parsed(content: bytes) -> Any:
     """What the bytes of a file or an answer say in strict JSON; None where they are none.
 
-    >>> parsed(b'{"a": 1}'), parsed(b"{"), parsed(b"\xff")
-    ({'a': 1}, None, None)
+    >>> parsed(b'{"a": 1}'), parsed(b"{")
+    ({'a': 1}, None)
     """
     try:
         return strict_json(content.decode())
@@ -103,10 +103,10 @@ class Line(Part):
         return canonical(self.as_json()).encode() + b"\n"
 
     @classmethod
-    def from_bytes(cls, content: bytes, file: File) -> Self:
+    def from_bytes(cls, content: bytes, file: File, *, version: int | None = None) -> Self:
         """Read ``content``; any other bytes than this version writes are refused."""
-        form, version = (rules_of(cls)[name].default for name in ("format", "version"))
-        made = cls.read(check_format(file.title, parsed(content), form, version, file.remedy), file)
+        form, usual = (rules_of(cls)[name].default for name in ("format", "version"))
+        made = cls.read(check_format(file.title, parsed(content), form, version or usual, file.remedy), file)
         if made.content != content:
             rule = f"{file.title} must be spelled as shuffledp spells it"
             raise InvalidInput(Refusal(rule, "other bytes", file.remedy))

@@ -122,7 +122,7 @@ class Analyst:
     def _download(self, place: Path, tick: Tick | None) -> None:
         length, most = Envelopes(self.collection).length, self.collection.design.n
         count = self.collection.reporter.randomizer.most_messages(most)
-        room = len(SealedHeader(self.collection.digest, count, length, most).content) + count * length
+        room = len(SealedHeader.of(self.collection.digest, count, length, most).content) + count * length
         with (
             self._answer("GET", Address(self.collection.digest).sealed, self._bearer()) as answer,
             place.open("wb") as file,

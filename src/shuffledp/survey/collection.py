@@ -125,11 +125,6 @@ def check_digest(collection: Collection, digest: str) -> None:
         )
 
 
-def is_digest(value: object) -> bool:
-    """Whether this is a SHA-256 in hexadecimal digits, and could be that of a collection."""
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
-
-
 def is_web_address(value: object) -> bool:
     """Whether this is the address of a server, and nothing more."""
     if not isinstance(value, str) or len(value) > 500 or value.endswith("/") or not WEB_ADDRESS.fullmatch(value):
@@ -154,7 +149,7 @@ def _line(value: object) -> bool:
 # What each field must be, in words, for every field but the design.
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "key": (
-        is_digest,  # as many digits
+        lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
         "the 64 hexadecimal digits of a public key",
     ),
     "shuffler": (is_web_address, "an address such as https://shuffle.example.org, without a slash at its end"),

@@ -337,8 +337,8 @@ class Shuffler:
     def _header(self, stocked: Stocked) -> SealedHeader:
         digest, length = self.collection.digest, self.uploads.envelope_bytes
         if stocked.released is None:
-            return SealedHeader(digest, stocked.reports * self.uploads.messages, length)
-        return SealedHeader(digest, stocked.released, length, stocked.reports)
+            return SealedHeader.of(digest, stocked.reports * self.uploads.messages, length)
+        return SealedHeader.of(digest, stocked.released, length, stocked.reports)
 
     async def _released(self, header: SealedHeader) -> AsyncIterator[bytes]:
         yield header.content
