@@ -9,7 +9,6 @@ report says by itself, which needs nobody's word.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from shuffledp.randomizers.law_file import from_law
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
+from shuffledp.storage.canonical import parsed
 from shuffledp.wording import exactly, rounded
 
 if TYPE_CHECKING:
@@ -86,27 +86,17 @@ def read_design(path: Path) -> Design:
 def read_written(path: Path) -> Any:
     """What `shuffledp design` wrote, as JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        written = parsed(path.read_bytes())
     except OSError as error:
         raise InvalidInput(
             f"--design must name a file that `shuffledp design` wrote, got {str(path)!r}: {error.strerror}. Check the "
             f"name."
         ) from None
-    except (ValueError, RecursionError):
+    if written is None:
         raise InvalidInput(
             f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
-        ) from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Every name once: readers of JSON differ in which of two they take."""
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name twice")
-    return dict(pairs)
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+        )
+    return written
 
 
 def check_client(design: Design, most_epsilon0: float | None = None) -> None:
@@ -304,17 +294,12 @@ def encode(
     column: Column,
     out: Path,
     *,
-    missing: str | None = None,
-    clip: bool = False,
-    cleaning: Cleaning | None = None,
-    keep: Keep = "first",
     most_epsilon0: float | None = None,
     force: bool = False,
-    rng: Rng = None,
-    tick: Callable[[int], object] | None = None,
+    **reading: Any,
 ) -> Encoded:
     """A column of a table to a file of reports. A design without a promise, or whose epsilon0
-    exceeds ``most_epsilon0``, is refused.
+    exceeds ``most_epsilon0``, is refused; ``reading`` is as of ``Drawing``.
 
     The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
     """
@@ -330,9 +315,7 @@ def encode(
             f"or let people send fakes."
         )
     check_new_file(out, replace=force)
-    drawing = Drawing(
-        Reporter.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick
-    )
+    drawing = Drawing(Reporter.of(design), column, **reading)
     chunks = ((drawn.reports, drawn.ids) for drawn in drawing)
     file = write_reports(out, Header.encoded(design.as_json(), secure=drawing.source.secure), chunks)
     return Encoded(file, drawing.missing, drawing.repeated)

@@ -34,18 +34,20 @@ Limits = tuple[Floats, Floats]
 
 
 class Rows(ABC):
-    """Unbiased ``values``, their standard deviations for the data as they seem to be (``stderr``),
-    and limits. Fields named in ``by_row`` have an entry for each row, the others are the same for
-    all rows.
+    """Estimates, their standard errors, and limits. Fields named in ``by_row`` have an entry for
+    each row, the others are the same for all rows.
     """
 
     by_row: ClassVar[tuple[str, ...]]
     if TYPE_CHECKING:  # fields of some, and computed by others
 
         @property
-        def values(self) -> Floats: ...
+        def values(self) -> Floats:
+            """Unbiased estimates."""
+
         @property
-        def stderr(self) -> Floats: ...
+        def stderr(self) -> Floats:
+            """Their standard deviations, for the data as they seem to be."""
 
     @abstractmethod
     def limits(self, tail: float) -> Limits:
