@@ -65,10 +65,10 @@ CALLS: tuple[tuple[str, Callable[[], object]], ...] = (
         "Histogram of 1e4 by hadamard, n = 1e5",
         lambda: Poll("histogram", categories=10**4, mechanism="hadamard", n=10**5, **TARGET),
     ),
-    ("plan of a histogram of 50, n = 5000", lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET)),
+    ("plan of a histogram of 50, n = 5000", lambda: sdp.plan("histogram", n=5000, categories=50, **TARGET)),
     (
         "plan of a histogram of 50, n = 5000, 10 rounds",
-        lambda: sdp.plan("histogram", n=5000, domain=50, rounds=10, **TARGET),
+        lambda: sdp.plan("histogram", n=5000, categories=50, rounds=10, **TARGET),
     ),
     (
         "proven() of OUE(4, 1), n = 30",

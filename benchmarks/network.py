@@ -83,7 +83,7 @@ def announced(folder: Path, n: int = 20 * MANY) -> tuple[Collection, AnalystKey]
 @contextmanager
 def serving(folder: Path, store: str) -> Iterator[Served]:
     """The real command, without a limit on one address."""
-    call = [sys.executable, "-m", "shuffledp", "serve", str(folder / "collection.json"), "--store", store]
+    call = [sys.executable, "-m", "shuffledp", "survey", "serve", str(folder / "collection.json"), "--store", store]
     call += ["--port", "0", "--rate", "0", "--json", "--token", str(folder / "token")]
     with subprocess.Popen(call, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -154,7 +154,7 @@ class Opened:
 
 
 def opening(folder: Path, reports: int) -> Opened:
-    """`shuffledp open` of so many reports, from the sealed file to the page."""
+    """`shuffledp survey open` of so many reports, from the sealed file to the page."""
     study = folder / "study"
     collection, key = announced(study, n=reports)
     key.write(study / "analyst.key")
@@ -162,7 +162,16 @@ def opening(folder: Path, reports: int) -> Opened:
     content = b"".join(sorted(chain.from_iterable(sealed(collection, [drawn], processes=os.cpu_count() or 1))))
     header = SealedHeader.of(collection.digest, reports, len(content) // reports)
     (folder / "sealed.bin").write_bytes(header.content + content)
-    call = ["-m", "shuffledp", "open", str(study), str(folder / "sealed.bin"), "--out", str(folder / "result")]
+    call = [
+        "-m",
+        "shuffledp",
+        "survey",
+        "open",
+        str(study),
+        str(folder / "sealed.bin"),
+        "--out",
+        str(folder / "result"),
+    ]
     began, before = time.perf_counter(), os.times()
     subprocess.run([sys.executable, *call], check=True, capture_output=True, cwd=folder)
     after = os.times()
@@ -210,7 +219,7 @@ def tables(loads: dict[str, Measured], memory: dict[str, tuple[float, float]], o
     each = 1e6 * opened.cpu / opened.reports
     lines += ["", "## Opening", ""]
     lines += [
-        f"`shuffledp open` of {opened.reports:,} reports, from the sealed file to the page: {opened.seconds:.0f} s"
+        f"`shuffledp survey open` of {opened.reports:,} reports, from sealed file to page: {opened.seconds:.0f} s"
     ]
     lines += [f"on {os.cpu_count()} cores, {opened.cpu:.0f} s of CPU, {each:.0f} µs for a report."]
     return lines

@@ -52,11 +52,11 @@ print(f"{ours} modules of ours, {' '.join(heavy) or 'no other'}")
 PROMISE = "--epsilon 1 --delta 1e-6"
 ASKED = f"histogram people.csv --column answer --categories yes,no {PROMISE} --out made"
 BUDGET = "--ledger made.sqlite --population people --limit-epsilon 4 --limit-delta 1e-6"
-DESIGN = f"design histogram --categories yes,no --n 40 {PROMISE} --out design.json"
+DESIGN = f"stage design histogram --categories yes,no --n 40 {PROMISE} --out design.json"
 COMMANDS = {
     "--help": "--help",
     "epsilon": "epsilon --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6",
-    "encode, 40 rows": "encode people.csv --column answer --design design.json --out made.parquet",
+    "encode, 40 rows": "stage encode people.csv --column answer --design design.json --out made.parquet",
     "histogram, 40 rows": ASKED,
     "histogram --ledger, 40 rows": f"{ASKED} {BUDGET}",
     "verify of that histogram": "verify kept/page.html",

@@ -38,11 +38,23 @@ PROMISE = "--epsilon 1 --delta 1e-6"
 # What the answers read. They write to "made", which is removed before each of them.
 PREPARED: tuple[tuple[str, ...], ...] = (
     (f"histogram people.csv --column answer --categories yes,no {PROMISE} --out kept",),
-    (f"design histogram --categories yes,no --n 40 {PROMISE} --out design.json",),
-    (f"design histogram --categories yes,no --n {MANY} {PROMISE} --out many.json",),
-    ("encode many.csv --column answer --design many.json --out encoded.parquet",),
-    ("shuffle encoded.parquet --out many.parquet",),
-    ("collection new --design design.json --shuffler https://shuffle.example.org --out study",),
+    (
+        f"design histogram --categories yes,no --n 40 {PROMISE} --out design.json",
+        f"stage design histogram --categories yes,no --n 40 {PROMISE} --out design.json",
+    ),
+    (
+        f"design histogram --categories yes,no --n {MANY} {PROMISE} --out many.json",
+        f"stage design histogram --categories yes,no --n {MANY} {PROMISE} --out many.json",
+    ),
+    (
+        "encode many.csv --column answer --design many.json --out encoded.parquet",
+        "stage encode many.csv --column answer --design many.json --out encoded.parquet",
+    ),
+    ("shuffle encoded.parquet --out many.parquet", "stage shuffle encoded.parquet --out many.parquet"),
+    (
+        "collection new --design design.json --shuffler https://shuffle.example.org --out study",
+        "survey new --design design.json --shuffler https://shuffle.example.org --out study",
+    ),
 )
 ANSWERS: dict[str, tuple[str, ...]] = {
     "--help": ("--help",),
@@ -51,7 +63,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "epsilon, 10 rounds": (f"epsilon {KRR} --n 10000 --rounds 10 --delta 1e-6",),
     "delta": (f"delta {KRR} --n 10000 --epsilon 0.5",),
     "calibrate": (f"calibrate --randomizer krr --k 16 --n 10000 {PROMISE}",),
-    "plan": (f"plan histogram --domain 16 --n 10000 {PROMISE}",),
+    "plan": (f"plan histogram --domain 16 --n 10000 {PROMISE}", f"plan histogram --categories 16 --n 10000 {PROMISE}"),
     "histogram, 40 rows": (f"histogram people.csv --column answer --categories yes,no {PROMISE} --out made",),
     "mean, 40 rows": (f"mean people.csv --column age --lower 0 --upper 100 {PROMISE} --out made",),
     "quantile, 40 rows": (f"quantile people.csv --column age --lower 0 --upper 100 --bins 16 {PROMISE} --out made",),
@@ -62,8 +74,14 @@ ANSWERS: dict[str, tuple[str, ...]] = {
         f"top words.csv --column word --tokens letters.txt --longest 2 --k 3 {PROMISE} --out made",
     ),
     "verify": ("verify kept/page.html", "verify kept/report.html"),
-    "encode, 40 rows": ("encode people.csv --column answer --design design.json --out made.parquet",),
-    "send --dry-run": ("send study/collection.json --value yes --dry-run",),
+    "encode, 40 rows": (
+        "encode people.csv --column answer --design design.json --out made.parquet",
+        "stage encode people.csv --column answer --design design.json --out made.parquet",
+    ),
+    "send --dry-run": (
+        "send study/collection.json --value yes --dry-run",
+        "survey send study/collection.json --value yes --dry-run",
+    ),
     "analyse, 1,000,000 reports": ("analyse many.parquet --out made", "stage analyze many.parquet --out made"),
 }  # fmt: skip
 

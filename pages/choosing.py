@@ -73,7 +73,7 @@ SITUATIONS = (
     Situation(
         "A randomizer that is chosen adaptively, in a secret random order",
         "sdp.shuffle(sdp.AnyLDP(epsilon0=4.0), n=100_000)",
-        "A secret, uniformly random order of the users is drawn first, and the randomizer of each position may depend "
+        "A secret, uniformly random order of people is drawn first, and the randomizer of each position may depend "
         "on earlier reports: the [any-randomizer theorem](theory.md#any-randomizer-chosen-adaptively-or-not). It does "
         "not hold for users who report in a known order and are shuffled afterwards. If you can write down the table "
         "of probabilities, `sdp.FromMatrix(rows)` does better.",

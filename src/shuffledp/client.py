@@ -74,27 +74,32 @@ class Reporter:
 
 def read_design(path: Path) -> Design:
     """The design in a file, if it is one that runs; it is not certified here."""
-    written = read_written(path)
-    if isinstance(written, dict) and written.get("format") == SEARCH:
+    if read_search(path) is not None:
         raise InvalidInput(
             f"{str(path)!r} must be the design of a question that one report of each person answers, got a search for "
-            f"top words. Announce it: shuffledp collection search --design FILE."
+            f"top words. Announce it: shuffledp survey new --design FILE."
         )
-    return Reporter.of(Design.from_json(written)).design
+    return Reporter.of(Design.from_json(read_written(path))).design
+
+
+def read_search(path: Path) -> object | None:
+    """The search for top words in a file, as JSON; None if it holds the design of a question."""
+    written = read_written(path)
+    return written if isinstance(written, dict) and written.get("format") == SEARCH else None
 
 
 def read_written(path: Path) -> Any:
-    """What `shuffledp design` wrote, as JSON."""
+    """What `shuffledp stage design` wrote, as JSON."""
     try:
         written = parsed(path.read_bytes())
     except OSError as error:
         raise InvalidInput(
-            f"--design must name a file that `shuffledp design` wrote, got {str(path)!r}: {error.strerror}. Check the "
-            f"name."
+            f"--design must name a file that `shuffledp stage design` wrote, got {str(path)!r}: {error.strerror}. "
+            f"Check the name."
         ) from None
     if written is None:
         raise InvalidInput(
-            f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp design`."
+            f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp stage design`."
         )
     return written
 
@@ -107,7 +112,7 @@ def check_client(design: Design, most_epsilon0: float | None = None) -> None:
     if design.epsilon is None:
         raise InvalidInput(
             f"a design must promise an epsilon to those who report, got none: nothing but epsilon0 = "
-            f"{_worth(epsilon0)} would protect them. Ask for a design that `shuffledp design` wrote."
+            f"{_worth(epsilon0)} would protect them. Ask for a design that `shuffledp stage design` wrote."
         )
     if most_epsilon0 is None:
         return
@@ -166,7 +171,7 @@ def check_sealed(design: Design) -> None:
     if design.mechanism.alone == math.inf:
         raise InvalidInput(
             f"reports without noise of their own must be sealed to the analyst, got a design of "
-            f"{design.mechanism.type} for a plain file. Collect them over the network (shuffledp collection new), or "
+            f"{design.mechanism.type} for a plain file. Collect them over the network (shuffledp survey new), or "
             f"ask of the table itself (shuffledp {design.question.type})."
         )
 
@@ -311,7 +316,7 @@ def encode(
     if Reporter.of(design).randomizer.mixes:
         raise InvalidInput(
             f"the shuffler of plain files must have nothing to add, got a design of {design.mechanism.type}. Collect "
-            f"over the network (shuffledp collection new), ask of the table itself (shuffledp {design.question.type}), "
+            f"over the network (shuffledp survey new), ask of the table itself (shuffledp {design.question.type}), "
             f"or let people send fakes."
         )
     check_new_file(out, replace=force)

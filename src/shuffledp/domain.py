@@ -41,7 +41,7 @@ CROSS, ALL = " × ", "(all)"  # between the labels of a cell, and in place of on
 SHOWN = 12  # answers that a message lists
 CHUNK = 1 << 18
 NO_VALUES = "values must hold at least one value, got none. Pass one value per person."
-REMEDY = "Take a design that `shuffledp design` wrote, unchanged."
+REMEDY = "Take a design that `shuffledp stage design` wrote, unchanged."
 NAMING = ("krr", "fakes", "dummies")  # laws whose messages name places: what they say of groups adds up
 ENCODINGS = ("hadamard", "hash", "subset", "oue")  # laws whose reports vote for several places of many
 

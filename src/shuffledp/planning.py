@@ -133,16 +133,16 @@ def plan(
     n: int,
     epsilon: float,
     delta: float,
-    domain: int | str | Iterable[Hashable] | None = None,
+    categories: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     honest: int | None = None,
 ) -> Plan:
     """Every mechanism for ``task`` that promises (epsilon, delta) over all rounds, with its
     predicted error.
 
-    ``domain`` is the number of categories, or a list of them; of a crosstab, how many each column
-    has, such as "4x3"; a mean has none, and is of numbers in [0, 1]. The promise holds as long as
-    ``honest`` of the n users are honest; if left out, all
+    ``categories`` is the number of categories, or a list of them; of a crosstab, how many each
+    column has, such as "4x3"; a mean has none, and is of numbers in [0, 1]. The promise holds as
+    long as ``honest`` of the n users are honest; if left out, all
     (``--honest`` on the command line).
 
     >>> table = plan("mean", n=1000, epsilon=1.0, delta=1e-6)
@@ -153,18 +153,20 @@ def plan(
     """
     about = planned(task)
     counting = about.places is not None
-    if (domain is None) == counting:
-        rule = (Argument("domain"), f" must be given for counts and left out for a {'mean' if counting else task}")
+    if (categories is None) == counting:
+        rule = (Argument("categories"), f" must be given for counts and left out for a {'mean' if counting else task}")
         remedy = "It is the number of categories, or their list; of quantiles, the number of bins."
-        raise InvalidInput(Refusal(rule, "none" if domain is None else repr(domain), remedy))
-    if isinstance(domain, str) and not about.columns:
-        raise InvalidInput(f"domain of a {task} must be a number, got {domain!r}. Only a crosstab has several columns.")
+        raise InvalidInput(Refusal(rule, "none" if categories is None else repr(categories), remedy))
+    if isinstance(categories, str) and not about.columns:
+        raise InvalidInput(
+            f"categories of a {task} must be a number, got {categories!r}. Only a crosstab has several columns."
+        )
     check_promised(delta)
     check_epsilon(epsilon)
     check_users(n, honest, name=Argument("honest"))
     check_rounds(rounds)
     promise: dict[str, Any] = {"n": n, "honest": honest, "epsilon": epsilon, "delta": delta, "rounds": rounds}
-    question = kind_of(task).of_domain(domain)
+    question = kind_of(task).of_domain(categories)
     options, refused = [], []
     first: InvalidInput | None = None
     for name, (trust, build) in _builders(question, promise).items():

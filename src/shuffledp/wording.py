@@ -184,6 +184,9 @@ def large_delta(delta: float, n: int) -> list[str]:
     ]
 
 
+GROUPED, UNREADABLE = 1e3, 1e7  # from here a number has commas; from there it has an exponent
+
+
 def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> str:
     """``value`` in a few digits, rounded to the safe side: up for an upper end, down for a lower
     one; in a sentence, where nothing stands below it, without ``zeros`` at its end.
@@ -200,8 +203,23 @@ def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> s
         return "infinite"
     direction = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
     short = float(decimal.Context(prec=digits, rounding=direction).create_decimal_from_float(value))
+    if GROUPED <= abs(short) < UNREADABLE:
+        return number(short, digits)
     text = f"{short:#.{digits}g}" if zeros else f"{short:.{digits}g}"
     return text.removesuffix(".").replace(".e", "e").replace("e-0", "e-").replace("e+0", "e+")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """``value`` in a few digits, with commas: the one way in which a number is shown.
+
+    >>> number(1056.3), number(10563.0), number(8.75801), number(1.23e-05), number(99.99999)
+    ('1,056', '10,560', '8.758', '1.23e-5', '100')
+    """
+    short = float(f"{value:.{digits}g}")
+    if GROUPED <= abs(short) < UNREADABLE:
+        text = f"{short:,.{max(digits - 1 - math.floor(math.log10(abs(short))), 0)}f}"
+        return text.rstrip("0").removesuffix(".") if "." in text else text
+    return f"{short:.{digits}g}".replace("e-0", "e-").replace("e+0", "e+")
 
 
 def short(value: float) -> str:
@@ -210,7 +228,7 @@ def short(value: float) -> str:
     >>> short(1e-06), short(4.0)
     ('1e-6', '4')
     """
-    return f"{value:.6g}".replace("e-0", "e-").replace("e+0", "e+")
+    return number(value, 6)
 
 
 def exactly(value: float) -> str:
@@ -220,7 +238,7 @@ def exactly(value: float) -> str:
     >>> exactly(1e-06), exactly(1.0000004e-06)
     ('1e-6', '1.0000004e-06')
     """
-    return short(value) if float(short(value)) == value else repr(value)
+    return short(value) if float(short(value).replace(",", "")) == value else repr(value)
 
 
 def brief(value: object, most: int = 3) -> str:
@@ -240,6 +258,15 @@ def brief(value: object, most: int = 3) -> str:
     if isinstance(value, (tuple, list)) and len(value) > most:
         return f"({', '.join(map(repr, value[:most]))}, and {len(value) - most:,} more)"
     return getattr(value, "__name__", repr(value)) if callable(value) else repr(value)
+
+
+def people(number: int) -> str:
+    """How many of them.
+
+    >>> people(10_000), people(1)
+    ('10,000 people', '1 person')
+    """
+    return f"{number:,} {'people' if number > 1 else 'person'}"
 
 
 def quote(text: str) -> str:

@@ -70,7 +70,7 @@ PLANS: dict[str, tuple[Callable[[], object], int]] = {
     "local": (lambda: Poll("histogram", categories=range(10), n=1000, honest=1, **TARGET), 14),
     "mean-40": (lambda: Poll("mean", n=40, **TARGET), 40),
     "mean-1e9": (lambda: Poll("mean", n=10**9, **TARGET), 40),
-    "plan": (lambda: sdp.plan("histogram", n=5000, domain=50, **TARGET), 72),
+    "plan": (lambda: sdp.plan("histogram", n=5000, categories=50, **TARGET), 72),
 }
 
 

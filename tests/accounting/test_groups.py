@@ -133,7 +133,7 @@ def test_the_rules_for_one_over_m_err_to_their_sides(items: float, unlikely: flo
         (7, "must be pairs"),
         ([(OUE(k=4, epsilon0=1.0), 5)], "must use k-ary randomized response"),
         ([(KRR(k=4, epsilon0=1.0), 5), (KRR(k=5, epsilon0=1.0), 5)], "must have the same k"),
-        ([(KRR(k=4, epsilon0=1.0), 0)], "users of a group"),
+        ([(KRR(k=4, epsilon0=1.0), 0)], "people of a group"),
         ([(KRR(k=4, epsilon0=1.0), 10**15), (KRR(k=4, epsilon0=2.0), 1)], "at most"),
     ],
 )

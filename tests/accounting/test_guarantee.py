@@ -49,11 +49,12 @@ def test_many_deltas_are_asked_beyond_where_a_promise_ends_but_not_below_zero() 
 def test_parts_and_words() -> None:
     assert SURVEY.parts == ((SURVEY, 1),)
     assert both().total.parts == ((SURVEY, 30), (VOTE, 1))
-    assert str(SURVEY) == "krr, k = 16, epsilon0 = 4; 10,000 users"
+    assert str(SURVEY) == "krr, k = 16, epsilon0 = 4; 10,000 people"
     assert str(both().total) == (
-        "krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds + rr, k = 2, epsilon0 = 1; 1,000 users, 900 of them honest"
+        "krr, k = 16, epsilon0 = 4; 10,000 people; 30 rounds + "
+        "rr, k = 2, epsilon0 = 1; 1,000 people, 900 of them honest"
     )
-    assert str(sdp.shuffle(sdp.RR(epsilon0=1.0), n=1, adversary="weak")).endswith("; 1 user; weak adversary")
+    assert str(sdp.shuffle(sdp.RR(epsilon0=1.0), n=1, adversary="weak")).endswith("; 1 person; weak adversary")
 
 
 def test_a_repr_builds_what_it_shows() -> None:

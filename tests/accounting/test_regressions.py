@@ -173,4 +173,4 @@ def test_adaptive_randomizers_need_a_secret_order_that_is_drawn_first(
     guarantee = sdp.shuffle(sdp.AnyLDP(epsilon0=epsilon0), n=n)
     certified = guarantee.delta(epsilon=eps).upper
     assert delta(orders) <= certified < fixed == pytest.approx(delta([tuple(range(n))]), abs=1e-6)
-    assert any("a secret, uniformly random order of the users is drawn first" in each for each in guarantee.assumptions)
+    assert any("a secret, uniformly random order of people is drawn first" in each for each in guarantee.assumptions)

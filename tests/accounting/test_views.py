@@ -128,7 +128,7 @@ def test_what_is_refused() -> None:
 def test_it_says_what_it_is() -> None:
     survey = sdp.shuffle(sdp.OUE(k=16, epsilon0=4.0), n=100, honest=90, view="sums")
     assert repr(survey) == "shuffle(OUE(k=16, epsilon0=4.0), n=100, honest=90, view='sums')"
-    assert survey.describe().endswith("100 users, 90 of them honest; only sums of bits are released")
+    assert survey.describe().endswith("100 people, 90 of them honest; only sums of bits are released")
     assert survey.key != sdp.shuffle(sdp.OUE(k=16, epsilon0=4.0), n=100, honest=90).key
     assert issubclass(sdp.OUE, UnaryEncoding)
 

@@ -72,9 +72,8 @@ def test_gradient_descent_that_goes_round_instead_of_permuting_is_caught(monkeyp
     training = ShuffledSGD(n=20, dimension=2, noise=1.0, delta=DELTA, batch=20)
     assert audit(training, runs=400, rng=np.random.default_rng(1)).verdict == "consistent"
     monkeypatch.setattr(
-        type(training),
-        "_places",
-        lambda self, source: np.roll(np.arange(self.n), int(source.words(1, np.uint8)[0]) % self.n),
+        "shuffledp.training.descent.permutation",
+        lambda source, size: np.roll(np.arange(size), int(source.words(1, np.uint8)[0]) % size),
     )
     assert "shuffling" in audit(training, runs=400, rng=np.random.default_rng(1)).failed
 

@@ -107,7 +107,7 @@ def test_the_documented_law_of_one_person_adds_up(name: str) -> None:
 
 def test_a_law_says_itself_by_what_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     law, people, _ = LAWS["fakes"]()
-    assert view_of(law, people).among == law.hidden_by == "users' fakes"
+    assert view_of(law, people).among == law.hidden_by == "people's fakes"
     monkeypatch.setattr(UserFakes, "hidden_by", "")
     with pytest.raises(InvalidInput, match="how to read messages"):
         view_of(law, people)

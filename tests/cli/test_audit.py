@@ -16,6 +16,7 @@ from tests.audits.faults.planted import FAULTS
 
 KRR = [
     "audit",
+    "privacy",
     "--randomizer",
     "krr",
     "--k",
@@ -77,7 +78,7 @@ def test_a_violated_guarantee_exits_with_1_and_says_why(capsys, monkeypatch, for
         ["--honest", "10"],
         ["--runs", "3"],
         ["--confidence", "2"],
-        ["--budget", "0"],
+        ["--seconds", "0"],
         ["--seed", "-1"],
     ],
 )
@@ -100,7 +101,7 @@ def test_a_design_of_several_messages_is_audited(tmp_path, capsys):
     path = tmp_path / "city.json"
     design = Design.of(Poll("histogram", mechanism="fakes", categories=["a", "b", "c"], n=60, epsilon=2.0, delta=1e-2))
     path.write_text(json.dumps(design.as_json()))
-    line = ["audit", "--design", str(path), "--runs", "500", "--seed", "1"]
+    line = ["audit", "privacy", "--design", str(path), "--runs", "500", "--seed", "1"]
     assert main([*line, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["verdict"], answer["n"], answer["randomizer"]) == ("consistent", 60, "fakes")
@@ -109,7 +110,7 @@ def test_a_design_of_several_messages_is_audited(tmp_path, capsys):
 
 
 def test_an_audit_names_what_it_attacks(capsys):
-    assert main(["audit", "--delta", "1e-3"]) == 2
+    assert main(["audit", "privacy", "--delta", "1e-3"]) == 2
     assert "--design FILE" in capsys.readouterr().err
 
 
@@ -122,14 +123,14 @@ def design(tmp_path: Path) -> Path:
 
 
 def test_one_in_a_hundred_moves_estimates_as_far_as_is_said(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["poison", str(design), "--seed", "1"]) == 0
+    assert main(["audit", "poisoning", str(design), "--seed", "1"]) == 0
     words = capsys.readouterr().out
     assert "2 malicious people of 200" in words
     assert "Nothing moved farther than the mechanism allows." in words
 
 
 def test_json_has_every_estimate(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["poison", str(design), "--malicious", "1", "--json"]) == 0
+    assert main(["audit", "poisoning", str(design), "--malicious", "1", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["malicious"] == 1
     assert [each["label"] for each in answer["estimates"]] == ["tea", "coffee", "water"]
@@ -142,23 +143,40 @@ def test_a_limit_that_is_too_low_is_a_violation(
     kind = type(Poll("histogram", categories=2, n=2, epsilon0=1.0))
     right = kind.influence
     monkeypatch.setattr(kind, "influence", lambda self, estimate: 0.5 * right(self, estimate))
-    assert main(["poison", str(design)]) == 1
+    assert main(["audit", "poisoning", str(design)]) == 1
     assert "VIOLATED: 3 moved farther" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("malicious", ["0", "200"])
 def test_somebody_must_be_honest(design: Path, malicious: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["poison", str(design), "--malicious", malicious]) == 2
+    assert main(["audit", "poisoning", str(design), "--malicious", malicious]) == 2
     assert "--malicious must be from 1 to 199" in capsys.readouterr().err
 
 
 def test_a_sum_in_shares_has_no_limit_however_many_cheat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All together move it by half of what people can hold, which nobody can tell."""
     path, asked = tmp_path / "mean.json", ["--lower", "0", "--upper", "1", "--n", "300", "--error", "0.01"]
-    assert main(["design", "mean", *asked, "--epsilon", "1", "--delta", "1e-4", "--out", str(path)]) == 0
+    assert main(["stage", "design", "mean", *asked, "--epsilon", "1", "--delta", "1e-4", "--out", str(path)]) == 0
     for malicious in ("1", "30"):
         capsys.readouterr()
-        assert main(["poison", str(path), "--malicious", malicious, "--seed", "1", "--json"]) == 0
+        assert (
+            main(
+                [
+                    "audit",
+                    "privacy",
+                    "privacy",
+                    "privacy",
+                    "poisoning",
+                    str(path),
+                    "--malicious",
+                    malicious,
+                    "--seed",
+                    "1",
+                    "--json",
+                ]
+            )
+            == 0
+        )
         (found,) = json.loads(capsys.readouterr().out)["estimates"]
         assert found["most"] is None
         assert found["moved"] == pytest.approx(0.5, abs=0.05)

@@ -1,4 +1,4 @@
-"""The commands collection status, close and fetch, and open: from a shuffler with TLS, as a process
+"""The commands survey status, close and fetch, and open: from a shuffler with TLS, as a process
 of its own, to a page.
 """
 
@@ -53,36 +53,36 @@ def test_a_collection_is_followed_closed_fetched_and_opened_over_tls(
         address = shuffler.url + Address(collection.digest).reports
         assert httpx.post(address, content=body, headers=OCTETS, verify=trusted).status_code == 201
 
-        assert main(["collection", "status", shuffler.url]) == 2
+        assert main(["survey", "status", shuffler.url]) == 2
         assert "must be one that this machine trusts, got: self-signed certificate" in capsys.readouterr().err
 
         pinned = ["--ca", str(public), "--collection", str(tmp_path / "study" / "collection.json")]
-        assert main(["collection", "status", shuffler.url, *pinned]) == 0
+        assert main(["survey", "status", shuffler.url, *pinned]) == 0
         assert "100  reports, before it can be closed" in capsys.readouterr().out
         secret = ["--token", str(next((tmp_path / "shuffler").glob("*.token")))]
-        assert main(["collection", "close", shuffler.url, *pinned, *secret]) == 0
+        assert main(["survey", "close", shuffler.url, *pinned, *secret]) == 0
         assert "is closed, with 150 sealed reports" in capsys.readouterr().out
         sealed = str(tmp_path / "sealed.bin")
-        assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", sealed]) == 0
+        assert main(["survey", "fetch", shuffler.url, *pinned, *secret, "--out", sealed]) == 0
         wrapped = capsys.readouterr().out  # wherever a long path is broken
         assert f"150sealedreportswrittento{sealed}" in "".join(wrapped.split())
-        assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", sealed, "--force", "--json"]) == 0
+        assert main(["survey", "fetch", shuffler.url, *pinned, *secret, "--out", sealed, "--force", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["reports"] == len(TRUTH)
         for kept in (tmp_path / "study" / "analyst.key", tmp_path / "study" / "collection.json", Path(secret[1])):
             before = kept.read_bytes()
-            assert main(["collection", "fetch", shuffler.url, *pinned, *secret, "--out", str(kept), "--force"]) == 2
+            assert main(["survey", "fetch", shuffler.url, *pinned, *secret, "--out", str(kept), "--force"]) == 2
             assert "which would be lost" in capsys.readouterr().err
             assert kept.read_bytes() == before
-    assert main(["collection", "status", shuffler.url, *pinned, "--json"]) == 1
+    assert main(["survey", "status", shuffler.url, *pinned, "--json"]) == 1
     assert "must answer, got" in json.loads(capsys.readouterr().err)["error"]
-    assert main(["open", str(tmp_path / "study"), sealed, "--out", str(tmp_path / "result"), "--json"]) == 0
+    assert main(["survey", "open", str(tmp_path / "study"), sealed, "--out", str(tmp_path / "result"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["counted"]["collected"]["arrived"] == len(TRUTH)
 
 
 def test_open_spends_a_budget_and_says_what_is_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     collection = announced(tmp_path / "study", question="Tea?")
     sealed = write_sealed(tmp_path / "sealed.bin", collection, [*answers(collection), bytes(49)])
-    words = ["open", str(tmp_path / "study"), str(sealed), "--out", str(tmp_path / "result")]
+    words = ["survey", "open", str(tmp_path / "study"), str(sealed), "--out", str(tmp_path / "result")]
     budget = ["--ledger", str(tmp_path / "budget.sqlite"), "--population", "people"]
     assert main([*words, *budget, "--limit-epsilon", "3", "--limit-delta", "0.05"]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -100,7 +100,7 @@ def test_what_open_refuses_is_one_line(tmp_path: Path, capsys: pytest.CaptureFix
         ("--out", str(out), "--population", "people"): "--population must come with --ledger",
         ("--out", str(out), "--title", "\n"): "--title must be one line",
     }.items():
-        assert main(["open", str(tmp_path / "study"), str(sealed), *words]) == 2
+        assert main(["survey", "open", str(tmp_path / "study"), str(sealed), *words]) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert said in line
     assert not out.exists()

@@ -1,4 +1,4 @@
-"""The commands collection new and invite."""
+"""The commands survey new and invite."""
 
 import json
 import os
@@ -24,14 +24,14 @@ def design(tmp_path: Path) -> Path:
 
 def new(design: Path, *more: str, shuffler: str = ADDRESS, name: str = "study") -> tuple[int, Path]:
     out = design.with_name(name)
-    words = ["collection", "new", "--design", str(design), "--shuffler", shuffler, "--out", str(out), *more]
+    words = ["survey", "new", "--design", str(design), "--shuffler", shuffler, "--out", str(out), *more]
     return main(words), out
 
 
 def test_new_writes_what_everybody_pins_and_a_key_that_only_its_owner_may_read(
     design: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out = new(design, "--question", "Tea?", "--opens", "2030-01-01T00:00Z", "--closes", "2030-01-01T02:00+01:00")
+    code, out = new(design, "--text", "Tea?", "--opens", "2030-01-01T00:00Z", "--closes", "2030-01-01T02:00+01:00")
     said = capsys.readouterr().out
     made = read_collection(out / "collection.json")
     assert code == 0
@@ -63,7 +63,7 @@ def test_new_as_json_and_every_collection_has_a_key_of_its_own(
         ((), "https://somebody@example.org", "shuffler"),
         (("--round", "2"), ADDRESS, "round"),
         (("--round", "0"), ADDRESS, "round"),
-        (("--question", "two\nlines"), ADDRESS, "question"),
+        (("--text", "two\nlines"), ADDRESS, "question"),
         (("--opens", "2030-01-01T00:00"), ADDRESS, "zone"),
         (("--opens", "tomorrow"), ADDRESS, "zone"),
         (("--closes", "2020-01-01T00:00Z"), ADDRESS, "future"),
@@ -101,7 +101,7 @@ def test_new_replaces_nothing(design: Path, capsys: pytest.CaptureFixture[str]) 
 
 def invited(file: Path, count: int, *more: str) -> tuple[int, Path, Path]:
     codes, hashes = file.parent / "codes.txt", file.parent / "hashes.txt"
-    words = ["collection", "invite", str(file), "--count", str(count), "--out", str(codes), "--hashes", str(hashes)]
+    words = ["survey", "invite", str(file), "--count", str(count), "--out", str(codes), "--hashes", str(hashes)]
     return main([*words, *more]), codes, hashes
 
 
@@ -140,6 +140,6 @@ def test_invite_refuses_where_nobody_asks_for_codes_and_warns_of_too_many(
 def test_invite_leaves_no_hashes_where_the_codes_could_not_be_written(design: Path) -> None:
     file = new(design, "--codes")[1] / "collection.json"
     (shut := file.parent / "shut").mkdir()
-    words = ["collection", "invite", str(file), "--count", "5", "--out", str(shut / "missing" / "codes.txt")]
+    words = ["survey", "invite", str(file), "--count", "5", "--out", str(shut / "missing" / "codes.txt")]
     assert main([*words, "--hashes", str(shut / "hashes.txt")]) == 2
     assert os.listdir(shut) == []

@@ -87,13 +87,13 @@ def test_gaps_and_strangers_count_as_categories_where_that_is_said(survey: Path)
 
 def test_the_stages_give_a_crosstab_too(survey: Path, tmp_path: Path) -> None:
     design, reports, shuffled = (tmp_path / name for name in ("design.json", "reports", "shuffled"))
-    done("design", "crosstab", *COLUMNS, *LISTS, "--n", 3000, *PROMISE, "--out", design)
-    done("encode", survey, "--design", design, "--out", reports)
-    done("shuffle", reports, "--design", design, "--out", shuffled)
-    done("analyse", shuffled, "--design", design, "--out", tmp_path / "result")
+    done("stage", "design", "crosstab", *COLUMNS, *LISTS, "--n", 3000, *PROMISE, "--out", design)
+    done("stage", "encode", survey, "--design", design, "--out", reports)
+    done("stage", "shuffle", reports, "--design", design, "--out", shuffled)
+    done("stage", "analyze", shuffled, "--design", design, "--out", tmp_path / "result")
     page = (tmp_path / "result" / "page.html").read_text(encoding="utf-8")
     assert verify(page, seconds=0.0).failed == ()
-    run("encode", survey, "--design", design, "--column", "region", "--out", tmp_path / "again").refused(
+    run("stage", "encode", survey, "--design", design, "--column", "region", "--out", tmp_path / "again").refused(
         "a crosstab must be asked of 2 columns, got 1: region"
     )
 
@@ -150,7 +150,7 @@ def test_python_says_the_same_and_an_empty_group_has_too_few_to_say(survey: Path
 
 
 def test_a_crosstab_is_planned_by_the_sizes_of_its_columns() -> None:
-    said = done("plan", "crosstab", "--domain", "4x3", "--n", 10_000, *PROMISE, "--json").facts
+    said = done("plan", "crosstab", "--categories", "4x3", "--n", 10_000, *PROMISE, "--json").facts
     names = {option["name"]: option["error"] for option in said["options"]}
     curator = names["discrete Laplace noise, counts made to add up"]
     assert curator < names["crosstab, krr"] < names["subset selection, sets of 3"]
@@ -160,15 +160,17 @@ def test_a_crosstab_is_planned_by_the_sizes_of_its_columns() -> None:
         ("4x1", "column 'column 2' must have at least two categories, got 1"),
         ("999x999", "at most 10000 cells and sums"),
     ):
-        run("plan", "crosstab", "--domain", domain, "--n", 1000, *PROMISE).refused(says)
-    run("plan", "histogram", "--domain", "4x3", "--n", 1000, *PROMISE).refused("domain of a histogram must be a number")
+        run("plan", "crosstab", "--categories", domain, "--n", 1000, *PROMISE).refused(says)
+    run("plan", "histogram", "--categories", "4x3", "--n", 1000, *PROMISE).refused(
+        "categories of a histogram must be a number"
+    )
 
 
 def test_a_series_of_crosstabs_reads_its_columns_again(survey: Path, tmp_path: Path) -> None:
     design, series = tmp_path / "design.json", tmp_path / "series"
     asked = (*COLUMNS, *LISTS, "--n", 3000, "--rounds", 2, *PROMISE)
-    done("design", "crosstab", *asked, "--out", design)
-    done("track", "new", series, "--design", design)
-    first = done("track", "add", series, survey, "--json").facts
+    done("stage", "design", "crosstab", *asked, "--out", design)
+    done("series", "new", series, "--design", design)
+    first = done("series", "add", series, survey, "--json").facts
     assert (first["asked"]["column"], first["counted"]["missing"]) == ("region × smoker", 2)
-    run("track", "add", series, survey, "--column", "smoker").refused("must be asked of 2 columns, got 1: smoker")
+    run("series", "add", series, survey, "--column", "smoker").refused("must be asked of 2 columns, got 1: smoker")

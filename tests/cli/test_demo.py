@@ -27,20 +27,21 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_every_chapter_is_told(demo: tuple[Path, str]) -> None:
     _, printed = demo
-    commands = re.findall(r"^\$ shuffledp (\w+)", printed, flags=re.MULTILINE)
-    alone = ["example", "plan", "histogram", "histogram", "mean", "crosstab", "ledger", "verify", "audit", "compare"]
-    parties = [
-        "design",
-        "collection",
-        "serve",
-        "send",
-        "send",
-        "serve",
-        "collection",
-        "collection",
-        "collection",
-        "open",
+    commands = re.findall(r"^\$ shuffledp ((?:(?:stage|survey|audit|ledger) )?\w+)", printed, flags=re.MULTILINE)
+    alone = [
+        "example",
+        "plan",
+        "histogram",
+        "histogram",
+        "mean",
+        "crosstab",
+        "ledger show",
+        "verify",
+        "audit privacy",
+        "compare",
     ]
+    words = "new serve send send serve status close fetch open"
+    parties = ["stage design", *(f"survey {each}" for each in words.split())]
     assert commands == [*alone, *parties, "verify"]
     assert "What to try next:" in printed
 

@@ -79,7 +79,7 @@ def test_what_is_no_bound_is_one_sentence(
     [
         ["compare", *SETTING],
         ["curve", *SETTING[:-4], "--points", "3"],
-        ["plan", "histogram", "--domain", "4", "--n", "1000", "--epsilon", "1", "--delta", "1e-6"],
+        ["plan", "histogram", "--categories", "4", "--n", "1000", "--epsilon", "1", "--delta", "1e-6"],
     ],
     ids=lambda command: command[0],
 )

@@ -111,9 +111,13 @@ def test_every_paper_is_listed_and_shown(capsys: Capture) -> None:
     assert "Did you mean theorem-8?" in refusal(capsys, "show", "koskela-2021", "theorem-88")
 
 
-def test_a_group_without_a_command_asks_for_one(capsys: Capture) -> None:
-    assert main(["papers"]) == 2
-    assert "error: Try 'shuffledp papers --help'." in "".join(capsys.readouterr())
+@pytest.mark.parametrize("group", ["papers", "survey", "series", "stage", "audit", "ledger"])
+def test_a_group_alone_prints_its_help(group: str, capsys: Capture) -> None:
+    assert main([group]) == 0
+    alone = capsys.readouterr()
+    assert main([group, "--help"]) == 0
+    assert (alone.out, alone.err) == (capsys.readouterr().out, "")
+    assert f"Usage: shuffledp {group}" in alone.out
 
 
 def test_the_bounds_of_a_paper_are_listed(capsys: Capture) -> None:

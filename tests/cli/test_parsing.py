@@ -30,8 +30,8 @@ def test_all_that_is_missing_is_said_at_once(people: Path) -> None:
     listing = run("histogram", people, *PROMISE, "--dry-run")
     listing.refused("Missing options '--column' and '--categories'.")
     listing.refused("`shuffledp look FILE` prints categories to copy.")
-    run("shuffle").refused("Missing options 'FILE...' and '--out'.")
-    run("design", "mean", "--n", 10, "--out", "x").refused(
+    run("stage", "shuffle").refused("Missing options 'FILE...' and '--out'.")
+    run("stage", "design", "mean", "--n", 10, "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."
     )
     run("quantile", people, "--column", "age", "--lower", 0, "--upper", 9, "--delta", 1e-6, "--out", "x").refused(
@@ -45,7 +45,7 @@ def test_nothing_is_missing_that_a_question_does_not_need(people: Path) -> None:
     )
     own = {"count": "'--value', ", "quantile": "", "sum": "'--lower', '--upper', "}
     for task, needed in own.items():
-        said = run("design", task, "--delta", 1e-6, "--epsilon", 1)
+        said = run("stage", "design", task, "--delta", 1e-6, "--epsilon", 1)
         said.refused(f"Missing options {needed}'--n' and '--out'.")
     pair = ("--column", "city", "--column", "age", "--categories", "Lima,Osaka", "--categories", "3,4")
     run("crosstab", people, *pair, "--epsilon", 1, "--out", "x").refused("Missing option '--delta'.")
@@ -82,4 +82,4 @@ def test_help_never_wraps_an_example(monkeypatch: pytest.MonkeyPatch) -> None:
         examples = [line for line in (command.epilog or "").split("\n") if line.startswith("shuffledp ")]
         shown = done(name, "--help").out.split("\n")
         assert all(f" {line}" in shown for line in examples), name
-    assert any(line.startswith(" shuffledp ") for line in done("--help").out.split("\n"))
+        assert examples or hasattr(command, "commands"), name

@@ -49,6 +49,7 @@ def test_one_row_of_each_person_is_counted(tmp_path: Path, visits: Path) -> None
 
 def test_clients_send_one_row_of_each_person_and_the_shuffler_sees_that(tmp_path: Path, visits: Path) -> None:
     done(
+        "stage",
         "design",
         "histogram",
         "--categories",
@@ -61,7 +62,7 @@ def test_clients_send_one_row_of_each_person_and_the_shuffler_sees_that(tmp_path
         "--out",
         tmp_path / "d.json",
     )
-    encode = ("encode", visits, "--design", tmp_path / "d.json", "--column", "answer")
+    encode = ("stage", "encode", visits, "--design", tmp_path / "d.json", "--column", "answer")
     said = done(*encode, "--id", "who", "--keep", "random", "--out", tmp_path / "r", "--json").facts
     assert (said["reports"], said["missing"], said["repeated"]) == (1000, 5, 1000)
     ids = pyarrow.parquet.read_table(tmp_path / "r")["id"].to_pylist()
@@ -69,7 +70,7 @@ def test_clients_send_one_row_of_each_person_and_the_shuffler_sees_that(tmp_path
     assert done(*encode, "--out", tmp_path / "all", "--json").facts["reports"] == 2000, "the control"
     spoken = done(*encode, "--id", "who", "--out", tmp_path / "again").out
     assert "1,000 rows left out because their person has another one" in " ".join(spoken.split())
-    run("shuffle", tmp_path / "r", tmp_path / "again", "--out", tmp_path / "s").refused(
+    run("stage", "shuffle", tmp_path / "r", tmp_path / "again", "--out", tmp_path / "s").refused(
         "got 1,000 whose ids were there before"
     )
 
@@ -81,8 +82,9 @@ def test_what_cannot_be_is_refused(tmp_path: Path, visits: Path) -> None:
     run("histogram", visits, *ASKED, "--id", "who", "--keep", "last", *out).refused(
         "--keep must be one of first, random"
     )
-    done("design", "histogram", "--categories", "yes,no", "--n", 2100, *PROMISE, "--out", tmp_path / "d.json")
+    done("stage", "design", "histogram", "--categories", "yes,no", "--n", 2100, *PROMISE, "--out", tmp_path / "d.json")
     piped = (
+        "stage",
         "encode",
         "-",
         "--design",
@@ -127,13 +129,24 @@ def test_a_refusal_names_a_column_with_all_its_spaces(tmp_path: Path) -> None:
 
 def test_every_command_that_reads_a_table_asks_whose_rows_they_are(tmp_path: Path) -> None:
     file = several(tmp_path, "user")
-    done("design", "histogram", "--categories", "yes,no", "--n", 4000, *PROMISE, "--out", tmp_path / "design.json")
+    done(
+        "stage",
+        "design",
+        "histogram",
+        "--categories",
+        "yes,no",
+        "--n",
+        4000,
+        *PROMISE,
+        "--out",
+        tmp_path / "design.json",
+    )
     asked = {
-        "encode": ["--design", tmp_path / "design.json", "--out", tmp_path / "reports.parquet"],
+        "stage encode": ["--design", tmp_path / "design.json", "--out", tmp_path / "reports.parquet"],
         "count": ["--value", "yes", *PROMISE, "--dry-run"],
         "top": [*PROMISE, "--dry-run"],
     }
     for command, options in asked.items():
-        run(command, file, "--column", "answer", *options).refused("named like an id")
+        run(*command.split(), file, "--column", "answer", *options).refused("named like an id")
     assert not (tmp_path / "reports.parquet").exists()
-    done("encode", file, "--column", "answer", "--one-row-per-person", *asked["encode"])
+    done("stage", "encode", file, "--column", "answer", "--one-row-per-person", *asked["stage encode"])

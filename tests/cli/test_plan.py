@@ -77,7 +77,7 @@ def test_a_plan_shows_the_error_of_the_worst_category_beside_the_typical_one(
     """With 16 categories, one that everybody holds errs by nearly three times as much as the
     average that was all a plan showed.
     """
-    asked = ["plan", "histogram", "--domain", "16", "--n", "2000", "--epsilon", "5", "--delta", "1e-4"]
+    asked = ["plan", "histogram", "--categories", "16", "--n", "2000", "--epsilon", "5", "--delta", "1e-4"]
     assert main([*asked, "--json"]) == 0
     told = {option["name"]: option for option in json.loads(capsys.readouterr().out)["options"]}
     assert told["histogram, krr"]["worst"] > 2.5 * told["histogram, krr"]["error"]
@@ -101,9 +101,9 @@ def test_no_data_make_a_count_err_more_than_the_worst_error(method: str | None, 
 @pytest.mark.parametrize(
     "arguments, reason",
     [
-        (["plan", "median", *MEAN[2:]], "the task must be one of"),
-        ([*MEAN, "--domain", "5"], "domain must be"),
-        (["plan", "histogram", *MEAN[2:]], "domain must be"),
+        (["plan", "median", *MEAN[2:]], "QUESTION must be one of"),
+        ([*MEAN, "--categories", "5"], "categories must be"),
+        (["plan", "histogram", *MEAN[2:]], "categories must be"),
         ([*MEAN, "--plot", "plan.gif"], "must end in .png"),
         ([*MEAN[:-1], "2"], "delta must lie in"),
         ([*MEAN, "--honest", "201"], "error: --honest must be at most n = 200"),
@@ -122,7 +122,7 @@ def test_a_wrong_request_is_answered_by_one_sentence(
 def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.txt"
     tokens.write_text("a\nb\nc\n", encoding="utf-8")
-    asked = ["plan", "top", "--n", "50000", "--k", "5", "--longest", "3", "--tokens", str(tokens)]
+    asked = ["plan", "top", "--n", "50000", "--words", "5", "--longest", "3", "--tokens", str(tokens)]
     asked += ["--epsilon", "1", "--delta", "1e-6"]
     assert main([*asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -140,12 +140,12 @@ def test_a_plan_of_top_words_says_what_a_search_would_find(capsys: pytest.Captur
 
 def test_a_promise_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     """An epsilon that nobody needs noise for is planned; a delta that breaks every promise is not."""
-    for task in (["count"], ["sum"], ["crosstab", "--domain", "2x2"]):
+    for task in (["count"], ["sum"], ["crosstab", "--categories", "2x2"]):
         assert main(["plan", *task, "--n", "10000", "--epsilon", "700", "--delta", "1e-6", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["refused"] == []
     assert main(["plan", "top", "--n", "10000", "--epsilon", "1", "--delta", "0"]) == 2
     assert "delta must lie in (0, 1)" in capsys.readouterr().err
-    assert main(["plan", "quantile", "--domain", "1e9", "--n", "10000", "--epsilon", "1", "--delta", "1e-6"]) == 2
+    assert main(["plan", "quantile", "--categories", "1e9", "--n", "10000", "--epsilon", "1", "--delta", "1e-6"]) == 2
     assert "must be at most" in capsys.readouterr().err
     assert main(["plan", "mean", "--n", "10000", "--epsilon", "1", "--delta", "0.999999999"]) == 2
     assert "delta must be at most 0.1 for a promise" in capsys.readouterr().err
@@ -154,11 +154,11 @@ def test_a_promise_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "options, words",
     [
-        (["top", "--domain", "5"], "--domain must be left out of a plan of top"),
+        (["top", "--categories", "5"], "--categories must be left out of a plan of top"),
         (["top", "--latex"], "--latex must be left out of a plan of top"),
         (["top", "--rounds", "2"], "rounds must be 1 for top words"),
         (["top"], "not even a word that all hold would be found"),
-        (["top", "--k", "5", "--least-holders", "200"], "least_holders must be at most the 100 people"),
+        (["top", "--words", "5", "--least-holders", "200"], "least_holders must be at most the 100 people"),
         (["mean", "--least-holders", "4"], "--least-holders must be left out of a plan of mean"),
         (["mean", "--longest", "4"], "--longest must be left out of a plan of mean"),
     ],
@@ -187,7 +187,7 @@ def test_no_guess_from_one_report_is_right_more_often_than_is_said(family: Any) 
 
 
 def test_a_plan_says_beside_epsilon0_how_often_a_report_is_true() -> None:
-    made = plan("histogram", domain=2, n=7000, honest=5600, epsilon=1.0, delta=1e-6)
+    made = plan("histogram", categories=2, n=7000, honest=5600, epsilon=1.0, delta=1e-6)
     found = {each.name: each.right for each in made.options}
     assert found["histogram, krr"] == pytest.approx(0.994, abs=1e-3)
     assert found["histogram, shuffler's dummies (sealed)"] == 1.0
@@ -197,7 +197,7 @@ def test_a_plan_says_beside_epsilon0_how_often_a_report_is_true() -> None:
 def test_a_row_of_a_plan_says_what_it_rests_on_and_that_messages_are_the_truth(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    asked = ["plan", "histogram", "--domain", "40", "--n", "5000", "--epsilon", "1", "--delta", "1e-6"]
+    asked = ["plan", "histogram", "--categories", "40", "--n", "5000", "--epsilon", "1", "--delta", "1e-6"]
     assert main([*asked, "--latex"]) == 0
     out = capsys.readouterr().out
     assert "histogram, hash, if the hash functions are ideal" in out

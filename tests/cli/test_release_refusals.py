@@ -141,8 +141,8 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
     ),
     "bins given twice": ((*QUANTILE, "--cuts", "0,50,100", *PROMISE, *OUT), "the bins must be given in one way"),
     "bins that do not fit": ((*QUANTILE, "--bins", 5000, *PROMISE, *OUT), "at most 1,024"),
-    "a scale that there is not": ((*QUANTILE, "--scale", "cubic", *PROMISE, *OUT), "scale must be one of"),
-    "a logarithm of nothing": ((*QUANTILE, "--scale", "log", *PROMISE, *OUT), "lower must be positive"),
+    "a scale that there is not": ((*QUANTILE, "--spacing", "cubic", *PROMISE, *OUT), "spacing must be one of"),
+    "a logarithm of nothing": ((*QUANTILE, "--spacing", "log", *PROMISE, *OUT), "lower must be positive"),
     "a range that is not of cut points": (
         (*QUANTILE, "--range", "18.5:65", *PROMISE, *OUT),
         "got 18.5. The nearest one is 18",
@@ -215,22 +215,25 @@ WRONG: dict[str, tuple[tuple[object, ...], str]] = {
         "must exist, got none",
     ),
     # the stages
-    "unknown task": (("design", "median", *LIST, "--n", 100, *PROMISE, "--out", "d.json"), "the task must be one of"),
+    "unknown task": (
+        ("stage", "design", "median", *LIST, "--n", 100, *PROMISE, "--out", "d.json"),
+        "QUESTION must be one of",
+    ),
     "a mean without bounds": (
-        ("design", "mean", "--n", 100, *PROMISE, "--out", "d.json"),
+        ("stage", "design", "mean", "--n", 100, *PROMISE, "--out", "d.json"),
         "Missing options '--lower' and '--upper'",
     ),
-    "nobody": (("design", "histogram", *LIST, "--n", 0, *PROMISE, "--out", "d.json"), "n must be at least 1"),
+    "nobody": (("stage", "design", "histogram", *LIST, "--n", 0, *PROMISE, "--out", "d.json"), "n must be at least 1"),
     "a design into a folder": (
-        ("design", "histogram", *LIST, "--n", 100, *PROMISE, "--out", "full"),
+        ("stage", "design", "histogram", *LIST, "--n", 100, *PROMISE, "--out", "full"),
         "must be a file, got a folder",
     ),
     "no design": (
-        ("encode", "people.parquet", "--design", "d.json", "--column", "city", "--out", "r.parquet"),
+        ("stage", "encode", "people.parquet", "--design", "d.json", "--column", "city", "--out", "r.parquet"),
         "Check the name",
     ),
-    "no reports": (("shuffle", "r.parquet", "--out", "s.parquet"), "got nothing there"),
-    "nothing to analyse": (("analyse", "s.parquet", *OUT), "got nothing there"),
+    "no reports": (("stage", "shuffle", "r.parquet", "--out", "s.parquet"), "got nothing there"),
+    "nothing to analyze": (("stage", "analyze", "s.parquet", *OUT), "got nothing there"),
 }
 
 

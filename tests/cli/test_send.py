@@ -33,7 +33,7 @@ class Device:
         (folder / "people.csv").write_text(ANSWERS)
 
     def send(self, *words: str) -> int:
-        return main(["send", str(self.file), "--outbox", str(self.folder / "box"), *words])
+        return main(["survey", "send", str(self.file), "--outbox", str(self.folder / "box"), *words])
 
     def table(self, *words: str) -> int:
         rows = () if "--id" in words else ("--one-row-per-person",)

@@ -1,4 +1,4 @@
-"""``shuffledp serve``: what it refuses to begin with, what it says, and how it stops."""
+"""``shuffledp survey serve``: what it refuses to begin with, what it says, and how it stops."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("collection.json --store mysql://host/a", "--store must be"),
         ("collection.json --store a.sqlite --codes hashes.txt", "asks for no invitations"),
         ("coded.json --store a.sqlite", "asks for invitations"),
-        ("coded.json --store a.sqlite --codes diary.txt", "collection invite"),
+        ("coded.json --store a.sqlite --codes diary.txt", "survey invite"),
         ("collection.json --store a.sqlite --token open.token", "readable by its owner alone"),
         ("collection.json --store a.sqlite --token diary.txt", "owner alone"),
         ("collection.json --store a.sqlite --port 70000", "65535"),
@@ -84,7 +84,7 @@ def test_what_cannot_be_served_is_refused(
     folder: Path, words: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     certificate(folder, password=b"secret")
-    assert main(["serve", *words.split()]) == 2
+    assert main(["survey", "serve", *words.split()]) == 2
     caught = capsys.readouterr()
     assert caught.out == ""
     assert said in caught.err
@@ -101,14 +101,14 @@ def test_a_promise_that_does_not_hold_is_not_collected_for(folder: Path, capsys:
         facts["design"]["target"][name] = value
         Path("lie.json").write_text(canonical(facts) + "\n")
         Path("lie.sqlite").unlink(missing_ok=True)
-        assert main(["serve", "lie.json", "--store", "lie.sqlite"]) == 2
+        assert main(["survey", "serve", "lie.json", "--store", "lie.sqlite"]) == 2
         assert said in capsys.readouterr().err
         assert not list(folder.glob("lie.sqlite.token"))
 
 
 def test_a_second_shuffler_on_a_store_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = SQLiteStore(folder / "a.sqlite", study())
-    assert main(["serve", "collection.json", "--store", "a.sqlite"]) == 2
+    assert main(["survey", "serve", "collection.json", "--store", "a.sqlite"]) == 2
     assert "one shuffler at a time" in capsys.readouterr().err
     store.stop()
 
@@ -163,7 +163,7 @@ def test_a_closed_collection_is_served_without_its_codes() -> None:
 
 def test_without_the_extra_one_sentence_names_it(folder: Path) -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from shuffledp.cli import main; sys.exit(main(sys.argv[1:]))"
-    words = ["serve", "collection.json", "--store", "a.sqlite", "--json"]
+    words = ["survey", "serve", "collection.json", "--store", "a.sqlite", "--json"]
     run = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, cwd=folder)
     assert run.returncode == 2
     assert "pip install 'shuffledp[network]'" in json.loads(run.stderr)["error"]

@@ -5,8 +5,8 @@ Ctrl-C does, and errors as JSON.
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +18,9 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp.cli import main
-from shuffledp.cli.app import LISTED, app, load
-from tests.pins.surfaces import OPTIONS
+from shuffledp.cli.app import app, load
+from shuffledp.cli.tree import OVERVIEW, SHOWN, SUMMARIES
+from tests.pins.surfaces import OPTIONS, options
 
 HEAVY = ("numpy", "scipy", "pyarrow", "matplotlib", "cryptography", "sqlite3")
 INTERRUPTED = """
@@ -57,42 +58,42 @@ def test_what_computes_nothing_loads_nothing(call: str) -> None:
 
 
 def test_no_help_of_a_command_loads_what_computes() -> None:
-    """The helps of a module's commands, in a process of their own that has loaded nothing before."""
+    """The helps of a command and of those below it, in a process of their own that has loaded nothing
+    before. Each has an example, and at most fifteen options.
+    """
     run = fresh(
         f"""
 import contextlib, io, os, sys
 import typer.main
 from shuffledp.cli import main
-from shuffledp.cli.app import LISTED, app, load
+from shuffledp.cli.app import app, load
+from shuffledp.cli.tree import SUMMARIES
 
 def leaves(command, path):
     if not hasattr(command, "list_commands"):
         return [path]
-    context = typer.Context(command)
-    names = command.list_commands(context)
-    found = [leaf for name in names for leaf in leaves(command.get_command(context, name), [*path, name])]
-    groups.extend([path] if path else [])
-    return found
+    names = command.list_commands(typer.Context(command))
+    return [leaf for name in names for leaf in leaves(command.get_command(None, name), [*path, name])]
 
-for module in dict.fromkeys(each.module for each in LISTED):
+for name in SUMMARIES:
     child = os.fork()
     if child == 0:
-        ours = [each.name for each in LISTED if each.module == module]
-        with contextlib.redirect_stdout(io.StringIO()):
-            load(ours[0])
-            groups = []
-            words = [path for path in leaves(typer.main.get_command(app), []) if path[0] in ours]
-            codes = [main([*path, "--help"]) for path in words + groups if path[0] in ours]
-        print(module, len(words), *set(codes), *(name for name in {HEAVY!r} if name in sys.modules), flush=True)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            load(name)
+            words = [path for path in leaves(typer.main.get_command(app), []) if path[0] == name]
+            paths = {{(name,), *map(tuple, words)}}
+            codes = [main([*path, wanted]) for path in paths for wanted in ("--help", "--help-all")]
+        examples = said.getvalue().count("Example") == 2 * len(words)
+        heavy = [name for name in {HEAVY!r} if name in sys.modules]
+        print(name, len(words), examples, *set(codes), *heavy, flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 """
     )
     said = {line.split()[0]: line.split()[1:] for line in run.stdout.splitlines()}
-    assert said.keys() == {each.module for each in LISTED}, run.stderr
+    assert said.keys() == SUMMARIES.keys(), run.stderr
     assert sum(int(count) for count, *_ in said.values()) == len(json.loads(OPTIONS.read_text(encoding="utf-8")))
-    assert {codes for _, codes, *_ in said.values()} == {"0"}
-    assert not any(heavy for _, _, *heavy in said.values()), said
+    assert {tuple(rest) for _, *rest in said.values()} == {("True", "0")}, said
 
 
 def test_a_command_loads_what_it_needs() -> None:
@@ -141,26 +142,43 @@ for first in (
     assert run.stdout == 4 * "True True True\n", run.stderr
 
 
-def test_the_list_says_what_the_commands_say() -> None:
+def test_what_is_listed_is_what_there_is() -> None:
+    """The help of all commands is a text: 45 lines, no wider than a terminal."""
     load(None)
-    told = {each.name: (each.panel, each.summary) for each in LISTED}
-    for command in app.registered_commands:
-        if command.callback.__module__ != "shuffledp.cli.app":  # type: ignore[union-attr]
-            said = command.help or inspect.getdoc(command.callback) or ""
-            words = " ".join(said.split("\n\n")[0].split())
-            assert told[command.name or ""] == (command.rich_help_panel, words), (
-                f"{command.name} and shuffledp.cli.app.LISTED must say the same"
-            )
-    real = {command.name for command in app.registered_commands if command.callback.__module__ != "shuffledp.cli.app"}  # type: ignore[union-attr]
-    groups = {
-        group.typer_instance.info.name: group for group in app.registered_groups if group.typer_instance is not None
-    }
-    assert real | set(groups) == set(told)
-    for name, group in groups.items():
-        assert told[str(name)] == (group.rich_help_panel, group.typer_instance.info.help)  # type: ignore[union-attr]
+    groups = {each.typer_instance.info.name for each in app.registered_groups if each.typer_instance is not None}
+    assert {each.name for each in app.registered_commands} | groups == SUMMARIES.keys()
+    assert len(OVERVIEW.splitlines()) <= 45
+    assert max(map(len, OVERVIEW.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["", *(each.name for each in LISTED), "ledger show"])
+def test_a_help_shows_at_most_fifteen_options_and_all_of_them_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    for path, given in options().items():
+        flags = {name for name, each in given.items() if each["kind"] == "option"}
+        visible = {name for name in flags if not given[name]["hidden"]}
+        assert len(visible) <= 15, path
+        assert {f"--{name}" for name in SHOWN.get(path, ())} <= flags, path
+        for wanted, expected in (("--help", visible), ("--help-all", flags)):
+            assert main([*path.split(), wanted]) == 0
+            told = capsys.readouterr().out
+            assert all(re.search(rf"{name}\b", told) for name in expected), (path, wanted)
+
+
+@pytest.mark.parametrize(
+    "words, meant",
+    [
+        ("epsilonn", "'epsilon'"),
+        ("survey clsoe", "'close'"),
+        ("epsilon --detla 1", "'--delta'"),
+        ("plan medean --n 9 --epsilon 1 --delta 1e-6", "'mean'"),
+        ("stage design histgram --n 9 --epsilon 1 --delta 1e-6 --out x", "'histogram'"),
+    ],
+)
+def test_a_letter_that_is_wrong_is_noticed(words: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    assert f"Did you mean {meant}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", *SUMMARIES, "ledger show"])
 def test_an_option_without_a_value_has_no_type(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*name.split(), "--help"]) == 0
     text = capsys.readouterr().out
@@ -172,10 +190,7 @@ def test_the_first_example_is_for_somebody_with_a_table(capsys: pytest.CaptureFi
     main(["--help"])
     text = capsys.readouterr().out
     first = text[text.index("Examples:") :].splitlines()[1]
-    assert (
-        first.strip()
-        == "shuffledp histogram people.csv --column city --categories cities.txt --epsilon 1 --delta 1e-6 --out result"
-    )
+    assert first.strip() == "shuffledp histogram people.csv --column city --categories cities.txt \\"
 
 
 @pytest.mark.parametrize(

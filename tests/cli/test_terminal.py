@@ -115,8 +115,8 @@ def test_a_command_that_fits_stays_in_its_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    show.sentences(["Written to a.json. Next: shuffledp encode FILE --design a.json"])
-    assert capsys.readouterr().out == "Written to a.json. Next: shuffledp encode FILE --design a.json\n"
+    show.sentences(["Written to a.json. Next: shuffledp stage encode FILE --design a.json"])
+    assert capsys.readouterr().out == "Written to a.json. Next: shuffledp stage encode FILE --design a.json\n"
 
 
 def test_what_follows_the_last_row_is_said_too(monkeypatch: pytest.MonkeyPatch) -> None:

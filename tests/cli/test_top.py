@@ -22,7 +22,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_a_plan_in_numbers(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tokens = ["--tokens", str(log.parent / "letters.txt"), "--longest", "2", "--k", "3"]
+    tokens = ["--tokens", str(log.parent / "letters.txt"), "--longest", "2", "--words", "3"]
     assert main(["top", str(log), "--column", "word", *tokens, *PROMISE, "--dry-run", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["search"]["people"] == 10_000
@@ -35,13 +35,13 @@ def test_a_plan_in_numbers(log: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--k", "0"], "k must be"),
+        (["--words", "0"], "words must be"),
         (["--longest", "400"], "at most 255"),
         (["--tokens", "twice.txt"], "distinct, got 'a' twice"),
         (["--tokens", "none.txt"], "--tokens must name a file"),
         (["--tokens", "bytes.txt"], "UTF-8"),
         (["--rounds", "2"], "No such option: --rounds"),
-        (["--candidates", "5", "--k", "9"], "candidates must be"),
+        (["--candidates", "5", "--words", "9"], "candidates must be"),
         (["--error", "2"], "error must"),
         (["--least-holders", "20000"], "at most the 10000 people"),
     ],

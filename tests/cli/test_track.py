@@ -23,17 +23,19 @@ class Tracking:
 
     def designed(self, *words: object) -> tuple[str, str]:
         """The option that names a design of this."""
-        assert main(["design", *map(str, words), "--out", "design.json", "--force"]) == 0, self._capsys.readouterr().err
+        assert main(["stage", "design", *map(str, words), "--out", "design.json", "--force"]) == 0, (
+            self._capsys.readouterr().err
+        )
         self._capsys.readouterr()
         return "--design", "design.json"
 
     def said(self, *words: object) -> dict[str, Any]:
-        assert main(["track", *map(str, words), "--json"]) == 0, self._capsys.readouterr().err
+        assert main(["series", *map(str, words), "--json"]) == 0, self._capsys.readouterr().err
         found: dict[str, Any] = json.loads(self._capsys.readouterr().out)
         return found
 
     def refused(self, *words: object) -> str:
-        assert main(["track", *map(str, words)]) == 2
+        assert main(["series", *map(str, words)]) == 2
         return " ".join(self._capsys.readouterr().err.split())
 
 
@@ -64,10 +66,10 @@ def test_bad_input_is_one_sentence_and_spends_nothing(track: Tracking) -> None:
     settled = track.designed(*SETTLED)
     for words, remedy in (
         ((), "Missing option '--design'"),
-        (("--design", "x.json"), "--design must name a file that `shuffledp design` wrote"),
-        ((*settled, "--weeks", "3"), "No such option: --weeks"),
+        (("--design", "x.json"), "--design must name a file that `shuffledp stage design` wrote"),
+        ((*settled, "--weeks", "4"), "--weeks must be the rounds of the design, 3, got 4"),
         ((*settled, "--by", "x"), "--by must be one of the columns of a crosstab"),
-        ((*settled, "--series", " "), "series must be text without spaces around it"),
+        ((*settled, "--name", " "), "series must be text without spaces around it"),
     ):
         assert remedy in track.refused("new", "polls", *words, *ledger)
     assert not (track.place / "b.sqlite").exists()
@@ -127,7 +129,7 @@ def test_what_a_series_cannot_ask_is_refused(track: Tracking, words: tuple[str, 
 def test_what_a_design_cannot_ask_is_refused(
     words: tuple[str, ...], remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["design", *words, *PEOPLE, "--out", str(tmp_path / "design.json")]) == 2
+    assert main(["stage", "design", *words, *PEOPLE, "--out", str(tmp_path / "design.json")]) == 2
     assert remedy in " ".join(capsys.readouterr().err.split())
     assert not list(tmp_path.iterdir())
 

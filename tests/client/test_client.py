@@ -70,7 +70,7 @@ for each in json.loads((folder / "designs.json").read_text()):
 
 def test_the_command_loads_no_accountant(tmp_path: Path, design: Path) -> None:
     (tmp_path / "t.csv").write_text("city\nPorto\nFaro\n", encoding="utf-8")
-    words = ["encode", tmp_path / "t.csv", "--design", design, "--out", tmp_path / "r.parquet"]
+    words = ["stage", "encode", tmp_path / "t.csv", "--design", design, "--out", tmp_path / "r.parquet"]
     assert not HEAVY & loaded(f"from shuffledp.cli import main; assert main({[str(each) for each in words]!r}) == 0")
     assert (tmp_path / "r.parquet").exists()
 

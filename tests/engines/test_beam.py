@@ -344,7 +344,7 @@ def test_counts_are_the_tally_of_the_reports(tmp_path: Path) -> None:
     values = made | beam.Create(batches())
     for name, protocol in asked.items():
         encode = ours.Encode(protocol, column="age" if name == "mean" else "city", out=tmp_path / name)
-        reports = values | f"encode {name}" >> encode
+        reports = values | f"stage encode {name}" >> encode
         reports | f"see {name}" >> beam.Map(see, name)
         reports | f"count {name}" >> ours.Tally(encode) | f"see counted {name}" >> beam.Map(see, f"counted {name}")
     ran(made)
@@ -361,7 +361,7 @@ def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
     table, text = tmp_path / "people.parquet", tmp_path / "design.json"
     pyarrow.parquet.write_table(people(), table, row_group_size=500)
     promise = ("--epsilon", 1, "--delta", 1e-6)
-    done("design", "histogram", "--categories", ",".join(CITIES), "--n", PEOPLE, *promise, "--out", text)
+    done("stage", "design", "histogram", "--categories", ",".join(CITIES), "--n", PEOPLE, *promise, "--out", text)
 
     encode = ours.Encode(text, column="city", out=tmp_path / "work")
     with pipeline(**PROCESSES) as made:
@@ -370,7 +370,7 @@ def test_worker_processes_to_a_page_that_verifies(tmp_path: Path) -> None:
 
     assert_nothing_else(tmp_path / "work", PEOPLE)
     assert "secret-" not in (tmp_path / "counted.json").read_text(encoding="utf-8")
-    facts = done("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--json").facts
+    facts = done("stage", "analyze", tmp_path / "counted.json", "--out", tmp_path / "result", "--json").facts
     assert facts["counted"] == {"reports": PEOPLE, "missing": ABSENT}
     for label, value, error in zip(*(facts["tables"][0][name] for name in ("label", "value", "stderr")), strict=True):
         assert abs(value - TRUTH[label]) <= 6.0 * error

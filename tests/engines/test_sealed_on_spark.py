@@ -35,7 +35,7 @@ def test_spark_opens_what_all_cores_open_and_says_who_had_the_key(
         return usual(self, value)
 
     monkeypatch.setattr(context, "broadcast", watched)
-    words = ["open", str(tmp_path / "study"), str(sealed), "--out", str(tmp_path / "result"), "--json"]
+    words = ["survey", "open", str(tmp_path / "study"), str(sealed), "--out", str(tmp_path / "result"), "--json"]
     assert main([*words, "--engine", "spark"]) == 0
     # Spark writes what is larger than a megabyte to disks: what may be so large goes without the key.
     assert any(collection.content in each for each in apart)
@@ -49,6 +49,6 @@ def test_spark_opens_what_all_cores_open_and_says_who_had_the_key(
 
 
 def test_an_engine_that_there_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["open", str(tmp_path), str(tmp_path / "sealed.bin"), "--out", str(tmp_path / "result")]
+    words = ["survey", "open", str(tmp_path), str(tmp_path / "sealed.bin"), "--out", str(tmp_path / "result")]
     assert main([*words, "--engine", "beam"]) == 2
     assert "--engine must be spark or the address of a Spark cluster, got 'beam'" in capsys.readouterr().err

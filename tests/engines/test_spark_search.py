@@ -20,7 +20,7 @@ from shuffledp.engines.spark import at_level
 from shuffledp.search.planning import planned_search
 
 PEOPLE = 12_000
-ASKED = ("--column", "word", "--k", "3", "--longest", "2", "--epsilon", "1", "--delta", "1e-5", "--engine", "spark")
+ASKED = ("--column", "word", "--words", "3", "--longest", "2", "--epsilon", "1", "--delta", "1e-5", "--engine", "spark")
 
 
 @pytest.fixture(scope="module")

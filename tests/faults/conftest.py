@@ -30,7 +30,7 @@ class Made:
 
     @property
     def encode(self) -> tuple[object, ...]:
-        return ("encode", self.table, "--design", self.design, "--column", "city")
+        return ("stage", "encode", self.table, "--design", self.design, "--column", "city")
 
 
 @pytest.fixture(scope="session")
@@ -66,5 +66,5 @@ def made(runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Made:
         made.design,
     )
     runner.warm(*made.encode, "--out", made.encoded)
-    runner.warm("shuffle", made.encoded, "--out", made.shuffled)
+    runner.warm("stage", "shuffle", made.encoded, "--out", made.shuffled)
     return made

@@ -112,7 +112,7 @@ def test_a_damaged_table_is_refused_or_read_as_it_was(
     content, truth = (tmp_path / "table").read_bytes(), values_in(tmp_path / "table")
     files = damage(tmp_path / "damaged", content, 5)
     commands = [
-        ("encode", file, "--design", design, "--column", "city", "--out", tmp_path / file.name, "--json")
+        ("stage", "encode", file, "--design", design, "--column", "city", "--out", tmp_path / file.name, "--json")
         for file in files
     ]
     refusals = read = 0
@@ -143,14 +143,16 @@ def test_a_damaged_file_of_reports_is_refused_or_read_as_it_was(
 ) -> None:
     table, encoded, shuffled = (tmp_path / name for name in ("table", "encoded", "shuffled"))
     as_csv(table, people())
-    runner.warm("encode", table, "--design", design, "--column", "city", "--out", encoded)
-    runner.warm("shuffle", encoded, "--out", shuffled)
+    runner.warm("stage", "encode", table, "--design", design, "--column", "city", "--out", encoded)
+    runner.warm("stage", "shuffle", encoded, "--out", shuffled)
     votes = np.bincount(np.concatenate(list(open_reports(encoded).batches()))).tolist()
     files = damage(tmp_path / "damaged", (encoded if stage == "encoded" else shuffled).read_bytes(), 6)
-    more = ("analyse", "shuffle")[stage == "encoded"]
+    more = ("analyze", "shuffle")[stage == "encoded"]
     refusals = read = 0
     for file, (code, said) in zip(
-        files, answered(runner, [(more, file, "--out", tmp_path / file.name, "--json") for file in files]), strict=True
+        files,
+        answered(runner, [("stage", more, file, "--out", tmp_path / file.name, "--json") for file in files]),
+        strict=True,
     ):
         out = tmp_path / file.name
         assert out.exists() != refused(code, said)

@@ -60,15 +60,19 @@ def test_no_output_is_half_written_on_a_full_disk(
     for free in (0, 40960):
         filler = fill(disk, free)
         before = listing(disk)
-        refused(runner.run(*(made.histogram if free else ("analyse", made.shuffled)), "--out", disk / "result"), full)
+        refused(
+            runner.run(*(made.histogram if free else ("stage", "analyze", made.shuffled)), "--out", disk / "result"),
+            full,
+        )
         refused(runner.run(*made.encode, "--force", "--out", old), full)
-        refused(runner.run("shuffle", made.encoded, "--force", "--out", old), full)
+        refused(runner.run("stage", "shuffle", made.encoded, "--force", "--out", old), full)
         tried += 3
         assert listing(disk) == before
         filler.unlink()
     filler = fill(disk, 0)
     refused(
         runner.run(
+            "stage",
             "design",
             "histogram",
             "--categories",
@@ -87,7 +91,7 @@ def test_no_output_is_half_written_on_a_full_disk(
     )
     filler.unlink()
     assert old.read_bytes() == b"what was there before"
-    code, said, _ = runner.run("analyse", made.shuffled, "--out", disk / "result")
+    code, said, _ = runner.run("stage", "analyze", made.shuffled, "--out", disk / "result")
     assert code == 0, said
     record_property(
         "fault: full disk",
@@ -99,7 +103,7 @@ def test_a_ledger_without_room_refuses_and_stays_whole(
     runner: Runner, made: Made, tmp_path: Path, disk: Path, record_property: Record
 ) -> None:
     ledger = disk / "budget.sqlite"
-    arguments = ("shuffle", made.encoded, "--ledger", ledger, *LIMITS, "--out")
+    arguments = ("stage", "shuffle", made.encoded, "--ledger", ledger, *LIMITS, "--out")
     assert runner.run(*arguments, tmp_path / "first")[0] == 0
     refusals, accepted = 0, 1
     for free in (0, 4096, 8192, 12288, 16384, 32768, 65536):
@@ -128,13 +132,17 @@ def test_a_ledger_without_room_refuses_and_stays_whole(
 def test_no_ledger_is_left_where_none_could_be_made(runner: Runner, made: Made, tmp_path: Path, disk: Path) -> None:
     filler = fill(disk, 4096)
     refused(
-        runner.run("shuffle", made.encoded, "--ledger", disk / "budget.sqlite", *LIMITS, "--out", tmp_path / "out"),
+        runner.run(
+            "stage", "shuffle", made.encoded, "--ledger", disk / "budget.sqlite", *LIMITS, "--out", tmp_path / "out"
+        ),
         "make room",
     )
     assert not (tmp_path / "out").exists()
     filler.unlink()
     assert (
-        runner.run("shuffle", made.encoded, "--ledger", disk / "budget.sqlite", *LIMITS, "--out", tmp_path / "out")[0]
+        runner.run(
+            "stage", "shuffle", made.encoded, "--ledger", disk / "budget.sqlite", *LIMITS, "--out", tmp_path / "out"
+        )[0]
         == 0
     )
     assert Ledger(disk / "budget.sqlite").check().faults == ()

@@ -133,7 +133,7 @@ def test_a_killed_shuffle_leaves_nothing_or_all_and_what_came_out_is_in_the_ledg
 ) -> None:
     out, ledger, complete = tmp_path / "out", tmp_path / "budget.sqlite", 2
     expected = open_reports(made.encoded).count
-    arguments = ("shuffle", made.encoded, "--ledger", ledger, *LIMITS)
+    arguments = ("stage", "shuffle", made.encoded, "--ledger", ledger, *LIMITS)
     whole = min(usual(runner, *arguments, "--out", remove(out)) for _ in range(2))
     deaths = Deaths(runner, arguments, among=14)
     fresh = lambda _: remove(out)  # noqa: E731
@@ -153,11 +153,11 @@ def test_a_killed_shuffle_leaves_nothing_or_all_and_what_came_out_is_in_the_ledg
     )
 
 
-def test_a_killed_analyse_leaves_nothing_or_all_and_can_be_run_again(
+def test_a_killed_analysis_leaves_nothing_or_all_and_can_be_run_again(
     runner: Runner, made: Made, tmp_path: Path, record_property: Record
 ) -> None:
     out, complete = tmp_path / "out", 0
-    arguments = ("analyse", made.shuffled)
+    arguments = ("stage", "analyze", made.shuffled)
     runner.warm(*arguments, "--out", out)
     whole = usual(runner, *arguments, "--out", remove(out))
     deaths = Deaths(runner, arguments, among=13)
@@ -170,7 +170,7 @@ def test_a_killed_analyse_leaves_nothing_or_all_and_can_be_run_again(
     whole_release(out)
     assert [each.name for each in tmp_path.iterdir()] == ["out"], "remains are swept away"
     record_property(
-        "fault: analyse",
+        "fault: analyze",
         f"{deaths.count} kills; {complete} outputs, all complete; a rerun worked and swept the remains",
     )
 

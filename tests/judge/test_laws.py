@@ -35,6 +35,7 @@ MORE = [
     LocalHash(k=50, g=5, epsilon0=2.0),
     SubsetSelection(k=30, epsilon0=2.0),
     OUE(k=200, epsilon0=4.0),
+    RAPPOR(k=900, epsilon0=0.1),
 ]
 MORE += [Hadamard(k=k, epsilon0=e) for k, e in ((2, 1.0), (5, 3.0), (10, 0.5), (17, 5.0), (100, 2.0), (300, 8.0))]
 

@@ -122,7 +122,7 @@ def test_the_plan_names_the_trust_and_compares_honestly() -> None:
     """For rare values k-ary randomized response has sd 6.5 already; dummies win for frequent ones,
     fakes where values are many or frequent.
     """
-    table = sdp.plan("histogram", domain=16, n=10_000, epsilon=1.0, delta=1e-6)
+    table = sdp.plan("histogram", categories=16, n=10_000, epsilon=1.0, delta=1e-6)
     options = {option.name.removeprefix("histogram, "): option for option in table.options}
     assert options[FAKES].trust == SEALED
     assert options[DUMMIES].trust == ADDING
@@ -220,7 +220,7 @@ def test_dummies_that_are_not_there_are_noticed(question: str) -> None:
 
 @pytest.mark.parametrize("task, domain", [("crosstab", "3x4"), ("quantile", 24)])
 def test_plans_compare_them(task: Any, domain: Any) -> None:
-    table = sdp.plan(task, domain=domain, n=20_000, epsilon=1.0, delta=1e-6)
+    table = sdp.plan(task, categories=domain, n=20_000, epsilon=1.0, delta=1e-6)
     trust = {option.name: option.trust for option in table.options}
     errors = {option.name: option.error for option in table.options}
     (fakes,) = (name for name in trust if name.endswith(FAKES))

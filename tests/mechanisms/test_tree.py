@@ -100,7 +100,7 @@ def test_the_shape_with_the_smallest_error_is_taken() -> None:
     flat = Poll("quantile", mechanism="dummies", cuts=range(121), n=10_000, keep=0.999, **PROMISE)  # a law of one shape
     assert isinstance(flat.randomizer, ShufflerDummies)
     assert errors[120, 2] < 0.6 * flat.predicted_stderr()
-    options = {option.name: option for option in sdp.plan("quantile", n=10_000, domain=120, **PROMISE).options}
+    options = {option.name: option for option in sdp.plan("quantile", n=10_000, categories=120, **PROMISE).options}
     assert options[f"quantile, {Dummies.title}"].messages == 2
     assert options[f"quantile, {Dummies.title}"].error == errors[120, 2]
 

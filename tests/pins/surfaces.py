@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ BUDGET = "--ledger budget.sqlite --population people --limit-epsilon 5 --limit-d
 CITY = f"people.csv --column city --categories Lima,Osaka,Turku,Zürich {PROMISE}"
 AGE = f"people.csv --column age --lower 0 --upper 100 {PROMISE}"
 SMOKERS = f"smokers.csv --column smoker --by region --categories region=north,south --categories yes,no {PROMISE}"
-WORDS = f"words.csv --column word --tokens letters.txt --longest 2 --k 3 {PROMISE}"
+WORDS = f"words.csv --column word --tokens letters.txt --longest 2 --words 3 {PROMISE}"
 SEARCH = "--tokens letters.txt --longest 2"
 LESS = "--least-holders 20 --epsilon 3 --delta 1e-4"
 LOOP = "http://127.0.0.1:PORT"
@@ -68,7 +69,7 @@ CHAPTERS = {
         curve {KRR} --points 3 --bound balle-2019-bennett-krr --bound girgis-2021
         epsilon {KRR} --rounds 2 --delta 1e-6 --bound balle-2019-bennett-krr
         delta {KRR} --epsilon 0.5 --bound balle-2019-bennett-krr-printed
-        plan histogram --domain 4 --n 1000 {PROMISE}
+        plan histogram --categories 4 --n 1000 {PROMISE}
         plan mean --n 200 --epsilon 1 --delta 1e-4
         training --sigma 2 --steps 20 --delta 1e-5
         training --steps 50 --epsilon 1 --delta 1e-5
@@ -78,7 +79,7 @@ CHAPTERS = {
         papers show chen-2024
         papers bounds erlingsson-2019
         papers reproduce biswas-table1 --list
-        audit --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --budget 600
+        audit privacy --randomizer krr --k 4 --epsilon0 1 --n 50 --delta 1e-2 --runs 1000 --seed 1 --seconds 600
         text: --version
         text: epsilon --randomizer kr --n 9 --delta 1e-6
         text: epsilon --randomizer krr --k 16 --epsilon0 4 --n 10000
@@ -119,7 +120,6 @@ CHAPTERS = {
         histogram {CITY} {BUDGET} --out city
         quiet: mean {AGE} {BUDGET} --out mean
         verify city/page.html --ledger budget.sqlite
-        text: verify city/page.html --details
         text: verify mean/estimates.json --seconds 0
         text: verify forged.json
         text: verify people.csv
@@ -132,21 +132,21 @@ CHAPTERS = {
     "stages": f"""
         text: example given --people 500
         json: example again --people 500
-        design histogram --categories yes,no --n 40 --epsilon 2 --delta 1e-2 --out design.json
-        design mean --lower 0 --upper 100 --n 1000 {PROMISE} --out ages.json
-        encode answers.csv --column answer --design design.json --out reports.parquet
-        shuffle reports.parquet --out shuffled.parquet
-        analyse shuffled.parquet --out answered
-        values: analyse shuffled.parquet --out again
+        stage design histogram --categories yes,no --n 40 --epsilon 2 --delta 1e-2 --out design.json
+        stage design mean --lower 0 --upper 100 --n 1000 {PROMISE} --out ages.json
+        stage encode answers.csv --column answer --design design.json --out reports.parquet
+        stage shuffle reports.parquet --out shuffled.parquet
+        stage analyze shuffled.parquet --out answered
+        values: stage analyze shuffled.parquet --out again
         epsilon --design design.json --delta 1e-2
-        poison design.json --seed 1
-        text: poison ages.json --seed 1
-        text: audit --design design.json --runs 1000 --seed 1 --budget 600
-        text: encode answers.csv --column answer --design people.csv --out other.parquet
-        text: shuffle shuffled.parquet --out twice.parquet
-        text: analyse reports.parquet --out early
-        text: encode people.csv --column city --design design.json --out other.parquet
-        text: design histogram --n 40 --epsilon 2 --delta 1e-2 --out other.json
+        audit poisoning design.json --seed 1
+        text: audit poisoning ages.json --seed 1
+        text: audit privacy --design design.json --runs 1000 --seed 1 --seconds 600
+        text: stage encode answers.csv --column answer --design people.csv --out other.parquet
+        text: stage shuffle shuffled.parquet --out twice.parquet
+        text: stage analyze reports.parquet --out early
+        text: stage encode people.csv --column city --design design.json --out other.parquet
+        text: stage design histogram --n 40 --epsilon 2 --delta 1e-2 --out other.json
     """,
     "searched": f"""
         top {WORDS} --dry-run
@@ -157,75 +157,75 @@ CHAPTERS = {
         text: top people.csv --column city --longest 6 {PROMISE} --out cities
     """,
     "network": f"""
-        quiet: design histogram --categories yes,no --n 40 --honest 30 --epsilon 2 --delta 1e-2 --out design.json
-        collection new --design design.json --shuffler https://shuffle.example.org --question Tea? --out study
-        collection new --design design.json --shuffler https://shuffle.example.org --codes --out coded
-        text: collection invite coded/collection.json --count 3 --out codes.txt --hashes hashes.txt
-        json: collection invite coded/collection.json --count 3 --out more.txt --hashes more-hashes.txt
-        design top --n 20000 {SEARCH} {PROMISE} --out words.json
-        collection search --design words.json --shuffler https://shuffle.example.org --out search
-        send study/collection.json --value yes --dry-run
-        text: send study/collection.json --value maybe --dry-run
-        text: send coded/collection.json --value yes --outbox box
-        text: collection new --design design.json --shuffler ftp://shuffle.example.org --out third
-        text: serve design.json --store store.sqlite
-        text: open study people.csv --out result
-        text: collection next search people.csv --out result
-        text: collection status ftp://127.0.0.1
+        quiet: stage design histogram --categories yes,no --n 40 --honest 30 --epsilon 2 --delta 1e-2 --out design.json
+        survey new --design design.json --shuffler https://shuffle.example.org --text Tea? --out study
+        survey new --design design.json --shuffler https://shuffle.example.org --codes --out coded
+        text: survey invite coded/collection.json --count 3 --out codes.txt --hashes hashes.txt
+        json: survey invite coded/collection.json --count 3 --out more.txt --hashes more-hashes.txt
+        stage design top --n 20000 {SEARCH} {PROMISE} --out words.json
+        survey new --design words.json --shuffler https://shuffle.example.org --out search
+        survey send study/collection.json --value yes --dry-run
+        text: survey send study/collection.json --value maybe --dry-run
+        text: survey send coded/collection.json --value yes --outbox box
+        text: survey new --design design.json --shuffler ftp://shuffle.example.org --out third
+        text: survey serve design.json --store store.sqlite
+        text: survey open study people.csv --out result
+        text: survey next search people.csv --out result
+        text: survey status ftp://127.0.0.1
     """,
     "served": f"""
-        quiet: design histogram --categories yes,no --n 40 --honest 30 --epsilon 2 --delta 1e-2 --out design.json
-        quiet: collection new --design design.json --shuffler {LOOP} --out study
+        quiet: stage design histogram --categories yes,no --n 40 --honest 30 --epsilon 2 --delta 1e-2 --out design.json
+        quiet: survey new --design design.json --shuffler {LOOP} --out study
         serve: study/collection.json --store study.sqlite --connections 10 --behind-proxy
-        send study/collection.json --table answers.csv --column answer --outbox box
-        text: send study/collection.json --value yes --outbox mine
-        collection status {LOOP}
-        text: collection close {LOOP} --token people.csv
-        collection close {LOOP} --token study.sqlite.token
-        collection fetch {LOOP} --token study.sqlite.token --out sealed.bin
-        open study sealed.bin --out result
+        survey send study/collection.json --table answers.csv --column answer --outbox box
+        text: survey send study/collection.json --value yes --outbox mine
+        survey status {LOOP}
+        text: survey close {LOOP} --token people.csv
+        survey close {LOOP} --token study.sqlite.token
+        survey fetch {LOOP} --token study.sqlite.token --out sealed.bin
+        survey open study sealed.bin --out result
         text: verify result/page.html
-        text: send study/collection.json --value no --outbox late
-        quiet: design top --n 3000 {SEARCH} {LESS} --out words.json
-        quiet: collection search --design words.json --shuffler {LOOP} --out search
+        text: survey send study/collection.json --value no --outbox late
+        quiet: stage design top --n 3000 {SEARCH} {LESS} --out words.json
+        quiet: survey new --design words.json --shuffler {LOOP} --out search
         serve: search/level-1/collection.json --store level.sqlite --codes search/level-1/hashes.txt
-        quiet: send search/level-1/collection.json --table level.csv --column word --codes level.txt --outbox level
-        quiet: collection close {LOOP} --token level.sqlite.token
-        quiet: collection fetch {LOOP} --token level.sqlite.token --out level.bin
-        json: collection next search level.bin --out found
-        text: collection next search level.bin --out found
-        text: collection status {LOOP} --collection study/collection.json
+        quiet: survey send search/level-1/collection.json --table level.csv --codes level.txt --outbox level
+        quiet: survey close {LOOP} --token level.sqlite.token
+        quiet: survey fetch {LOOP} --token level.sqlite.token --out level.bin
+        json: survey next search level.bin --out found
+        text: survey next search level.bin --out found
+        text: survey status {LOOP} --collection study/collection.json
     """,
     "series": f"""
-        quiet: design histogram --categories yes,no {WEEKS} --out polls.json
-        values: track new polls --design polls.json
-        values: track add polls weeks.csv --column answer --period 2026-W10
-        values: track add polls weeks.csv --column answer --period 2026-W11
-        text: track status polls
-        values: track status polls
-        values: track plot polls
+        quiet: stage design histogram --categories yes,no {WEEKS} --out polls.json
+        values: series new polls --design polls.json
+        values: series add polls weeks.csv --column answer --period 2026-W10
+        values: series add polls weeks.csv --column answer --period 2026-W11
+        text: series status polls
+        values: series status polls
+        values: series plot polls
         text: verify polls
         json: verify polls
-        quiet: design mean --lower 0 --upper 100 {WEEKS} --out ages.json
-        text: track new ages --design ages.json {BUDGET}
-        text: track add ages weeks.csv --column age --period 2026-W10
-        values: track add ages weeks.csv --column age --period 2026-W11
-        values: track status ages
-        text: track plot ages
-        values: track plot ages
+        quiet: stage design mean --lower 0 --upper 100 {WEEKS} --out ages.json
+        text: series new ages --design ages.json {BUDGET}
+        text: series add ages weeks.csv --column age --period 2026-W10
+        values: series add ages weeks.csv --column age --period 2026-W11
+        values: series status ages
+        text: series plot ages
+        values: series plot ages
         json: verify ages
-        text: track add ages weeks.csv --column age --week 7
-        text: track add . weeks.csv
-        quiet: design top --n 20000 --longest 2 {PROMISE} --out words.json
-        text: track new words --design words.json
+        text: series add ages weeks.csv --column age --week 7
+        text: series add . weeks.csv
+        quiet: stage design top --n 20000 --longest 2 {PROMISE} --out words.json
+        text: series new words --design words.json
     """,
     "series of quantiles": f"""
-        quiet: design quantile --lower 0 --upper 100 --bins 10 --at 0.5 {WEEKS} --out spread.json
-        values: track new spread --design spread.json
-        text: track add spread weeks.csv --column age --period 2026-W10
-        values: track add spread weeks.csv --column age --period 2026-W11
-        values: track status spread
-        values: track plot spread
+        quiet: stage design quantile --lower 0 --upper 100 --bins 10 --at 0.5 {WEEKS} --out spread.json
+        values: series new spread --design spread.json
+        text: series add spread weeks.csv --column age --period 2026-W10
+        values: series add spread weeks.csv --column age --period 2026-W11
+        values: series status spread
+        values: series plot spread
         json: verify spread
     """,
 }
@@ -403,11 +403,25 @@ class _Play:
     def serve(self, words: list[str]) -> None:
         """Start a shuffler, and wait until it listens."""
         self.stop()
-        line = [sys.executable, "-m", "shuffledp", "serve", *words, "--port", str(self.port), "--rate", "0", "--json"]
+        line = [
+            sys.executable,
+            "-m",
+            "shuffledp",
+            "survey",
+            "serve",
+            *words,
+            "--port",
+            str(self.port),
+            "--rate",
+            "0",
+            "--json",
+        ]
         with (self.folder / "log.txt").open("a") as log:
             self.shuffler = subprocess.Popen(line, cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.shuffler.stdout is not None
-        self.answers[f"serve {shlex.join(words)}"] = {"answer": shape(json.loads(self.shuffler.stdout.readline()))}
+        self.answers[f"survey serve {shlex.join(words)}"] = {
+            "answer": shape(json.loads(self.shuffler.stdout.readline()))
+        }
 
     def stop(self) -> None:
         if self.shuffler is not None:
@@ -486,13 +500,18 @@ def main() -> None:
     chosen = parser.parse_args().chapters or list(CHAPTERS)
     answers = json.loads(ANSWERS.read_text(encoding="utf-8")) if ANSWERS.exists() else {}
     TRANSCRIPTS.mkdir(exist_ok=True)
-    for chapter in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            text, answers[chapter] = played(chapter, Path(folder))
-        (TRANSCRIPTS / f"{chapter}.txt").write_text(text, encoding="utf-8")
-    kept = {chapter: answers[chapter] for chapter in CHAPTERS}
-    ANSWERS.write_text(_written(kept, depth=4) + "\n", encoding="utf-8")
     OPTIONS.write_text(_written(options(), depth=2) + "\n", encoding="utf-8")
+    with ProcessPoolExecutor(6) as processes:
+        for chapter, (text, facts) in zip(chosen, processes.map(_played_alone, chosen), strict=True):
+            (TRANSCRIPTS / f"{chapter}.txt").write_text(text, encoding="utf-8")
+            answers[chapter] = facts
+            kept = {each: answers[each] for each in CHAPTERS if each in answers}
+            ANSWERS.write_text(_written(kept, depth=4) + "\n", encoding="utf-8")
+
+
+def _played_alone(chapter: str) -> tuple[str, dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        return played(chapter, Path(folder))
 
 
 if __name__ == "__main__":

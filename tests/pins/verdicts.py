@@ -56,7 +56,7 @@ COLUMNS = {
     "mean": "--column number --lower 0 --upper 100",
     "sum": "--column number --lower 0 --upper 100",
     "count": "--column letter --value a",
-    "top": "--column word --k 2 --longest 2 --tokens tokens.txt",
+    "top": "--column word --words 2 --longest 2 --tokens tokens.txt",
 }
 WAYS = {
     "histogram": HIDDEN | ENCODED,

@@ -14,7 +14,7 @@ from shuffledp.planning import Plan, plan
 
 @pytest.fixture(scope="module")
 def table() -> Plan:
-    return plan("histogram", n=3000, domain=20, epsilon=2.0, delta=1e-5)
+    return plan("histogram", n=3000, categories=20, epsilon=2.0, delta=1e-5)
 
 
 def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Plan) -> None:
@@ -56,7 +56,7 @@ def test_predicted_errors_of_a_plan_hold_in_simulation(table: Plan) -> None:
 
 
 def test_a_plan_says_what_does_not_fit() -> None:
-    with pytest.raises(InvalidInput, match="Use more users"):
+    with pytest.raises(InvalidInput, match="Use more people"):
         plan("mean", n=2, epsilon=1e-7, delta=1e-12).best  # noqa: B018
 
 

@@ -44,7 +44,7 @@ def test_what_is_built_is_whole_and_nothing_is_calibrated_twice(name: str, monke
 
 
 def test_an_impossible_promise_is_refused_when_it_is_made() -> None:
-    with pytest.raises(InvalidInput, match="Use more users"):
+    with pytest.raises(InvalidInput, match="Use more people"):
         Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12)
 
 

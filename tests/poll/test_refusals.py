@@ -206,9 +206,9 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Poll("histogram", categories=["a", "b"], n=0, epsilon0=1.0), "n must be at least 1"),
         (lambda: Poll("histogram", categories=["a", "b"], n=10, honest=11, epsilon0=1.0), "at most n = 10"),
         (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon0=-1.0), "epsilon0 must be positive"),
-        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more users"),
+        (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon=1e-9, delta=1e-12), "Use more people"),
         (lambda: Poll("mean", n=10, epsilon=0.0, delta=1e-6), "epsilon must be positive to be promised"),
-        (lambda: Poll("mean", n=10, epsilon=1e-200, delta=1e-12), "Use more users"),
+        (lambda: Poll("mean", n=10, epsilon=1e-200, delta=1e-12), "Use more people"),
         (lambda: Poll("histogram", categories=["a", "b"], n=10, epsilon0=1.0, rounds=0), "rounds must be at least 1"),
         (lambda: Poll("histogram", categories=1, mechanism="hadamard", n=10, epsilon0=1.0), "k must be at least 2"),
         (
@@ -219,14 +219,14 @@ def test_a_bag_or_reports_of_another_protocol() -> None:
         (lambda: Poll("mean", n=10, epsilon0=1.0, k=2, lower=-1e308, upper=1e308), "distance finite"),
         (lambda: Poll("mean", n=10, epsilon0=1.0, k=0), "k must be at least 1"),
         (lambda: plan("median", n=10, epsilon=1.0, delta=1e-6), "task must be one of"),  # type: ignore[arg-type]
-        (lambda: plan("mean", n=10, domain=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
-        (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "domain must be given for counts"),
+        (lambda: plan("mean", n=10, categories=3, epsilon=1.0, delta=1e-6), "left out for a mean"),
+        (lambda: plan("histogram", n=10, epsilon=1.0, delta=1e-6), "categories must be given for counts"),
         (
             lambda: Poll("histogram", categories=10**12, mechanism="hadamard", n=10, epsilon0=1.0),
             "at most 4194304, got 1000000000000",
         ),
         (lambda: Poll("sum", n=10, epsilon0=1.0, k=10**12), "k must be at most 4194304"),
-        (lambda: plan("histogram", n=10, domain=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
+        (lambda: plan("histogram", n=10, categories=10**12, epsilon=1.0, delta=1e-6), "at most 4194304"),
         (lambda: Poll("histogram", categories=["a", "b"], other=["x"], n=10, epsilon0=1.0), "other must be hashable"),  # type: ignore[arg-type]
         (lambda: Poll("histogram", categories=np.array(5), n=10, epsilon0=1.0), "must be a list"),  # type: ignore[arg-type]
         (lambda: Poll("histogram", categories=[([],), "a"], n=10, epsilon0=1.0), "hashable"),

@@ -149,11 +149,11 @@ def test_a_design_says_it_all(levels: tuple[int, ...]) -> None:
 def test_cut_points() -> None:
     assert len(cut_points(0, 120)) == 121
     assert len(cut_points(0.0, 1.0)) == 65
-    assert cut_points(1, 1000, bins=3, scale="log") == (1.0, 10.0, 100.0, 1000.0)
+    assert cut_points(1, 1000, bins=3, spacing="log") == (1.0, 10.0, 100.0, 1000.0)
     assert Bins(cuts=BINS).places([0.0, 1.0, 15.99, 16.0], None).tolist() == [0, 1, 15, 15]
     for wrong, why in [
-        ({"lower": 0.0, "upper": 10.0, "scale": "log"}, "lower must be positive"),
-        ({"lower": 0.0, "upper": 10.0, "scale": "cubic"}, "scale must be one of linear, log"),
+        ({"lower": 0.0, "upper": 10.0, "spacing": "log"}, "lower must be positive"),
+        ({"lower": 0.0, "upper": 10.0, "spacing": "cubic"}, "spacing must be one of linear, log"),
         ({"lower": 0.0, "upper": 10.0, "bins": 1}, "bins must be"),
         ({"lower": 0.0, "upper": 10.0, "bins": 2000}, "at most 1,024"),
         ({"lower": 1.0, "upper": 1.0 + 1e-12, "bins": 100}, "wide enough"),

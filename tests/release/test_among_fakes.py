@@ -185,7 +185,7 @@ def test_the_command(table: Path, tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match=words):
             sdp.histogram(VALUES, **TERMS, **choices)
     terms = ["--lower", "0", "--upper", "1", "--n", "100", "--epsilon", "1", "--delta", "1e-6"]
-    failed = run("design", "mean", *terms, "--mechanism", "fakes", "--out", tmp_path / "d.json")
+    failed = run("stage", "design", "mean", *terms, "--mechanism", "fakes", "--out", tmp_path / "d.json")
     assert failed.code == 2
     assert "mean takes no --mechanism" in " ".join(failed.error.split())
 
@@ -220,16 +220,16 @@ def test_commands_ask_for_fakes_and_files_of_the_truth_are_refused(table: Path, 
     promise = ("--epsilon", 1, "--delta", 1e-6, "--mechanism", "dummies")
     out = tmp_path / "design.json"
     bins = ("--lower", 0, "--upper", 80, "--bins", 8)
-    made = run("design", "quantile", *bins, *promise, "--n", 5000, "--out", out)
+    made = run("stage", "design", "quantile", *bins, *promise, "--n", 5000, "--out", out)
     assert made.code == 0
-    assert "collection new --design" in made.out
+    assert "survey new --design" in made.out
     assert "encode" not in made.out, "which refuses it"
     design = Design.from_json(json.loads(out.read_text(encoding="utf-8")))
     assert (design.question.type, design.mechanism.type) == ("quantile", "tree")
-    run("encode", table, "--design", out, "--column", "way", "--out", tmp_path / "a.reports").refused("sealed")
-    run("design", "mean", "--lower", 0, "--upper", 1, *promise, "--n", 5000, "--out", tmp_path / "no.json").refused(
-        "mean takes no --mechanism"
-    )
+    run("stage", "encode", table, "--design", out, "--column", "way", "--out", tmp_path / "a.reports").refused("sealed")
+    run(
+        "stage", "design", "mean", "--lower", 0, "--upper", 1, *promise, "--n", 5000, "--out", tmp_path / "no.json"
+    ).refused("mean takes no --mechanism")
     columns = ("--column", "way", "--column", "late", "--categories", "bus,car,train", "--categories", "yes,no")
     both = tmp_path / "both.csv"
     both.write_text("\n".join(["way,late", *(f"{way},yes" for way in VALUES)]) + "\n", encoding="utf-8")

@@ -71,25 +71,25 @@ def test_one_bad_report_costs_nothing_and_the_honest_ones_are_released_afterward
     spend = ("--ledger", ledger, *LIMITS)
     before = listing(tmp_path)
     for _ in range(3):
-        run("shuffle", good, bad, "--out", tmp_path / "out", *spend).refused(
+        run("stage", "shuffle", good, bad, "--out", tmp_path / "out", *spend).refused(
             f"row 1 of '{bad}' must be a report that its design allows"
         )
     assert listing(tmp_path) == before, "no output, and no ledger either"
-    done("shuffle", good, "--out", tmp_path / "out", *spend)
+    done("stage", "shuffle", good, "--out", tmp_path / "out", *spend)
     assert releases(ledger) == 1
 
 
 def test_bad_reports_are_dropped_and_counted_on_request(tmp_path: Path, settled: Design) -> None:
     rows = [*honest(500), 200, *honest(497), 3, 3]
     mixed, ledger = reports(tmp_path / "mixed", settled, rows), tmp_path / "budget.sqlite"
-    run("shuffle", mixed, "--out", tmp_path / "out").refused("row 501 of")
+    run("stage", "shuffle", mixed, "--out", tmp_path / "out").refused("row 501 of")
     said = done(
-        "shuffle", mixed, "--out", tmp_path / "out", "--drop-invalid", "--ledger", ledger, *LIMITS, "--json"
+        "stage", "shuffle", mixed, "--out", tmp_path / "out", "--drop-invalid", "--ledger", ledger, *LIMITS, "--json"
     ).facts
     assert (said["reports"], said["dropped"], said["dropped_by_file"]) == (997, 3, {str(mixed): 3})
     kept = np.concatenate(list(open_reports(tmp_path / "out").batches()))
     assert np.bincount(kept).tolist() == np.bincount(honest(500) + honest(497)).tolist()
-    spoken = " ".join(done("shuffle", mixed, "--out", tmp_path / "again", "--drop-invalid").out.split())
+    spoken = " ".join(done("stage", "shuffle", mixed, "--out", tmp_path / "again", "--drop-invalid").out.split())
     assert "3 invalid reports were dropped:" in spoken
 
 
@@ -99,6 +99,7 @@ def test_what_is_left_must_be_as_many_as_were_promised_and_costs_nothing_otherwi
     mixed = reports(tmp_path / "mixed", settled, [*honest(985), *[77] * 15])
     before = listing(tmp_path)
     asked = (
+        "stage",
         "shuffle",
         mixed,
         "--out",
@@ -114,8 +115,10 @@ def test_what_is_left_must_be_as_many_as_were_promised_and_costs_nothing_otherwi
 
 def test_bad_reports_may_outnumber_the_people_if_they_are_dropped(tmp_path: Path, settled: Design) -> None:
     mixed = reports(tmp_path / "mixed", settled, [*honest(1000), *range(3, 250)])
-    run("shuffle", mixed, "--out", tmp_path / "out").refused("at most the 1000 people")
-    assert done("shuffle", mixed, "--out", tmp_path / "out", "--drop-invalid", "--json").facts["dropped"] == 247
+    run("stage", "shuffle", mixed, "--out", tmp_path / "out").refused("at most the 1000 people")
+    assert (
+        done("stage", "shuffle", mixed, "--out", tmp_path / "out", "--drop-invalid", "--json").facts["dropped"] == 247
+    )
 
 
 def test_no_room_for_the_output_costs_nothing(tmp_path: Path, settled: Design) -> None:
@@ -166,7 +169,7 @@ def test_an_analyst_is_told_the_row_of_a_bad_report(tmp_path: Path, settled: Des
         Header.shuffled(settled.as_json(), secure=True, batches=1),
         [(np.array([*honest(995), 9], dtype=np.uint8), None)],
     )
-    run("analyse", tmp_path / "s", "--out", tmp_path / "result").refused("row 996 of")
+    run("stage", "analyze", tmp_path / "s", "--out", tmp_path / "result").refused("row 996 of")
     assert not (tmp_path / "result").exists()
 
 
@@ -175,14 +178,16 @@ def test_a_repeated_person_is_refused_and_costs_nothing(tmp_path: Path, settled:
     first = reports(tmp_path / "first", settled, honest(600), [*names[:600]])
     second = reports(tmp_path / "second", settled, honest(400), [*names[590:990]])
     before = listing(tmp_path)
-    said = run("shuffle", first, second, "--out", tmp_path / "out", "--ledger", tmp_path / "budget.sqlite", *LIMITS)
+    said = run(
+        "stage", "shuffle", first, second, "--out", tmp_path / "out", "--ledger", tmp_path / "budget.sqlite", *LIMITS
+    )
     said.refused(f"'{second}' must hold one report per person, got 10 whose ids were there before")
     assert listing(tmp_path) == before
     nameless = reports(tmp_path / "nameless", settled, honest(395), [None] * 395)
-    done("shuffle", first, nameless, "--out", tmp_path / "out")
+    done("stage", "shuffle", first, nameless, "--out", tmp_path / "out")
 
 
-@pytest.mark.parametrize("command", ["shuffle", "analyse"])
+@pytest.mark.parametrize("command", ["shuffle", "analyze"])
 def test_the_design_that_was_settled_is_believed_and_not_the_files(
     tmp_path: Path, settled: Design, design: Path, command: str
 ) -> None:
@@ -198,19 +203,22 @@ def test_the_design_that_was_settled_is_believed_and_not_the_files(
                 Header.shuffled(mine.as_json(), secure=True, batches=1),
                 [(np.array(honest(999), dtype=np.uint8), None)],
             )
-    run(command, foreign, "--design", design, "--out", tmp_path / "out").refused(
+    run("stage", command, foreign, "--design", design, "--out", tmp_path / "out").refused(
         f"'{foreign}' must be of the design in --design, got another"
     )
     if command == "shuffle":
-        done(command, foreign, "--out", tmp_path / "believed")
-    done(command, own, "--design", design, "--out", tmp_path / "out")
+        done("stage", command, foreign, "--out", tmp_path / "believed")
+    done("stage", command, own, "--design", design, "--out", tmp_path / "out")
 
 
 def test_a_shuffler_says_whether_it_compared_the_design(tmp_path: Path, settled: Design, design: Path) -> None:
     own = reports(tmp_path / "own", settled, honest(999))
-    assert "it was not compared" in done("shuffle", own, "--out", tmp_path / "a").out
-    assert "it was not compared" not in done("shuffle", own, "--design", design, "--out", tmp_path / "b").out
-    assert done("shuffle", own, "--design", design, "--out", tmp_path / "c", "--json").facts["design_given"] is True
+    assert "it was not compared" in done("stage", "shuffle", own, "--out", tmp_path / "a").out
+    assert "it was not compared" not in done("stage", "shuffle", own, "--design", design, "--out", tmp_path / "b").out
+    assert (
+        done("stage", "shuffle", own, "--design", design, "--out", tmp_path / "c", "--json").facts["design_given"]
+        is True
+    )
 
 
 def answers(path: Path) -> Path:
@@ -220,7 +228,9 @@ def answers(path: Path) -> Path:
 
 def encode(tmp_path: Path, design: Design, *more: object) -> Any:
     (tmp_path / "d.json").write_text(json.dumps(design.as_json()))
-    return run("encode", answers(tmp_path / "t.csv"), "--design", tmp_path / "d.json", "--out", tmp_path / "r", *more)
+    return run(
+        "stage", "encode", answers(tmp_path / "t.csv"), "--design", tmp_path / "d.json", "--out", tmp_path / "r", *more
+    )
 
 
 def test_a_client_refuses_a_design_without_a_promise(tmp_path: Path) -> None:

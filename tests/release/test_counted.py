@@ -70,7 +70,7 @@ def test_counts_become_a_page_that_verifies_and_says_who_could_see_the_values(
     tmp_path: Path, answers: CountedReports
 ) -> None:
     write_counted(tmp_path / "counted.json", answers)
-    done("analyse", tmp_path / "counted.json", "--out", tmp_path / "result")
+    done("stage", "analyze", tmp_path / "counted.json", "--out", tmp_path / "result")
     done("verify", tmp_path / "result" / "page.html")
     record = read_record((tmp_path / "result" / "page.html").read_text(encoding="utf-8"))
     assert record.counted.reports == PEOPLE
@@ -81,7 +81,7 @@ def test_counts_become_a_page_that_verifies_and_says_who_could_see_the_values(
 def test_every_question_goes_the_same_way(tmp_path: Path) -> None:
     for name, (design, values) in questions().items():
         stages.seal_counts(counted(design, values), tmp_path / f"{name}.json", design=design)
-        done("analyse", tmp_path / f"{name}.json", "--out", tmp_path / name)
+        done("stage", "analyze", tmp_path / f"{name}.json", "--out", tmp_path / name)
         assert read_record((tmp_path / name / "page.html").read_text(encoding="utf-8")).counted.reports == PEOPLE
 
 
@@ -89,7 +89,7 @@ def test_too_few_and_too_many_are_refused(tmp_path: Path, poll: Design) -> None:
     for people, said in ((799, "at least the 800"), (1001, "at most the 1000 people")):
         few = counted(poll, ["bus"] * people)
         write_counted(tmp_path / "counted.json", few)
-        run("analyse", tmp_path / "counted.json", "--out", tmp_path / "result").refused(said)
+        run("stage", "analyze", tmp_path / "counted.json", "--out", tmp_path / "result").refused(said)
         with pytest.raises(InvalidInput, match=said):
             stages.seal_counts(few, tmp_path / "sealed.json")
         assert set(listing(tmp_path)) == {"counted.json"}
@@ -100,7 +100,9 @@ def test_votes_that_no_reports_add_up_to_are_refused(tmp_path: Path, answers: Co
     more[0] += 1
     for votes in (more, fewer, np.array([], dtype=np.int64), np.array([-1, 1, PEOPLE])):
         write_counted(tmp_path / "counted.json", replace(answers, votes=votes))
-        run("analyse", tmp_path / "counted.json", "--out", tmp_path / "result").refused("must be what 900 reports")
+        run("stage", "analyze", tmp_path / "counted.json", "--out", tmp_path / "result").refused(
+            "must be what 900 reports"
+        )
     assert set(listing(tmp_path)) == {"counted.json"}
 
 
@@ -109,7 +111,7 @@ def test_counts_of_another_design_are_refused(tmp_path: Path, poll: Design, answ
     write_counted(tmp_path / "counted.json", answers)
     for design, name in ((poll, "own"), (other, "other")):
         (tmp_path / name).write_text(json.dumps(design.as_json()), encoding="utf-8")
-    asked = ("analyse", tmp_path / "counted.json", "--out", tmp_path / "result", "--design")
+    asked = ("stage", "analyze", tmp_path / "counted.json", "--out", tmp_path / "result", "--design")
     run(*asked, tmp_path / "other").refused("must be of the design in --design, got another")
     done(*asked, tmp_path / "own")
     with pytest.raises(InvalidInput, match="must be of the design in design, got another"):
@@ -122,7 +124,7 @@ def test_a_design_that_does_not_keep_its_promise_is_refused_where_its_counts_are
     """Workers certify nothing; whoever releases does."""
     weak = replace(poll, target=replace(poll.target, epsilon=0.01))
     write_counted(tmp_path / "counted.json", replace(answers, design=weak.as_json()))
-    run("analyse", tmp_path / "counted.json", "--out", tmp_path / "result").refused("must keep its promise")
+    run("stage", "analyze", tmp_path / "counted.json", "--out", tmp_path / "result").refused("must keep its promise")
 
 
 def test_the_same_counts_are_paid_for_once_after_a_crash(

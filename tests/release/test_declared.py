@@ -70,7 +70,7 @@ def test_what_is_missing_or_unknown_is_pythons_own_error(name: str) -> None:
 
 def test_an_option_of_another_question_is_refused_by_name() -> None:
     asked = ("--n", 10, "--epsilon", 1, "--delta", 1e-6, "--out", "x")
-    run("design", "mean", "--lower", 0, "--upper", 1, "--bins", 5, *asked).refused(
+    run("stage", "design", "mean", "--lower", 0, "--upper", 1, "--bins", 5, *asked).refused(
         "mean takes no --bins. It is for quantile. Leave out --bins."
     )
-    run("design", "top", "--gamma", 0.1, *asked).refused("It is for histogram, mean, sum.")
+    run("stage", "design", "top", "--gamma", 0.1, *asked).refused("It is for histogram, mean, sum.")

@@ -265,9 +265,13 @@ def test_a_noise_that_is_given_is_certified_charged_and_named(tmp_path: Path) ->
 def test_a_design_of_given_noise_promises_what_is_certified(tmp_path: Path) -> None:
     out = tmp_path / "age.json"
     bounds = ("--lower", 0, "--upper", 100, "--n", 3000, "--honest", "90%", "--rounds", 2)
-    said = done("design", "mean", *bounds, "--k", 4, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--json").facts
+    said = done(
+        "stage", "design", "mean", *bounds, "--k", 4, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--json"
+    ).facts
     assert said["upper"] <= said["design"]["target"]["epsilon"] < said["upper"] * 1.001
     assert certify(read_design(out)).epsilon == said["design"]["target"]["epsilon"], "and clients take it"
     faked = ("histogram", "--categories", "0..3", "--mechanism", "fakes")
     for words, said in ((("count", "--value", "x"), "count takes no --gamma"), (faked, "Use --epsilon.")):
-        run("design", *words, "--n", 3000, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--force").refused(said)
+        run("stage", "design", *words, "--n", 3000, "--gamma", 0.3, "--delta", 1e-6, "--out", out, "--force").refused(
+            said
+        )

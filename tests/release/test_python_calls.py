@@ -296,7 +296,7 @@ def test_what_is_no_data_is_refused_in_a_sentence(name: str, tmp_path: Path, mon
     ("ask", "said"),
     [
         (lambda: sdp.crosstab(pa.table({"a": PEOPLE, "b": PEOPLE}), ["a", "b"], categories=3, **PROMISE), "be a list"),
-        (lambda: sdp.top(PEOPLE, k=None, **PROMISE), "k must be a whole number, got None"),
+        (lambda: sdp.top(PEOPLE, words=None, **PROMISE), "words must be a whole number, got None"),
         (lambda: sdp.top(PEOPLE, tokens=3, **PROMISE), "tokens must be a list, got int"),
         (lambda: sdp.plan("mean", n="x", **PROMISE), "n must be a whole number, got 'x'"),
         (lambda: sdp.plan("mean", n=None, **PROMISE), "n must be a whole number, got None"),

@@ -26,7 +26,7 @@ LEDGER = ("--population", "people", "--limit-epsilon", 3, "--limit-delta", 1e-6)
 @pytest.fixture(scope="session")
 def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("design") / "city.json"
-    done("design", "histogram", *CATEGORIES, "--n", PEOPLE, *PROMISE, "--out", path)
+    done("stage", "design", "histogram", *CATEGORIES, "--n", PEOPLE, *PROMISE, "--out", path)
     return path
 
 
@@ -34,14 +34,14 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def encoded(table: Path, design: Path) -> Path:
     """All reports in one file, with ids."""
     path = design.with_name("reports.parquet")
-    done("encode", table, "--design", design, "--column", "city", "--id", "name", "--out", path)
+    done("stage", "encode", table, "--design", design, "--column", "city", "--id", "name", "--out", path)
     return path
 
 
 @pytest.fixture(scope="session")
 def shuffled(encoded: Path) -> Path:
     path = encoded.with_name("shuffled.parquet")
-    done("shuffle", encoded, "--out", path)
+    done("stage", "shuffle", encoded, "--out", path)
     return path
 
 
@@ -58,11 +58,11 @@ def test_the_stages_give_the_certificate_of_one_go(
 ) -> None:
     parts = [each.with_suffix(".reports") for each in halves]
     for table, part in zip(halves, parts, strict=True):
-        done("encode", table, "--design", design, "--column", "city", "--id", "name", "--out", part)
-    said = done("shuffle", *parts, "--out", tmp_path / "shuffled.parquet", "--json").facts
+        done("stage", "encode", table, "--design", design, "--column", "city", "--id", "name", "--out", part)
+    said = done("stage", "shuffle", *parts, "--out", tmp_path / "shuffled.parquet", "--json").facts
     assert (said["reports"], said["batches"], said["ledger"]) == (PEOPLE, 2, None)
     facts = done(
-        "analyse", tmp_path / "shuffled.parquet", "--out", tmp_path / "result", "--title", "In parts", "--json"
+        "stage", "analyze", tmp_path / "shuffled.parquet", "--out", tmp_path / "result", "--title", "In parts", "--json"
     ).facts
     once = json.loads((released / "estimates.json").read_text(encoding="utf-8"))
     assert facts["certificate"] == once["certificate"]
@@ -78,15 +78,24 @@ def test_the_stages_give_the_certificate_of_one_go(
 )
 def test_every_task_runs_in_stages(tmp_path: Path, table: Path, task: str, more: tuple[object, ...]) -> None:
     made = done(
-        "design", task, *more, "--n", 3100, "--honest", "90%", *PROMISE, "--out", tmp_path / "d.json", "--json"
+        "stage", "design", task, *more, "--n", 3100, "--honest", "90%", *PROMISE, "--out", tmp_path / "d.json", "--json"
     ).facts
     column = "age" if task == "mean" else "city"
     coded = done(
-        "encode", table, "--design", tmp_path / "d.json", "--column", column, "--out", tmp_path / "r.parquet", "--json"
+        "stage",
+        "encode",
+        table,
+        "--design",
+        tmp_path / "d.json",
+        "--column",
+        column,
+        "--out",
+        tmp_path / "r.parquet",
+        "--json",
     ).facts
     assert coded["design"] == made["digest"]
-    done("shuffle", tmp_path / "r.parquet", "--out", tmp_path / "s.parquet")
-    facts = done("analyse", tmp_path / "s.parquet", "--out", tmp_path / "result", "--json").facts
+    done("stage", "shuffle", tmp_path / "r.parquet", "--out", tmp_path / "s.parquet")
+    facts = done("stage", "analyze", tmp_path / "s.parquet", "--out", tmp_path / "result", "--json").facts
     assert facts["certificate"]["epsilon"]["upper"] == made["upper"] <= 1.0
     assert facts["certificate"]["honest"] == 2790
     assert any("the certificate holds for any 2790 or more honest ones" in note for note in facts["notes"])
@@ -101,11 +110,24 @@ def test_ids_go_to_the_shuffler_and_no_further(encoded: Path, shuffled: Path) ->
 
 def test_a_mismatch_of_designs_is_refused(tmp_path: Path, table: Path, encoded: Path) -> None:
     done(
-        "design", "histogram", *CATEGORIES, "--n", PEOPLE, "--epsilon", 2, "--delta", 1e-6, "--out", tmp_path / "d.json"
+        "stage",
+        "design",
+        "histogram",
+        *CATEGORIES,
+        "--n",
+        PEOPLE,
+        "--epsilon",
+        2,
+        "--delta",
+        1e-6,
+        "--out",
+        tmp_path / "d.json",
     )
-    done("encode", table, "--design", tmp_path / "d.json", "--column", "city", "--out", tmp_path / "r.parquet")
+    done("stage", "encode", table, "--design", tmp_path / "d.json", "--column", "city", "--out", tmp_path / "r.parquet")
     before = listing(tmp_path)
-    run("shuffle", encoded, tmp_path / "r.parquet", "--out", tmp_path / "s.parquet").refused("got a difference in")
+    run("stage", "shuffle", encoded, tmp_path / "r.parquet", "--out", tmp_path / "s.parquet").refused(
+        "got a difference in"
+    )
     assert listing(tmp_path) == before
 
 
@@ -113,19 +135,20 @@ def test_the_same_batch_twice_is_refused_even_as_a_copy(
     tmp_path: Path, halves: tuple[Path, Path], design: Path
 ) -> None:
     half, copy = tmp_path / "r.parquet", tmp_path / "copy.parquet"
-    done("encode", halves[0], "--design", design, "--column", "city", "--out", half)
+    done("stage", "encode", halves[0], "--design", design, "--column", "city", "--out", half)
     shutil.copy(half, copy)
-    run("shuffle", half, copy, "--out", tmp_path / "s.parquet").refused("Copies hide nobody")
-    run("shuffle", half, half, "--out", tmp_path / "s.parquet").refused("Copies hide nobody")
+    run("stage", "shuffle", half, copy, "--out", tmp_path / "s.parquet").refused("Copies hide nobody")
+    run("stage", "shuffle", half, half, "--out", tmp_path / "s.parquet").refused("Copies hide nobody")
     assert not (tmp_path / "s.parquet").exists()
 
 
 def test_fewer_than_promised_are_refused_and_cost_nothing(
     tmp_path: Path, halves: tuple[Path, Path], design: Path
 ) -> None:
-    done("encode", halves[0], "--design", design, "--column", "city", "--out", tmp_path / "r.parquet")
+    done("stage", "encode", halves[0], "--design", design, "--column", "city", "--out", tmp_path / "r.parquet")
     before = listing(tmp_path)
     said = run(
+        "stage",
         "shuffle",
         tmp_path / "r.parquet",
         "--out",
@@ -142,25 +165,33 @@ def test_a_refused_shuffle_does_not_charge_a_ledger_that_is_there(
     tmp_path: Path, halves: tuple[Path, Path], design: Path, encoded: Path
 ) -> None:
     ledger = tmp_path / "budget.sqlite"
-    done("shuffle", encoded, "--out", tmp_path / "s.parquet", "--ledger", ledger, *LEDGER)
-    done("encode", halves[0], "--design", design, "--column", "city", "--out", tmp_path / "r.parquet")
-    run("shuffle", tmp_path / "r.parquet", "--out", tmp_path / "t.parquet", "--ledger", ledger, *LEDGER).refused(
-        "that were promised"
-    )
+    done("stage", "shuffle", encoded, "--out", tmp_path / "s.parquet", "--ledger", ledger, *LEDGER)
+    done("stage", "encode", halves[0], "--design", design, "--column", "city", "--out", tmp_path / "r.parquet")
+    run(
+        "stage", "shuffle", tmp_path / "r.parquet", "--out", tmp_path / "t.parquet", "--ledger", ledger, *LEDGER
+    ).refused("that were promised")
     (owner,) = done("ledger", "show", ledger, "--json").facts["populations"]
     assert [each["state"] for each in owner["releases"]] == ["published"]
 
 
 def test_more_than_the_design_knows_are_refused(tmp_path: Path, table: Path, design: Path, encoded: Path) -> None:
-    done("encode", table, "--design", design, "--column", "city", "--out", tmp_path / "r.parquet")
-    run("shuffle", encoded, tmp_path / "r.parquet", "--out", tmp_path / "s.parquet").refused(
+    done("stage", "encode", table, "--design", design, "--column", "city", "--out", tmp_path / "r.parquet")
+    run("stage", "shuffle", encoded, tmp_path / "r.parquet", "--out", tmp_path / "s.parquet").refused(
         f"at most the {PEOPLE} people that the design knows"
     )
 
 
 def test_a_shuffle_charges_the_ledger_like_a_release_in_one_go(tmp_path: Path, table: Path, encoded: Path) -> None:
     facts = done(
-        "shuffle", encoded, "--out", tmp_path / "s.parquet", "--ledger", tmp_path / "a.sqlite", *LEDGER, "--json"
+        "stage",
+        "shuffle",
+        encoded,
+        "--out",
+        tmp_path / "s.parquet",
+        "--ledger",
+        tmp_path / "a.sqlite",
+        *LEDGER,
+        "--json",
     ).facts["ledger"]
     once = done("histogram", table, *CITY, "--ledger", tmp_path / "b.sqlite", *LEDGER, "--dry-run", "--json").facts[
         "ledger"
@@ -173,12 +204,12 @@ def test_each_stage_takes_only_what_the_one_before_it_wrote(
     tmp_path: Path, table: Path, design: Path, encoded: Path, shuffled: Path
 ) -> None:
     out = tmp_path / "out"
-    run("analyse", encoded, "--out", out).refused("must hold shuffled reports, got encoded ones")
-    run("shuffle", shuffled, "--out", out).refused("must hold encoded reports, got shuffled ones")
-    run("shuffle", encoded, shuffled, "--out", out).refused("must hold encoded reports, got shuffled ones")
-    run("analyse", table, "--out", out).refused("got another Parquet file")
-    run("shuffle", design, "--out", out).refused("must be a file of reports")
-    run("encode", encoded, "--design", design, "--column", "report", "--out", out).refused(
+    run("stage", "analyze", encoded, "--out", out).refused("must hold shuffled reports, got encoded ones")
+    run("stage", "shuffle", shuffled, "--out", out).refused("must hold encoded reports, got shuffled ones")
+    run("stage", "shuffle", encoded, shuffled, "--out", out).refused("must hold encoded reports, got shuffled ones")
+    run("stage", "analyze", table, "--out", out).refused("got another Parquet file")
+    run("stage", "shuffle", design, "--out", out).refused("must be a file of reports")
+    run("stage", "encode", encoded, "--design", design, "--column", "report", "--out", out).refused(
         "must hold only the 4 categories"
     )
     assert list(tmp_path.iterdir()) == []
@@ -205,7 +236,7 @@ def test_a_changed_design_is_refused(
     tmp_path: Path, table: Path, design: Path, changes: dict[str, Any], words: str
 ) -> None:
     path = changed(design, tmp_path / "d.json", **changes)
-    run("encode", table, "--design", path, "--column", "city", "--out", tmp_path / "r.parquet").refused(words)
+    run("stage", "encode", table, "--design", path, "--column", "city", "--out", tmp_path / "r.parquet").refused(words)
     assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
 
 
@@ -214,20 +245,20 @@ def test_a_promise_that_the_noise_does_not_keep_is_refused_wherever_there_is_an_
     tmp_path: Path, table: Path, design: Path, changes: dict[str, Any]
 ) -> None:
     path, words = changed(design, tmp_path / "d.json", target=changes), "a design must keep its promise"
-    asked = ("encode", table, "--design", path, "--column", "city")
+    asked = ("stage", "encode", table, "--design", path, "--column", "city")
     run(*asked, "--certify", "--out", tmp_path / "r.parquet").refused(words)
     assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
     done(*asked, "--out", tmp_path / "r.parquet")
     for more in ((), ("--design", path)):
-        run("shuffle", tmp_path / "r.parquet", *more, "--out", tmp_path / "s.parquet").refused(words)
+        run("stage", "shuffle", tmp_path / "r.parquet", *more, "--out", tmp_path / "s.parquet").refused(words)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "NaN", "[" * 100_000, '{"task": []}'])
 def test_what_is_no_design_is_refused(tmp_path: Path, table: Path, text: str) -> None:
     (tmp_path / "d.json").write_text(text)
-    run("encode", table, "--design", tmp_path / "d.json", "--column", "city", "--out", tmp_path / "r.parquet").refused(
-        "design"
-    )
+    run(
+        "stage", "encode", table, "--design", tmp_path / "d.json", "--column", "city", "--out", tmp_path / "r.parquet"
+    ).refused("design")
     assert [each.name for each in tmp_path.iterdir()] == ["d.json"]
 
 
@@ -239,22 +270,22 @@ def test_nothing_is_written_over_what_is_read_or_over_the_ledger(
     names, ledger = tmp_path / "cities.txt", tmp_path / "budget.sqlite"
     names.write_text("\n".join(CITIES), encoding="utf-8")
     mine, settled, reports = (tmp_path / each.name for each in (table, design, encoded))
-    done("shuffle", reports, "--out", tmp_path / "s.parquet", "--ledger", ledger, *LEDGER)
+    done("stage", "shuffle", reports, "--out", tmp_path / "s.parquet", "--ledger", ledger, *LEDGER)
     (tmp_path / "hard.sqlite").hardlink_to(ledger)
     (tmp_path / "soft.sqlite").symlink_to(ledger)
     before = listing(tmp_path)
-    run("encode", mine, "--design", settled, "--column", "city", "--force", "--out", mine).refused(
+    run("stage", "encode", mine, "--design", settled, "--column", "city", "--force", "--out", mine).refused(
         "which would be lost"
     )
-    run("encode", mine, "--design", settled, "--column", "city", "--force", "--out", settled).refused(
+    run("stage", "encode", mine, "--design", settled, "--column", "city", "--force", "--out", settled).refused(
         "which would be lost"
     )
-    run("design", "histogram", "--categories", names, "--n", PEOPLE, *PROMISE, "--force", "--out", names).refused(
-        "which would be lost"
-    )
-    run("shuffle", reports, "--force", "--out", reports).refused("which would be lost")
+    run(
+        "stage", "design", "histogram", "--categories", names, "--n", PEOPLE, *PROMISE, "--force", "--out", names
+    ).refused("which would be lost")
+    run("stage", "shuffle", reports, "--force", "--out", reports).refused("which would be lost")
     for name in ("budget.sqlite", "hard.sqlite", "soft.sqlite"):
-        run("shuffle", reports, "--force", "--out", tmp_path / name, "--ledger", ledger, *LEDGER).refused(
+        run("stage", "shuffle", reports, "--force", "--out", tmp_path / name, "--ledger", ledger, *LEDGER).refused(
             "which would be lost"
         )
     assert listing(tmp_path) == before
@@ -263,9 +294,9 @@ def test_nothing_is_written_over_what_is_read_or_over_the_ledger(
 def test_what_is_there_is_replaced_only_when_asked(tmp_path: Path, table: Path, design: Path, encoded: Path) -> None:
     old = tmp_path / "old"
     commands = (
-        ("encode", table, "--design", design, "--column", "city"),
-        ("shuffle", encoded),
-        ("design", "histogram", "--categories", "yes,no", "--n", PEOPLE, *PROMISE),
+        ("stage", "encode", table, "--design", design, "--column", "city"),
+        ("stage", "shuffle", encoded),
+        ("stage", "design", "histogram", "--categories", "yes,no", "--n", PEOPLE, *PROMISE),
     )
     for command in commands:
         old.write_text("precious")
@@ -280,7 +311,7 @@ def test_fewer_reports_than_were_promised_are_not_certified(tmp_path: Path, shuf
     file = open_reports(shuffled)
     cut = tmp_path / "cut.parquet"
     write_reports(cut, file.header, [(next(file.batches())[:10], None)])
-    run("analyse", cut, "--out", tmp_path / "result").refused("must number at least the")
+    run("stage", "analyze", cut, "--out", tmp_path / "result").refused("must number at least the")
     assert not (tmp_path / "result").exists()
 
 
@@ -300,9 +331,9 @@ def test_too_few_values_are_refused_before_the_budget_is_spent(tmp_path: Path, d
 )
 def test_what_is_no_design_is_one_line(tmp_path: Path, table: Path, text: str) -> None:
     (tmp_path / "d.json").write_text(text)
-    run("encode", table, "--design", tmp_path / "d.json", "--column", "city", "--out", tmp_path / "e.parquet").refused(
-        "esign"
-    )
+    run(
+        "stage", "encode", table, "--design", tmp_path / "d.json", "--column", "city", "--out", tmp_path / "e.parquet"
+    ).refused("esign")
 
 
 def test_a_batch_is_never_released_twice_with_different_company(tmp_path: Path, halves: tuple[Path, Path]) -> None:
@@ -310,12 +341,24 @@ def test_a_batch_is_never_released_twice_with_different_company(tmp_path: Path, 
     the same release again shows nothing new.
     """
     first, second = (tmp_path / name for name in ("first.parquet", "second.parquet"))
-    done("design", "histogram", *CATEGORIES, "--n", PEOPLE, "--honest", "40%", *PROMISE, "--out", tmp_path / "d.json")
+    done(
+        "stage",
+        "design",
+        "histogram",
+        *CATEGORIES,
+        "--n",
+        PEOPLE,
+        "--honest",
+        "40%",
+        *PROMISE,
+        "--out",
+        tmp_path / "d.json",
+    )
     for half, out in zip(halves, (first, second), strict=True):
-        done("encode", half, "--design", tmp_path / "d.json", "--column", "city", "--out", out)
+        done("stage", "encode", half, "--design", tmp_path / "d.json", "--column", "city", "--out", out)
     ledger = ("--ledger", tmp_path / "budget.sqlite", *LEDGER)
-    done("shuffle", first, second, "--out", tmp_path / "both", *ledger)
-    run("shuffle", first, "--out", tmp_path / "one", *ledger).refused("must be new, got some of release 1")
-    done("shuffle", second, first, "--out", tmp_path / "again", *ledger)
+    done("stage", "shuffle", first, second, "--out", tmp_path / "both", *ledger)
+    run("stage", "shuffle", first, "--out", tmp_path / "one", *ledger).refused("must be new, got some of release 1")
+    done("stage", "shuffle", second, first, "--out", tmp_path / "again", *ledger)
     facts = json.loads(done("ledger", "export", tmp_path / "budget.sqlite").out)
     assert sum(len(each["releases"]) for each in facts["populations"]) == 2, "the refused one is not charged"

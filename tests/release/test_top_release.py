@@ -231,9 +231,9 @@ def test_levels_are_drawn_for_everybody_and_without_their_words() -> None:
 
 def test_what_is_refused_in_python() -> None:
     with pytest.raises(InvalidInput, match="distinct, got 'a' twice"):
-        sdp.top(WORDS, k=4, tokens=["a", "a"], epsilon=1.0, delta=1e-6)
-    with pytest.raises(InvalidInput, match="k must be"):
-        sdp.top(WORDS, k=0, epsilon=1.0, delta=1e-6)
+        sdp.top(WORDS, words=4, tokens=["a", "a"], epsilon=1.0, delta=1e-6)
+    with pytest.raises(InvalidInput, match="words must be"):
+        sdp.top(WORDS, words=0, epsilon=1.0, delta=1e-6)
 
 
 def test_where_not_all_are_honest_the_ledger_counts_groups_that_are_too_small(tmp_path: Path) -> None:

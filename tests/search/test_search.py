@@ -164,7 +164,7 @@ def test_tallies_of_other_levels_are_refused(search: Search) -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"k": 0}, "k must be"),
+        ({"k": 0}, "words must be"),
         ({"k": 5000}, "at most 4096"),
         ({"longest": 0}, "longest must be"),
         ({"longest": 300}, "at most 255"),

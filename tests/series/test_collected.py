@@ -1,4 +1,4 @@
-"""A collection over the network as a week of a series, by `shuffledp open --series`."""
+"""A collection over the network as a week of a series, by `shuffledp survey open --series`."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def test_the_round_of_a_collection_is_the_week(tmp_path: Path, capsys: pytest.Ca
 
     def opened(study: str, *more: object) -> int:
         place = [tmp_path / study, tmp_path / f"{study}.bin", "--series", folder, *more]
-        return main(["open", *map(str, place)])
+        return main(["survey", "open", *map(str, place)])
 
     for study, round in (("first", 1), ("second", 2), ("again", 2), ("few", 3)):
         collection = announced(tmp_path / study, design=poll(3), round=round, question=study)
@@ -69,7 +69,7 @@ def test_a_collected_table_of_several_messages_is_followed_by_group(tmp_path: Pa
         study = tmp_path / f"study{round}"
         collection = announced(study, design=design, round=round)
         write_sealed(tmp_path / f"{round}.bin", collection, answers(collection, cells, seed=round))
-        assert main(["open", str(study), str(tmp_path / f"{round}.bin"), "--series", str(folder)]) == 0
+        assert main(["survey", "open", str(study), str(tmp_path / f"{round}.bin"), "--series", str(folder)]) == 0
     trend = trend_of(tracked(folder))
     assert [point.week for point in trend.lines["north: yes"]] == [1, 2]
     assert trend.largest(8) == ["north: yes", "north: no", "south: yes", "south: no"]

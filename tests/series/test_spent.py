@@ -1,4 +1,4 @@
-"""What `track status` says was spent, against other people's sums: an enumeration of all that may
+"""What `series status` says was spent, against other people's sums: an enumeration of all that may
 be seen of a few people, and plain sums with a composition of their own for many.
 """
 

@@ -31,7 +31,7 @@ def errors(found: dict[str, Any]) -> dict[str, float]:
 @pytest.mark.parametrize("honest", [100.0, 80.0])
 def test_errors_and_noise_are_those_of_the_plan(honest: float) -> None:
     found = answer(asked(honest=honest))
-    table = plan("histogram", domain=8, n=5000, epsilon=1.0, delta=1e-7, honest=int(50 * honest))
+    table = plan("histogram", categories=8, n=5000, epsilon=1.0, delta=1e-7, honest=int(50 * honest))
     by_name = {option.name: option for option in table.options}
     central = "discrete Laplace noise, counts made to add up"
     names = {"local": "subset selection, sets of 2", "shuffled": "histogram, krr", "central": central}

@@ -112,7 +112,7 @@ def trial(folder: Path, collection: Collection | None = None, **named: Any) -> I
 
 @dataclass
 class Process:
-    """``shuffledp serve``, which listens at ``url``."""
+    """``shuffledp survey serve``, which listens at ``url``."""
 
     process: subprocess.Popen[str]
     url: str
@@ -136,7 +136,7 @@ def process(folder: Path, collection: Collection, *options: str, port: int = 0) 
     at the end, if it still runs. Started again in the same folder, it goes on.
     """
     (folder / "collection.json").write_bytes(collection.content)
-    words = ["serve", "collection.json", "--store", "reports.sqlite", "--rate", "0", "--json", *options]
+    words = ["survey", "serve", "collection.json", "--store", "reports.sqlite", "--rate", "0", "--json", *options]
     words += ["--port", str(port)]
     log = folder / "log.txt"
     with log.open("a") as errors:

@@ -227,7 +227,7 @@ def test_the_token_comes_from_a_file_of_its_owner_or_from_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collection: Collection
 ) -> None:
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
-    with pytest.raises(InvalidInput, match=r"^token must name the file that `shuffledp serve` made, got none"):
+    with pytest.raises(InvalidInput, match=r"^token must name the file that `shuffledp survey serve` made, got none"):
         Analyst.of(URL, collection=tmp_path / "study" / "collection.json").close()
     monkeypatch.setenv(TOKEN_VARIABLE, "two\nlines")
     with pytest.raises(InvalidInput, match="SHUFFLEDP_TOKEN must hold a token"):

@@ -63,8 +63,8 @@ def test_browsers_and_commands_report_a_bin_each(
     url = f"http://127.0.0.1:{(port := free_port())}"
     bins = ["--lower", "0", "--upper", "512", "--bins", "256", "--at", "0.25,0.5"]
     promise = ["--n", "2000", "--honest", "90%", "--epsilon", "1", "--delta", "1e-6"]
-    assert main(["design", "quantile", *bins, *promise, "--out", "design.json"]) == 0
-    assert main(["collection", "new", "--design", "design.json", "--shuffler", url, "--out", "study"]) == 0
+    assert main(["stage", "design", "quantile", *bins, *promise, "--out", "design.json"]) == 0
+    assert main(["survey", "new", "--design", "design.json", "--shuffler", url, "--out", "study"]) == 0
     collection = read_collection(Path("study/collection.json"))
     assert collection.design.mechanism.type == "one of"
     chance = random.Random(15)
@@ -86,15 +86,15 @@ def test_browsers_and_commands_report_a_bin_each(
         assert Counter(said) == {201: 200}
         Path("people.csv").write_text("\n".join(["x", *map(str, held[201:-1])]), encoding="utf-8")
         table = ["--table", "people.csv", "--column", "x", "--outbox", "many"]
-        assert main(["send", "study/collection.json", *table]) == 0
-        assert main(["send", "study/collection.json", "--value", str(held[-1]), "--outbox", "one"]) == 0
+        assert main(["survey", "send", "study/collection.json", *table]) == 0
+        assert main(["survey", "send", "study/collection.json", "--value", str(held[-1]), "--outbox", "one"]) == 0
         Path("token").write_text(shuffler.token)
         Path("token").chmod(0o600)
-        assert main(["collection", "close", url, "--token", "token"]) == 0
-        assert main(["collection", "fetch", url, "--token", "token", "--out", "sealed.bin"]) == 0
+        assert main(["survey", "close", url, "--token", "token"]) == 0
+        assert main(["survey", "fetch", url, "--token", "token", "--out", "sealed.bin"]) == 0
         assert shuffler.stop() == 0
     capsys.readouterr()
-    assert main(["open", "study", "sealed.bin", "--out", "result"]) == 0
+    assert main(["survey", "open", "study", "sealed.bin", "--out", "result"]) == 0
     assert main(["verify", "result/page.html"]) == 0
     assert "pass:" in capsys.readouterr().out
     facts = json.loads(Path("result/estimates.json").read_text(encoding="utf-8"))

@@ -108,8 +108,8 @@ def test_from_the_announcement_to_the_page(
     url = f"http://127.0.0.1:{(port := free_port())}"
     poll = MADE[family]()
     Path("design.json").write_text(Design.of(poll).file_text(), encoding="utf-8")
-    asked = ["--design", "design.json", "--shuffler", url, "--question", "Which tea?", "--out", "study"]
-    assert main(["collection", "new", *asked]) == 0
+    asked = ["--design", "design.json", "--shuffler", url, "--text", "Which tea?", "--out", "study"]
+    assert main(["survey", "new", *asked]) == 0
     collection = read_collection(Path("study/collection.json"))
     typed, held, truth = people(family)
     many, by_hands, by_script = SIZES.get(family, FEW)
@@ -125,15 +125,17 @@ def test_from_the_announcement_to_the_page(
         columns = getattr(poll.question, "columns", ("held",))
         Path("people.csv").write_text("\n".join([",".join(columns), *held[by_hands + by_script : -1]]))
         named = [word for name in columns for word in ("--column", name)]
-        assert main(["send", "study/collection.json", "--table", "people.csv", *named, "--outbox", "many"]) == 0
+        assert (
+            main(["survey", "send", "study/collection.json", "--table", "people.csv", *named, "--outbox", "many"]) == 0
+        )
         last = [word for value in held[-1].split(",") for word in ("--value", value)]
-        assert main(["send", "study/collection.json", *last, "--outbox", "one"]) == 0
+        assert main(["survey", "send", "study/collection.json", *last, "--outbox", "one"]) == 0
         Path("token").write_text(shuffler.token)
         Path("token").chmod(0o600)
-        assert main(["collection", "close", url, "--token", "token"]) == 0
-        assert main(["collection", "fetch", url, "--token", "token", "--out", "sealed.bin"]) == 0
+        assert main(["survey", "close", url, "--token", "token"]) == 0
+        assert main(["survey", "fetch", url, "--token", "token", "--out", "sealed.bin"]) == 0
         assert shuffler.stop() == 0
-    assert main(["open", "study", "sealed.bin", "--out", "result"]) == 0
+    assert main(["survey", "open", "study", "sealed.bin", "--out", "result"]) == 0
     capsys.readouterr()
     # What the tables of so few people cut off of +1 and -1 leaves deltas far out undecided.
     code, verdict = (3, "incomplete:") if family == "signed" else (0, "pass:")

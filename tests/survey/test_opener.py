@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
         "must be readable by its owner alone, got permissions 640",
     ),
     "no key": (lambda at: (at.study / KEY).unlink(), "must be the analyst's key, got none that can be read"),
-    "no collection": (lambda at: (at.study / COLLECTION).unlink(), "must be a file that `shuffledp collection new`"),
+    "no collection": (lambda at: (at.study / COLLECTION).unlink(), "must be a file that `shuffledp survey new`"),
     "no file": (lambda at: at.sealed.unlink(), "must be a file of sealed reports, got none that can be read"),
     "damaged memory": (
         lambda at: (at.study / OPENED).write_text("{}", encoding="utf-8"),

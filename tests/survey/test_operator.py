@@ -102,7 +102,7 @@ def test_from_a_browsers_report_to_the_close(chromium: Browser, tmp_path: Path) 
         page.get_by_role("button", name="Close the collection").click()
         page.get_by_role("button", name="Close for good").click()
         page.get_by_text("701 reports wait for the analyst").wait_for()
-        assert "shuffledp open study sealed.bin" in page.locator("#commands").inner_text()
+        assert "shuffledp survey open study sealed.bin" in page.locator("#commands").inner_text()
         person.reload()
         person.get_by_role("heading", name="This device has answered already").wait_for()
         stranger = chromium.new_context()
@@ -183,8 +183,8 @@ def test_the_commands_are_what_they_seem_to_a_shell(chromium: Browser) -> None:
             logged_in(page)
             page.get_by_role("heading", name="What the analyst does next").wait_for()
             first, second = page.locator("#commands").inner_text().splitlines()
-            assert shlex.split(first)[:4] == ["shuffledp", "collection", "fetch", shuffler]
-            assert shlex.split(second)[:3] == ["shuffledp", "open", "study"]
+            assert shlex.split(first)[:4] == ["shuffledp", "survey", "fetch", shuffler]
+            assert shlex.split(second)[:3] == ["shuffledp", "survey", "open", "study"]
             assert (f" {ADDRESS} " in first) is (shuffler == ADDRESS)  # quoted only where it must be
             assert page.locator(".cut").count() == 0
 

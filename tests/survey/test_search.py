@@ -60,13 +60,13 @@ def collected(chromium: Browser, level: Path, folder: Path, words: list[str], po
         (folder / "people.csv").write_text("\n".join(["word", *(words[int(person) - 1] for person, _ in rest)]))
         (folder / "codes.txt").write_text("".join(f"{code}\n" for _, code in rest))
         send = ["--table", str(folder / "people.csv"), "--column", "word", "--codes", str(folder / "codes.txt")]
-        assert main(["send", str(level / "collection.json"), *send, "--outbox", str(folder / "outbox")]) == 0
+        assert main(["survey", "send", str(level / "collection.json"), *send, "--outbox", str(folder / "outbox")]) == 0
         token = folder / "mine"
         token.write_text(shuffler.token)
         token.chmod(0o600)
-        assert main(["collection", "close", shuffler.url, "--token", str(token)]) == 0
+        assert main(["survey", "close", shuffler.url, "--token", str(token)]) == 0
         sealed = folder / "sealed.bin"
-        assert main(["collection", "fetch", shuffler.url, "--token", str(token), "--out", str(sealed)]) == 0
+        assert main(["survey", "fetch", shuffler.url, "--token", str(token), "--out", str(sealed)]) == 0
         assert shuffler.stop() == 0
     return sealed
 
@@ -80,17 +80,17 @@ def test_level_after_level(
     words = random.Random(15).choices(WORDS, weights=(5, 3, 2), k=people)
     asked = ["--n", str(people), "--k", "3", "--longest", "6", "--tokens", "letters.txt", "--least-holders", "20"]
     budget = ["--ledger", "budget.sqlite", "--population", "p", "--limit-epsilon", "4", "--limit-delta", "1e-3"]
-    assert main(["design", "top", *asked, "--epsilon", "3", "--delta", "1e-4", "--out", "words.json"]) == 0
-    where = ["--shuffler", f"http://127.0.0.1:{port}", "--question", "Which?"]
-    assert main(["collection", "search", "--design", "words.json", *where, *budget, "--out", "search"]) == 0
+    assert main(["stage", "design", "top", *asked, "--epsilon", "3", "--delta", "1e-4", "--out", "words.json"]) == 0
+    where = ["--shuffler", f"http://127.0.0.1:{port}", "--text", "Which?"]
+    assert main(["survey", "new", "--design", "words.json", *where, *budget, "--out", "search"]) == 0
     invited = Counter[str]()
     for number in range(1, 5):
         level = Path(f"search/level-{number}")
         invited.update(line.split(",")[0] for line in (level / "invitations.csv").read_text().split()[1:])
         sealed = collected(chromium, level, tmp_path / f"shuffler-{number}", words, port)
         if number == 1:  # a level is no answer by itself
-            assert main(["open", str(level), str(sealed), "--out", "alone"]) == 2
-        assert main(["collection", "next", "search", str(sealed), "--out", "result"]) == 0
+            assert main(["survey", "open", str(level), str(sealed), "--out", "alone"]) == 2
+        assert main(["survey", "next", "search", str(sealed), "--out", "result"]) == 0
         if Path("result").exists():
             break
     assert number >= 3

@@ -377,6 +377,7 @@ def test_a_client_that_sends_loads_no_accountant_and_no_arrow(tmp_path: Path) ->
     collection = replace(study(), shuffler=f"http://127.0.0.1:{port}")
     with process(tmp_path, collection, port=port):
         words = [
+            "survey",
             "send",
             str(tmp_path / "collection.json"),
             "--value",

@@ -35,7 +35,6 @@ def test_uploads_are_read_as_they_were_written() -> None:
 
     again = coded.read(coded.body(envelopes, codes))
     assert joined([again]) == b"".join(envelopes)
-    assert again[1:] == [again[1], again[-1]]
 
 
 @pytest.mark.parametrize(("size", "status"), [(0, 400), (48, 400), (50, 400), (49 * 10_000 + 1, 413), (1 << 24, 413)])
@@ -63,7 +62,7 @@ def test_hashes_are_read_strictly(tmp_path: Path) -> None:
     good = path.read_text()
     for wrong in ("", good + good, good[:-3], "x" + good, "é"):
         path.write_text(wrong)
-        with pytest.raises(InvalidInput, match="collection invite"):
+        with pytest.raises(InvalidInput, match="survey invite"):
             read_hashes(path)
 
 

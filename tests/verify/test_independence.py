@@ -106,7 +106,7 @@ def test_the_command_loads_no_accounting_and_no_randomizer(tmp_path: Path) -> No
         "quantile": sdp.quantile(numbers, bins=4, **between),
         "count": sdp.count(words, "word", value="a", **promise),
         "crosstab": sdp.crosstab(words, columns=["word", "side"], categories=[["a", "b", "c"], ["0", "1"]], **promise),
-        "top": sdp.top(words, "word", longest=2, tokens=["a", "b", "c"], k=2, least_holders=20, **promise),
+        "top": sdp.top(words, "word", longest=2, tokens=["a", "b", "c"], words=2, least_holders=20, **promise),
     }
     assert released.keys() >= OURS.keys()
     pages = [each.save(tmp_path / name) / "page.html" for name, each in released.items()]

@@ -374,11 +374,11 @@ class Search:
         if not scale.whole:
             low, high = sorted((scale.safe, scale.risky))
             return (
-                f"no {scale.name} between {low:g} and {high:g} {target}. Use more users, fewer rounds, or relax the "
+                f"no {scale.name} between {low:g} and {high:g} {target}. Use more people, fewer rounds, or relax the "
                 f"target."
             )
         remedy = (
-            "Use more users or a smaller epsilon0." if scale is ROUNDS else "Use a smaller epsilon0 or fewer rounds."
+            "Use more people or a smaller epsilon0." if scale is ROUNDS else "Use a smaller epsilon0 or fewer rounds."
         )
         return (
             f"{scale.name} = {scale.safe:.0f} must already {target.replace('meets', 'meet')}, got a larger epsilon. "

@@ -15,7 +15,7 @@ from shuffledp.accounting.reductions import MODEL, Curve, Reduction, Theorem, re
 from shuffledp.accounting.rounds import Round
 from shuffledp.errors import MOST_USERS, InvalidInput, check_count
 from shuffledp.randomizers import KRR
-from shuffledp.wording import statement
+from shuffledp.wording import people, statement
 
 MOST_GROUPS = 64
 BLANKET, UNLABELED = statement("blanket of groups"), statement("unlabeled groups")
@@ -49,7 +49,7 @@ class ShuffledGroups(Round):
         >>> shuffle_groups(
         ...     [(KRR(k=16, epsilon0=1.0), 10), (KRR(k=16, epsilon0=4.0), 20)]
         ... ).describe()
-        'krr, k = 16; 10 users with epsilon0 = 1, 20 users with epsilon0 = 4; the worst of them'
+        'krr, k = 16; 10 people with epsilon0 = 1, 20 people with epsilon0 = 4; the worst of them'
         """
         crowds = [_crowd(krr, number) for krr, number in self.groups]
         whose = "the worst of them" if self.target is None else f"one of those with epsilon0 = {self.ceiling:g}"
@@ -120,7 +120,7 @@ class ShuffledGroups(Round):
 
 
 def _crowd(krr: KRR, number: int) -> str:
-    return f"{number:,} user{'s' * (number > 1)} with epsilon0 = {krr.epsilon0:g}"
+    return f"{people(number)} with epsilon0 = {krr.epsilon0:g}"
 
 
 def _datasets(blanket: MixedBlanket) -> tuple[Curve, ...]:
@@ -166,7 +166,7 @@ def shuffle_groups(groups: Iterable[tuple[KRR, int]]) -> ShuffledGroups:
                 f"all groups must have the same k, got {first.k} and {randomizer.k}. Account each group by itself."
             )
     counted = tuple(
-        (krr, check_count("the users of a group", number, least=1, remedy="Leave out groups without users."))
+        (krr, check_count("the people of a group", number, least=1, remedy="Leave out empty groups."))
         for krr, number in pairs
     )
     total = sum(number for _, number in counted)

@@ -147,17 +147,17 @@ WEAK = "exact view of the weak adversary (Koskela et al. 2021; Balle et al. 2019
 SILENT = "equal laws: a report says nothing about its sender"
 STRONG = "exact view of the strong adversary (docs/theory.md)"
 ADAPTIVE = (
-    "every user applies an epsilon0-LDP randomizer: the same for all or, where a secret, uniformly random order of the "
-    "users is drawn first, one that belongs to the position and may depend on earlier reports"
+    "every person applies an epsilon0-LDP randomizer: the same for all or, where a secret, uniformly random order of "
+    "people is drawn first, one that belongs to the position and may depend on earlier reports"
 )
 REFERENCE = (
     "every report's distribution, whatever its input, is (epsilon0, delta0)-close to one reference distribution: the "
-    "randomizer and its reference are the same for all users or, where a secret, uniformly random order of the users "
+    "randomizer and its reference are the same for all people or, where a secret, uniformly random order of people "
     "is drawn first, belong to the position and may depend on earlier reports"
 )
 STATIC = (
-    "every user applies an epsilon0-LDP randomizer that is fixed in advance: the same for all, or such that any two "
-    "laws of any two users are within a factor of e^epsilon0"
+    "every person applies an epsilon0-LDP randomizer that is fixed in advance: the same for all, or such that any two "
+    "laws of any two people are within a factor of e^epsilon0"
 )
 
 MOST_SWAPPED = 1 << 17  # pairs times kinds times outputs: larger tables are left to the blanket

@@ -246,7 +246,7 @@ class Rounds(Guarantee):
 
         >>> from shuffledp import KRR, shuffle
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000).compose(30).describe()
-        'krr, k = 16, epsilon0 = 4; 10,000 users; 30 rounds'
+        'krr, k = 16, epsilon0 = 4; 10,000 people; 30 rounds'
         """
         return " + ".join(
             part.describe() + (f"; {rounds:,} rounds" if rounds > 1 else "") for part, rounds in self.parts

@@ -21,6 +21,7 @@ from shuffledp.accounting.views import VIEWS, reduce_sums
 from shuffledp.errors import InvalidInput, check_users
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.randomizer import Randomizer, check_randomizer
+from shuffledp.wording import people
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,17 +85,16 @@ class Shuffled(Round):
         return self.between(*_two(between)).delta(epsilon=epsilon)
 
     def describe(self) -> str:
-        """The randomizer, the users and, if they are not the usual ones, adversary and view.
+        """The randomizer, the people and, if they are not the usual ones, adversary and view.
 
         >>> from shuffledp import KRR
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).describe()
-        'krr, k = 16, epsilon0 = 4; 10,000 users, 9,000 of them honest'
+        'krr, k = 16, epsilon0 = 4; 10,000 people, 9,000 of them honest'
         """
-        users = f"{self.n:,} user{'s' * (self.n > 1)}"
         honest = "" if self.honest == self.n else f", {self.honest:,} of them honest"
         adversary = "" if self.adversary == "shuffled" else f"; {self.adversary} adversary"
         view = "" if self.view == "reports" else "; only sums of bits are released"
-        return f"{_law_in_words(self.randomizer)}; {users}{honest}{adversary}{view}"
+        return f"{_law_in_words(self.randomizer)}; {people(self.n)}{honest}{adversary}{view}"
 
     @cached_property
     def reduction(self) -> Reduction:
@@ -141,7 +141,7 @@ class Shuffled(Round):
         """What is assumed of the honest users, if they are not all."""
         if self.honest == self.n:
             return ()
-        return (f"at least {self.honest} of the {self.n} users, the target among them, follow the protocol",)
+        return (f"at least {self.honest} of the {self.n} people, the target among them, follow the protocol",)
 
     def sampled(self, *, users: int) -> Sampled:
         """The same survey where the n who report are a random sample of ``users``, chosen without

@@ -61,7 +61,7 @@ class Sampled(Round):
 
         >>> from shuffledp import KRR, shuffle
         >>> shuffle(KRR(k=16, epsilon0=4.0), n=1_000).sampled(users=10_000).describe()
-        'krr, k = 16, epsilon0 = 4; 1,000 users; a random sample of 10,000'
+        'krr, k = 16, epsilon0 = 4; 1,000 people; a random sample of 10,000'
         """
         return f"{self.survey.describe()}; a random sample of {self.users:,}"
 

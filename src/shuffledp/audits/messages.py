@@ -160,7 +160,7 @@ class AmongFakes(Among):
     of how often the target's two values are named by messages that are not the others' truth.
     """
 
-    among = "users' fakes"
+    among = "people's fakes"
 
     @property
     def person(self) -> Floats:

@@ -1,28 +1,29 @@
 """The command line: a set-up in, a certified answer out, as a table or as JSON.
 
-app              the program: every command, how it is parsed, one run with its exit code
-options          the options of commands, those of questions from their declarations
-setup            those of commands about shuffled reports, as one ``Setup``; randomizers by name
-show             answers as tables, as plain words, and as strict JSON; what is seen meanwhile
-commands         epsilon, delta, calibrate, explain, curve
-compare          every published bound on one mechanism, also those in a stranger's file
-papers           papers list, show, bounds, reproduce
-published        --bound: what a published bound says
-plan             which mechanism for a question; studio, the planner as a page
-track            one design, asked every week
-training         which sampler for a training, and how much noise
-audit            attacks on the code that runs; poison, people who cheat against a design
-look             what a table holds, and a command to copy
-questions        histogram, mean, crosstab and the others: from a table to a defended answer
-top              the most frequent words of a column, from no list at all
-spark            the same on tables that Spark reads
-stages           design, encode, shuffle, analyse: the same in parts; and example
-collection       collection new, invite, status, close, fetch; open, what was released, to a page
-send             a report, or those of a table, to such a collection
-serve            the shuffler of a collection over the network
-ledger           show, check, export
-verify           a page, recomputed
-demo             the whole story in a minute
+tree         the help that lists all commands, and what the help of each shows
+app          how a command is registered and parsed, and one run with its exit code
+options      the options of commands, those of questions from their declarations
+setup        those of commands about shuffled reports, as one ``Setup``; randomizers by name
+show         answers as tables, as plain words, and as strict JSON; what is seen meanwhile
+commands     epsilon, delta, calibrate, explain, curve
+compare      every published bound on one mechanism, also those in a stranger's file
+published    --bound: what a published bound says
+papers       papers list, show, bounds, reproduce
+plan         which mechanism for a question; --web, the planner as a page
+training     which sampler for a training, and how much noise
+look         what a table holds, and a command to copy
+questions    histogram, mean, crosstab and the others: from a table to a defended answer
+top          the most frequent words of a column, from no list at all
+spark        the same on tables that Spark reads
+stages       stage design, encode, shuffle, analyze: the same in parts; and example
+series       series new, add, status, plot: one design, asked every week
+survey       survey new, invite, next; status, close, fetch, which ask the shuffler; open
+send         survey send: a report, or those of a table
+serve        survey serve: the shuffler of a survey
+audit        audit privacy, audit poisoning
+ledger       ledger show, check, export
+verify       a page, recomputed
+demo         the whole story in a minute
 
 Exit codes: 0, an answer was printed; 2, the request was wrong, and one line on standard error says
 why and what to do; 1, an answer failed its own check or could not be written, or an audit found a

@@ -1,5 +1,5 @@
-"""The program: every command in the order of the work, loaded when it is called; how a command is
-parsed; and one run, which ends in an exit code and at most one line of error.
+"""The program: how a command is registered and parsed; and one run, which ends in an exit code and
+at most one line of error. ``cli.tree`` lists the commands.
 
 An option that takes one value is given once, all that is missing is said at once, and examples are
 never wrapped.
@@ -7,32 +7,37 @@ never wrapped.
 
 from __future__ import annotations
 
+import copy
 import errno
+import inspect
 import io
 import json
 import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from shuffledp import __version__
+from shuffledp.cli.tree import OVERVIEW, SHOWN, SUMMARIES, modules, near
 from shuffledp.errors import InvalidInput, ShuffledpError, printable
 from shuffledp.questions import OURS, options_module
-from shuffledp.randomizers.names import NAMES
 from shuffledp.release.options import Option, options_of
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., None])
+Given = tuple[str, inspect.Parameter]  # an option of a command, as ``cli.options`` makes it
 
 EXAMPLES = {"n": "10000"}
+MORE: dict[str, list[str]] = {}  # what --help-all says after the options
+WRAPPED = re.compile(r"(?<!\n)\n(?! *\n)")  # within a paragraph
 
 
 class _Examples:
@@ -46,14 +51,19 @@ class _Examples:
             super().format_help(ctx, formatter)  # type: ignore[misc]
         finally:
             self.epilog = epilog
+        hidden = sum(getattr(each, "hidden", False) for each in ctx.command.params)
+        if hidden:
+            print(f" {hidden} more options: {ctx.command_path} --help-all\n")
         if epilog:
-            print("".join(f" {line}\n" if line else "\n" for line in epilog.replace(r"\[", "[").split("\n")))
+            print("".join(f" {line}\n" if line else "\n" for line in epilog.split("\n")))
 
 
 class _Command(_Examples, TyperCommand):
     """A command whose options are looked at together before any of them is believed."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--help-all" in args:
+            return self._show_all(ctx)
         if not ctx.resilient_parsing:
             values, _, order = self.make_parser(ctx).parse_args(args=list(args))
             if not any(parameter.name == "help" for parameter in order):
@@ -61,9 +71,24 @@ class _Command(_Examples, TyperCommand):
                 self._check_all_there(ctx, values)
         return super().parse_args(ctx, args)
 
+    def _show_all(self, ctx: Any) -> list[str]:
+        """Help with the options that most people leave alone."""
+        hidden = [each for each in self.params if getattr(each, "hidden", False)]
+        try:
+            for each in hidden:
+                each.hidden = False  # type: ignore[attr-defined]
+            return super().parse_args(ctx, ["--help"])
+        finally:
+            for each in hidden:
+                each.hidden = True  # type: ignore[attr-defined]
+            for said in MORE.get(str(ctx.info_name), ()):
+                print(said)
+
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
-        asked = str(values.get("task") if "task" in parameters else ctx.info_name)
+        if values.get("web"):
+            return
+        asked = str(values.get("question") if "question" in parameters else ctx.info_name)
         known = options_of(options_module(asked).Options) if asked in OURS else {}
         needed = _needed(parameters, values, known)
         missing = [
@@ -100,22 +125,10 @@ class _Command(_Examples, TyperCommand):
 
 
 class _Group(_Examples, TyperGroup):
-    """A command that has commands."""
+    """A command that has commands; alone it shows them."""
 
-
-class App(typer.Typer):
-    """A set of commands of that kind."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(cls=_Group, rich_markup_mode="rich", **options)
-
-    def command(self, name: str | None = None, *lines: str, **options: Any) -> Callable[[Function], Function]:
-        """Register a command with its examples; the panel of a listed one is known."""
-        if lines:
-            options["epilog"] = examples(*lines)
-        if self is app:
-            options["rich_help_panel"] = KNOWN[str(name)].panel
-        return super().command(name, cls=_Command, **options)
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--help"] if not args or args[0] == "--help-all" else args)
 
 
 def _title(parameter: Any) -> str:
@@ -175,179 +188,66 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
 
 
 KRR = "--randomizer krr --k 16"
-PLAN, RUN, NETWORK = "Plan a collection", "Run it", "Run it over the network"
-DEFEND, COMPARE = "Defend it", "Compare with the literature"
+app = typer.Typer(name="shuffledp", cls=_Group, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
 
-class Listed(NamedTuple):
-    """A command: its name, the module of ``shuffledp.cli`` that registers it, its panel in the
-    help, and the first sentences of its own help.
-    """
-
-    name: str
-    module: str
-    panel: str
-    summary: str
+@app.callback()
+def _start() -> None:
+    """With it, a single command that is loaded is still called by its name."""
 
 
-def _listed(panel: str, module: str, **summaries: str) -> list[Listed]:
-    """The commands of one module."""
-    return [Listed(name, module, panel, summary) for name, summary in summaries.items()]
-
-
-LISTED = (
-    *_listed(
-        PLAN,
-        "commands",
-        epsilon="The smallest epsilon of the shuffled reports, at a given delta.",
-        delta="The smallest delta of the shuffled reports, at a given epsilon.",
-        calibrate="The one unknown of a plan, so that a target (epsilon, delta) is met.",
-        explain="Which theorem certifies the answer, what it assumes, and every other bound beside it.",
-        curve="delta at many epsilons: as a table, as a figure beside the same reports without a shuffler, as CSV.",
-    ),
-    *_listed(
-        PLAN,
-        "plan",
-        plan="Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits to send.",
-        studio="Plan on a page: move users, categories, rounds and promise, and see noise, error and every "
-        "published bound while you move.",
-    ),
-    *_listed(
-        PLAN,
-        "training",
-        training="Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches and "
-        "full batches, with the same noise and the same steps, for adding or removing one record.",
-    ),
-    *_listed(
-        RUN,
-        "look",
-        look="What a table holds, what would go wrong with it, and a command to copy. It shows true values, to "
-        "you alone.",
-    ),
-    *_listed(
-        RUN,
-        "questions",
-        histogram="How many people hold each category: from a table to estimates, a figure and a page.",
-        mean="The mean of a number that people hold.",
-        sum="The sum of a number that people hold.",
-        count="How many people hold one value, as accurately as a trusted curator would tell.",
-        quantile="The median and other quantiles of a number that people hold, and how many lie in a range.",
-        crosstab="How many people hold each combination of several columns' categories, with all sums; with --by, "
-        "shares within groups.",
-    ),
-    *_listed(RUN, "top", top="Find the most frequent words without a list."),
-    *_listed(
-        RUN,
-        "track",
-        track="The same question every week: paid for in advance, with the trend, and what a pause would buy.",
-    ),
-    *_listed(
-        RUN,
-        "stages",
-        design="Write the design file that clients, shuffler and analyst share.",
-        encode="On the clients' side: from values to randomized reports. What leaves here is already noisy; ids go "
-        "to the shuffler, who drops them.",
-        shuffle="Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than were "
-        "promised are refused.",
-        analyse="For the analyst: from shuffled or counted reports to estimates, a figure and a page.",
-        example="Data to try things out on: a real survey with a sensitive question, and a made-up population.",
-    ),
-    *_listed(
-        NETWORK,
-        "collection",
-        collection="A collection over the network: announce it, invite people, follow it, end it.",
-    ),
-    *_listed(
-        NETWORK,
-        "send",
-        send="On a person's device: randomize an answer, seal it for the analyst, and send it to the shuffler.",
-    ),
-    *_listed(NETWORK, "serve", serve="Run a shuffler server."),
-    *_listed(
-        NETWORK,
-        "collection",
-        open="For the analyst: open what the shuffler released, and publish estimates, a figure and a page.",
-    ),
-    *_listed(
-        DEFEND,
-        "audit",
-        audit="Attack the running code: an empirical lower bound on epsilon beside the certified one.",
-        poison="Let people cheat: how far can they move each estimate, and what does the mechanism allow?",
-    ),
-    *_listed(
-        DEFEND,
-        "verify",
-        verify="Compute every number of a page again, by a slow oracle that shares no code with the accounting.",
-    ),
-    *_listed(DEFEND, "ledger", ledger="What was released about a population, and what it adds up to."),
-    *_listed(
-        COMPARE,
-        "compare",
-        compare="Every known bound on the shuffled reports, sorted: how loose each one is, and which are wrong.",
-    ),
-    *_listed(COMPARE, "papers", papers="Look up a paper: its theorems, bounds, figures and tables."),
-)
-
-KNOWN = {each.name: each for each in LISTED}
-
-# Those who look for a randomizer by name find the plainest first. A test sees that none is missing.
-RANDOMIZERS = (
-    "krr rr any static deletion laplace gaussian hadamard oue rappor olh blh local-hash subset unary matrix check-in"
-)
-DESIGNED = "Any other law, such as true values among fakes: --design FILE, from `shuffledp design`."
-
-app = App(name="shuffledp", pretty_exceptions_enable=False)
-
-
-def group(name: str, *lines: str) -> App:
-    """A listed command of several commands, registered."""
-    made = App(name=name, no_args_is_help=True, help=KNOWN[name].summary, epilog=examples(*lines) if lines else None)
-    app.add_typer(made, rich_help_panel=KNOWN[name].panel)
+@cache
+def _group(name: str) -> typer.Typer:
+    """A command of several commands, registered when the first of them is."""
+    made = typer.Typer(name=name, cls=_Group, rich_markup_mode="rich", help=SUMMARIES[name])
+    app.add_typer(made)
     return made
 
 
-def examples(*lines: str) -> str:
-    """The end of a command's help."""
-    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"shuffledp {line}" for line in lines)])
-
-
-def _randomizers() -> str:
-    lines = (f"{name:<11}{NAMES[name].usage():<29}  {NAMES[name].title}" for name in RANDOMIZERS.split())
-    return "\n".join(["Randomizers, and what they take:", *lines, DESIGNED]).replace("[", r"\[")
-
-
-FIRST = examples(
-    "histogram people.csv --column city --categories cities.txt --epsilon 1 --delta 1e-6 --out result",
-    f"epsilon {KRR} --epsilon0 4 --n 10000 --delta 1e-6",
-)
-
-
-@app.callback(invoke_without_command=True, epilog=f"{FIRST}\n\n{_randomizers()}")
-def start(
-    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
-) -> None:
-    """Plan, run and defend a collection in the shuffle model: from a table to a page. Every
-    privacy number is an interval that contains the true one.
+def command(path: str, *lines: str, options: Iterable[Given]) -> Callable[[Function], Function]:
+    """Register a command, such as "survey new", with its options and with examples that begin with
+    its name or leave it out. Of two options with one name, the second takes the place of the first.
     """
-    if version:
-        print(f"shuffledp {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+    above, _, name = path.rpartition(" ")
+    shown = SHOWN.get(path)
+
+    def register(function: Function) -> Function:
+        def run(**given: Any) -> None:
+            function(**given)
+
+        known = {name: _hidden(each, shown) for name, each in dict(options).items()}
+        run.__signature__ = inspect.Signature([*known.values()])  # type: ignore[attr-defined]
+        run.__annotations__ = {name: each.annotation for name, each in known.items()}
+        summary, _, details = (inspect.getdoc(function) or "").partition("\n\n")
+        said = f"{summary if above else SUMMARIES[name]}\n\n{details}"
+        made = {"help": WRAPPED.sub(" ", said), "epilog": _examples(path, lines), "cls": _Command}
+        (_group(above) if above else app).command(name, **made)(run)  # type: ignore[arg-type]
+        return function
+
+    return register
 
 
-def _not_loaded() -> None:
-    raise AssertionError("a command was called whose module was not loaded")
+def _hidden(parameter: inspect.Parameter, shown: set[str] | None) -> inspect.Parameter:
+    """The option as a command has it: left to ``--help-all`` if the command's help shows others."""
+    kind, written = parameter.annotation.__origin__, parameter.annotation.__metadata__[0]
+    names = written.param_decls or ()
+    if shown is None or not names or names[0].removeprefix("--") in shown:
+        return parameter
+    hidden = copy.copy(written)
+    hidden.hidden = True
+    return parameter.replace(annotation=Annotated[kind, hidden])
 
 
-for _each in LISTED:  # each holds the place of the command that its module registers under the same name
-    app.command(_each.name, help=_each.summary)(_not_loaded)
+def _examples(path: str, lines: Sequence[str]) -> str:
+    """The end of a command's help."""
+    whole = (line if line.startswith(f"{path} ") or line == path else f"{path} {line}" for line in lines)
+    return "\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"shuffledp {line}" for line in whole)])
 
 
 def load(name: str | None) -> None:
-    """Load the module of one command; of a name that is not listed, all of them."""
-    for module in dict.fromkeys(each.module for each in LISTED if each.name == name or name not in KNOWN):
-        import_module(f"shuffledp.cli.{module}")
+    """Load the modules of one command; without a name, of all."""
+    for module in dict.fromkeys(each for one in (SUMMARIES if name is None else [name]) for each in modules(one)):
+        import_module(module)
 
 
 COMPLETION = "_SHUFFLEDP_COMPLETE"  # set by a shell that completes a line
@@ -363,10 +263,7 @@ class Run:
     def __init__(self, arguments: Sequence[str]) -> None:
         self.arguments = list(arguments)
         self.as_json = "--json" in self.arguments
-        called = next((word for word in self.arguments if not word.startswith("-")), None)
-        if called is not None or COMPLETION in os.environ:
-            load(None if COMPLETION in os.environ else called)
-        self.command = _command(len(app.registered_commands), len(app.registered_groups))
+        self.called = next((word for word in self.arguments if not word.startswith("-")), None)
 
     def code(self) -> int:
         """Call the command and return the exit code."""
@@ -377,7 +274,7 @@ class Run:
                 sys.stdout.reconfigure(
                     errors="backslashreplace"
                 )  # a label that the terminal cannot show must not lose an answer
-            code = self.command(args=self.arguments, prog_name="shuffledp", standalone_mode=False)
+            code = self._answer()
             sys.stdout.flush()
         except ShuffledpError as error:  # anything but an invalid input is an answer withheld
             return self._refuse(error.typed, code=2 if isinstance(error, InvalidInput) else 1)
@@ -402,6 +299,23 @@ class Run:
             )
             return self._refuse(words, code=1)
         return int(code or 0)
+
+    def _answer(self) -> int | None:
+        first = self.arguments[0] if self.arguments else "--help"
+        if COMPLETION in os.environ:
+            load(None)
+        elif first in ("--help", "--help-all"):
+            return print(OVERVIEW)
+        elif first == "--version":
+            return print(f"shuffledp {__version__}")
+        elif self.called is not None:
+            if self.called not in SUMMARIES:
+                hint = near(self.called, SUMMARIES)
+                raise InvalidInput(f"No such command {self.called!r}. {hint}'shuffledp --help' lists the commands.")
+            load(self.called)
+        command = _command(len(app.registered_commands), len(app.registered_groups))
+        code: int | None = command(args=self.arguments, prog_name="shuffledp", standalone_mode=False)
+        return code
 
     def _refuse(self, message: str, *, code: int = 2) -> int:
         words = printable(LINES.sub(" ", message.strip()))
@@ -431,12 +345,14 @@ def _plainly(command: Any) -> Any:
 
 def _explained(error: Any) -> str:
     """The parser's own words, and a remedy where they have none."""
+    context = getattr(error, "ctx", None)
+    if (wrong := getattr(error, "option_name", None)) and context is not None and hasattr(error, "possibilities"):
+        known = [name for each in context.command.params for name in each.opts if name.startswith("--")]
+        return f"No such option: {wrong}. {near(wrong, known)}Try '{context.command_path} --help-all'."
     words: str = error.format_message().strip()
     words += "." if words and not words.endswith((".", "?")) else ""
-    if (
-        isinstance(error, typer.BadParameter) and error.message
-    ):  # from one of our readers, which says what to write instead
+    if isinstance(error, typer.BadParameter) and error.message:  # from one of our readers, which says what to write
         return words
     meaning = getattr(getattr(error, "param", None), "help", None) or ""
-    path = error.ctx.command_path if getattr(error, "ctx", None) else "shuffledp"
+    path = context.command_path if context else "shuffledp"
     return " ".join(filter(None, (words, meaning, f"Try '{path} --help'.")))

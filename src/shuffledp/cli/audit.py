@@ -1,19 +1,19 @@
-"""The command audit: the code that runs, attacked many times, against the guarantee that is
-printed. And poison: people who cheat, tried against a design.
+"""The command audit privacy: the code that runs, attacked many times, against the guarantee that is
+printed. And audit poisoning: people who cheat, tried against a design.
 """
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from shuffledp.accounting.accuracy import RUNS, SECONDS
 from shuffledp.cli import show
-from shuffledp.cli.app import app
-from shuffledp.cli.options import QUESTION, Json, number, sharing, whole
+from shuffledp.cli.app import command
+from shuffledp.cli.options import JSON, QUESTION, SEED, argument, option, read_count, read_number
 from shuffledp.cli.setup import SETUP, Setup
 from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput, check_count, check_delta
@@ -28,28 +28,24 @@ CONFIDENCE = 0.95
 ELSEWHERE = ("honest", "rounds", "adversary", "view")  # an audit attacks one round in which all users are honest
 
 
-@app.command(
-    "audit",
-    "audit --randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
-    "audit --randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
-    "audit --design city.json",
+@command(
+    "audit privacy",
+    "--randomizer krr --k 4 --epsilon0 1 --n 100 --delta 1e-3",
+    "--randomizer laplace --epsilon0 2 --n 200 --delta 1e-3 --runs 20000 --json",
+    "--design city.json",
+    options=[
+        *(each for each in SETUP if each[0] not in ELSEWHERE),
+        option("delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.", read_number),
+        option("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.", read_count, default=RUNS),
+        option("confidence", QUESTION, "Confidence of the empirical bound: 0.95.", read_number, default=CONFIDENCE),
+        option(
+            "seconds", QUESTION, f"Stop after this long: {SECONDS:g}.", read_number, metavar="SECONDS", default=SECONDS
+        ),
+        SEED,
+    ],
 )
-@sharing([each for each in SETUP if each[0] not in ELSEWHERE], dict)
 def audit(
-    options: dict[str, Any],
-    delta: float | None = number(
-        "delta", QUESTION, "The delta of the guarantee; that of a design, if there is one.", default=None
-    ),
-    runs: int | None = whole("runs", QUESTION, f"Runs on each of two datasets: {RUNS:,}.", default=None),
-    confidence: float = number(
-        "confidence", QUESTION, f"The confidence of the empirical bound: {CONFIDENCE:g}.", default=CONFIDENCE
-    ),
-    budget: float = number(
-        "budget", QUESTION, f"Stop after this long: {SECONDS:g}.", metavar="SECONDS", default=SECONDS
-    ),
-    seed: int | None = whole(
-        "seed", QUESTION, "A seed, to repeat an audit; if left out, secure randomness.", default=None
-    ),
+    *, delta: float | None, runs: int, confidence: float, seconds: float, seed: int | None, **options: Any
 ) -> None:
     """Attack the running code: an empirical lower bound on epsilon beside the certified one.
 
@@ -62,15 +58,14 @@ def audit(
 
     rng = _seeded(seed)
     aim = (_aim if options["design"] is None else _designed)(options, delta)
-    asked = RUNS if runs is None else runs
     with counted("runs") as progress:
         found = attacked(
             aim.what,
             n=aim.n,
             delta=aim.delta,
-            runs=asked,
+            runs=runs,
             confidence=confidence,
-            budget_seconds=budget,
+            budget_seconds=seconds,
             rng=rng,
             progress=progress,
         )
@@ -81,7 +76,7 @@ def audit(
         facts["checks"] = [{cell: getattr(check, cell) for cell in each_of} for check in found.checks]
         show.as_json(facts | aim.facts, found.reasons())
     else:
-        _print(found, aim.title, asked=asked)
+        _print(found, aim.title, asked=runs)
     if found.verdict == "violated":
         raise typer.Exit(code=1)
 
@@ -150,7 +145,7 @@ def _print(found: Audit, title: str, *, asked: int) -> None:
         rows.append((check.name, evidence, f"FAILED: {check.where}" if check.failed else "passed"))
     short = ""
     if found.runs < asked:
-        short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --budget."
+        short = f" Time ran out after {found.runs:,} of {asked:,} runs; for all of them, raise --seconds."
     verdict = (
         "Consistent: nothing observed contradicts the guarantee. This tests the code; the guarantee rests on its proof."
     )
@@ -171,15 +166,18 @@ SHARE = 100  # one person in so many
 LISTED = 20
 
 
-@app.command("poison", "poison city.json", "poison city.json --malicious 50 --json")
-def poison(
-    design: Annotated[Path, typer.Argument(metavar="DESIGN", help="What `shuffledp design` wrote.")],
-    malicious: int | None = whole(
-        "malicious", QUESTION, "How many people cheat; if left out, one in a hundred.", default=None
-    ),
-    seed: int | None = whole("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.", default=None),
-    as_json: Json = False,
-) -> None:
+@command(
+    "audit poisoning",
+    "city.json",
+    "city.json --malicious 50 --json",
+    options=[
+        argument("design", "DESIGN", "What `shuffledp stage design` wrote."),
+        option("malicious", QUESTION, "How many people cheat; if left out, one in a hundred.", read_count),
+        SEED,
+        JSON,
+    ],
+)
+def poison(design: Path, malicious: int | None, seed: int | None, as_json: bool) -> None:
     """Let people cheat: how far can they move each estimate, and what does the mechanism allow?
 
     Everything that passes for a report is tried beside honest people's, and what moves an estimate

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from csv import writer as csv_writer
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from shuffledp.cli import show
-from shuffledp.cli.app import KRR, app
-from shuffledp.cli.options import ANSWER, LATEX, QUESTION, Csv, Delta, Plot, Target, check_form, flag, number, whole
-from shuffledp.cli.published import LISTED, Column, Named, column, published, side_in_words
-from shuffledp.cli.setup import Setup, with_setup
+from shuffledp.cli.app import KRR
+from shuffledp.cli.options import ANSWER, CSV, DELTA, LATEX, PLOT, QUESTION, check_form, option, read_count, read_number
+from shuffledp.cli.published import BOUND, LISTED, Column, column, published, side_in_words
+from shuffledp.cli.setup import Setup, accountant
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_count, check_delta, check_epsilon, check_users
 from shuffledp.storage.files import check_file, replace_file
@@ -37,50 +37,39 @@ LIMITS = {
 }
 
 
-Epsilon = Annotated[float, number("epsilon", QUESTION, "The epsilon to test.")]
-Between = Annotated[
-    tuple[float, float] | None,
-    flag(
-        "between",
-        QUESTION,
-        "Two inputs of the target, such as 0 1; if left out, the worst two.",
-        metavar="A B",
-        show_default=False,
+EPSILON = option("epsilon", QUESTION, "The epsilon to test.", read_number, default=...)
+ENDS = [
+    option(
+        "between", QUESTION, "Two inputs of the target, instead of the worst two.", tuple[float, float], metavar="A B"
     ),
+    option("proven", ANSWER, "Prove both ends again in ball arithmetic, for one round (needs python-flint).", bool),
+    BOUND,
 ]
-Proven = Annotated[
-    bool, flag("proven", ANSWER, "Prove both ends again in ball arithmetic, for one round (needs python-flint).")
-]
 
 
-def command(*lines: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command with the shared options and its examples."""
-
-    def register(function: Callable[..., None]) -> Callable[..., None]:
-        name = function.__name__
-        return app.command(name, *(f"{name} {line}" for line in lines))(with_setup(function))
-
-    return register
-
-
-@command(
+@accountant(
+    "epsilon",
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
     "--randomizer rr --epsilon0 1 --n 1e6 --rounds 30 --delta 1e-8",
     "--bound feldman-2020-thm-3.1 --randomizer any --epsilon0 4 --n 1e5 --delta 1e-6",
+    options=[DELTA, *ENDS],
 )
-def epsilon(setup: Setup, delta: Delta, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
+def epsilon(setup: Setup, delta: float, **ends: Any) -> None:
     """The smallest epsilon of the shuffled reports, at a given delta."""
     check_delta(delta)
-    return _answer(setup, "epsilon", delta, between, proven, bound)
+    return _answer(setup, "epsilon", delta, **ends)
 
 
-@command(
-    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5", "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json"
+@accountant(
+    "delta",
+    f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
+    "--randomizer laplace --epsilon0 1 --n 1e6 --epsilon 0.01 --json",
+    options=[EPSILON, *ENDS],
 )
-def delta(setup: Setup, epsilon: Epsilon, between: Between = None, proven: Proven = False, bound: Named = None) -> None:
+def delta(setup: Setup, epsilon: float, **ends: Any) -> None:
     """The smallest delta of the shuffled reports, at a given epsilon."""
     check_epsilon(epsilon)
-    return _answer(setup, "delta", epsilon, between, proven, bound)
+    return _answer(setup, "delta", epsilon, **ends)
 
 
 def _answer(
@@ -128,12 +117,14 @@ def _answer(
     )
 
 
-@command(
+@accountant(
+    "calibrate",
     f"{KRR} --n 10000 --epsilon 1 --delta 1e-6",
     f"{KRR} --epsilon0 4 --epsilon 1 --delta 1e-6",
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 1 --delta 1e-6",
+    options=[option("epsilon", QUESTION, "The epsilon that must not be exceeded.", read_number, default=...), DELTA],
 )
-def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
+def calibrate(setup: Setup, epsilon: float, delta: float) -> None:
     """The one unknown of a plan, so that a target (epsilon, delta) is met.
 
     Leave out --epsilon0 (gaussian: --sigma) for the weakest noise allowed,
@@ -184,8 +175,8 @@ def calibrate(setup: Setup, epsilon: Target, delta: Delta) -> None:
     return show.answer(found.guarantee.describe(), rows, words)
 
 
-@command(f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6")
-def explain(setup: Setup, delta: Delta) -> None:
+@accountant("explain", f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6", options=[DELTA])
+def explain(setup: Setup, delta: float) -> None:
     """Which theorem certifies the answer, what it assumes, and every other bound beside it."""
     check_delta(delta)
     guarantee = setup.guarantee()
@@ -213,29 +204,31 @@ def explain(setup: Setup, delta: Delta) -> None:
     return None
 
 
-@command(
+@accountant(
+    "curve",
     f"{KRR} --epsilon0 4 --n 10000",
     "--randomizer rr --epsilon0 1 --n 1000 --plot curve.png",
     "--randomizer rr --epsilon0 1 --n 1000 --to 0.2 --csv curve.csv",
     f"{KRR} --epsilon0 4 --n 10000 --bound feldman-2020-clones-exact --bound balle-2019-bennett-krr",
+    options=[
+        option("first", QUESTION, "The first epsilon; if left out, 0.", read_number, called="from"),
+        option("last", QUESTION, f"Last epsilon; if left out, where delta is {FAR_DELTA:g}.", read_number, called="to"),
+        option("points", QUESTION, f"How many epsilons; if left out, {ROWS}.", read_count),
+        PLOT,
+        CSV,
+        option("bound", QUESTION, f"Also show this published bound; {LISTED} May be repeated.", list[str]),
+        LATEX,
+    ],
 )
 def curve(
     setup: Setup,
-    first: float | None = number("from", QUESTION, "The first epsilon; if left out, 0.", default=None),
-    last: float | None = number(
-        "to", QUESTION, f"The last epsilon; if left out, where delta is {FAR_DELTA:g}.", default=None
-    ),
-    points: int | None = whole("points", QUESTION, f"How many epsilons; if left out, {ROWS}.", default=None),
-    plot: Plot = None,
-    table: Csv = None,
-    bounds: list[str] | None = flag(
-        "bound",
-        QUESTION,
-        f"Also what this published bound says; {LISTED} May be given several times.",
-        metavar="NAME",
-        default=None,
-    ),
-    latex: Annotated[bool, LATEX] = False,
+    first: float | None,
+    last: float | None,
+    points: int | None,
+    plot: Path | None,
+    csv: Path | None,
+    bound: list[str] | None,
+    latex: bool,
 ) -> None:
     """delta at many epsilons: as a table, as a figure beside the same reports without a shuffler,
     as CSV.
@@ -247,14 +240,14 @@ def curve(
     check_form(as_json=setup.as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    if table is not None:
-        check_file(table)
+    if csv is not None:
+        check_file(csv)
     guarantee = setup.guarantee()
     with patiently("computing the curve"):
         band = guarantee.profile(
             _range(guarantee, 0.0 if first is None else first, last, ROWS if points is None else points)
         )
-        said = [column(name, guarantee, band) for name in dict.fromkeys(bounds or ())]
+        said = [column(name, guarantee, band) for name in dict.fromkeys(bound or ())]
         if plot is not None:
             chosen = (
                 None
@@ -262,8 +255,8 @@ def curve(
                 else np.linspace(band.at[0], band.at[-1], max(band.at.size, figures.POINTS))
             )
             figures.curve_figure(guarantee, plot, epsilons=chosen, also={each.title: each.at for each in said})
-    if table is not None:
-        replace_file(table, lambda temporary: _write_csv(temporary, band, said))
+    if csv is not None:
+        replace_file(csv, lambda temporary: _write_csv(temporary, band, said))
     if setup.as_json:
         facts = {
             "epsilons": band.at.tolist(),
@@ -272,7 +265,7 @@ def curve(
             "method": guarantee.method,
             "bounds": [each.facts for each in said],
         }
-        files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
+        files = {name: str(path) for name, path in (("plot", plot), ("csv", csv)) if path is not None}
         why = {"assumptions": list(guarantee.assumptions)}
         return show.as_json(facts | why | setup.facts(guarantee) | files, show.reservations(guarantee.assumptions))
     ends = zip(*(each.tolist() for each in band), *(each.shown for each in said), strict=True)
@@ -285,7 +278,7 @@ def curve(
     show.table([BEHIND_YEAR.sub(r"\1\n", title) for title in titles], rows, numbers=3)
     show.warnings(warning for each in said for warning in each.warnings)
     show.sentences(f"\n{note}" for each in said for note in each.facts["notes"])
-    return show.written(figure=plot, table=table)
+    return show.written(figure=plot, table=csv)
 
 
 def _bound_as_json(setup: Setup, guarantee: Guarantee, bound: Bound, notes: list[str], /, **asked: object) -> None:
@@ -333,7 +326,7 @@ def _solve(setup: Setup, epsilon: float, delta: float) -> Calibration:
     if setup.n is None and not setup.noise_grows():
         raise InvalidInput(
             "--n must be given for a design whose noise does not grow with the people, got none. Leave out --rounds "
-            "for the most rounds, or make another one with `shuffledp design`."
+            "for the most rounds, or make another one with `shuffledp stage design`."
         )
     return solve(
         family,
@@ -370,7 +363,7 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
     if last is None:
         far = guarantee.epsilon_at_most(delta=FAR_DELTA)
         far = far if 0.0 < far < math.inf else min(guarantee.ceiling, 10.0)
-        last = max(float(rounded(far, up=True, digits=2)), 2.0 * first)
+        last = max(float(rounded(far, up=True, digits=2).replace(",", "")), 2.0 * first)
     elif check_epsilon(last) <= first:
         raise InvalidInput(
             f"--to must exceed --from, here {first:g}, got {last:g}. Give the smaller epsilon to --from."
@@ -380,6 +373,6 @@ def _range(guarantee: Guarantee, first: float, last: float | None, points: int) 
 
 def _write_csv(path: Path, band: Band, said: Sequence[Column]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv_writer(file)
         writer.writerow(["epsilon", "lower", "upper", *(each.title for each in said)])
         writer.writerows(zip(*(each.tolist() for each in band), *(each.facts["delta"] for each in said), strict=True))

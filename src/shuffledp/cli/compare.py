@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import math
 import runpy
 from collections.abc import Sequence
+from csv import writer as csv_writer
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from shuffledp.accounting.accuracy import PATIENCE
 from shuffledp.cli import show
 from shuffledp.cli.app import KRR
-from shuffledp.cli.commands import command
-from shuffledp.cli.options import LATEX, QUESTION, Csv, Plot, check_form, flag, number
+from shuffledp.cli.options import CSV, LATEX, PLOT, QUESTION, check_form, option, read_number
 from shuffledp.cli.published import side_in_words
-from shuffledp.cli.setup import Setup
+from shuffledp.cli.setup import Setup, accountant
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
@@ -32,29 +31,31 @@ COLUMNS = ("ratio", "", "status", "bound")  # after the number itself
 CELLS = ("value", "side", "ratio", "standing", "seconds", "name", "citation", "remark", "refuted", "rests")
 
 
-@command(
+@accountant(
+    "compare",
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6",
     f"{KRR} --epsilon0 4 --n 10000 --epsilon 0.5",
     "--randomizer rr --epsilon0 1 --n 1e5 --rounds 16 --delta 1e-8 --plot bounds.png --csv bounds.csv",
     f"{KRR} --epsilon0 4 --n 10000 --delta 1e-6 --also my_bound.py --latex",
+    options=[
+        option("delta", QUESTION, "Compare epsilons at this delta.", read_number),
+        option("epsilon", QUESTION, "Or compare deltas at this epsilon.", read_number),
+        option("patience", QUESTION, "Seconds that a bound may take, or inf.", read_number, default=PATIENCE),
+        PLOT,
+        CSV,
+        option("also", QUESTION, "Python file with bounds of your own, which is run. May be repeated.", list[Path]),
+        LATEX,
+    ],
 )
 def compare(
     setup: Setup,
-    delta: float | None = number("delta", QUESTION, "Compare epsilons at this delta.", default=None),
-    epsilon: float | None = number("epsilon", QUESTION, "Or compare deltas at this epsilon.", default=None),
-    patience: float = number(
-        "patience", QUESTION, f"How long a bound may take: {PATIENCE:g}, or inf.", metavar="SECONDS", default=PATIENCE
-    ),
-    plot: Plot = None,
-    table: Csv = None,
-    also: list[Path] | None = flag(
-        "also",
-        QUESTION,
-        "A Python file with bounds of your own, which is run; may be given several times.",
-        metavar="FILE",
-        default=None,
-    ),
-    latex: Annotated[bool, LATEX] = False,
+    delta: float | None,
+    epsilon: float | None,
+    patience: float,
+    plot: Path | None,
+    csv: Path | None,
+    also: list[Path] | None,
+    latex: bool,
 ) -> None:
     """Every known bound on the shuffled reports, sorted: how loose each one is, and which are
     wrong.
@@ -70,9 +71,9 @@ def compare(
         )
     if plot is not None:
         figures.check_figure(plot)
-    if table is not None:
-        check_file(table)
-    if plot is not None and table is not None and plot.resolve() == table.resolve():
+    if csv is not None:
+        check_file(csv)
+    if plot is not None and csv is not None and plot.resolve() == csv.resolve():
         raise InvalidInput(f"--plot and --csv must name two files, got {str(plot)!r} for both. Rename one of them.")
     mine = [bound for path in also or () for bound in bounds_in(path)]
     guarantee = setup.guarantee()
@@ -80,8 +81,8 @@ def compare(
         found = computed(guarantee, delta=delta, epsilon=epsilon, patience=patience, also=mine)
     if plot is not None:
         figures.comparison_figure(found, plot)
-    if table is not None:
-        replace_file(table, lambda temporary: _write_csv(temporary, found))
+    if csv is not None:
+        replace_file(csv, lambda temporary: _write_csv(temporary, found))
     goal = found.goal
     notes = [*show.cautions(guarantee, found.certified.upper if delta is None else delta), *show.premises(guarantee)]
     if setup.as_json:
@@ -91,7 +92,7 @@ def compare(
         left = {name: [dataclasses.asdict(each) for each in some] for name, some in lefts}
         ends = {cell: getattr(found.certified, cell) for cell in ("lower", "upper", "method")}
         ends |= {"best": found.best.name, "contradictions": [row.name for row in found.contradictions]}
-        files = {name: str(path) for name, path in (("plot", plot), ("csv", table)) if path is not None}
+        files = {name: str(path) for name, path in (("plot", plot), ("csv", csv)) if path is not None}
         asked = {goal.given: goal.at, "bounds": rows}
         return show.as_json(ends | asked | left | setup.facts(guarantee) | files, notes)
     show.warnings(
@@ -105,7 +106,7 @@ def compare(
         return None
     _print(found)
     show.sentences(f"\nNote: {note}." for note in notes)
-    return show.written(figure=plot, table=table)
+    return show.written(figure=plot, table=csv)
 
 
 def _print(found: Comparison) -> None:
@@ -137,7 +138,7 @@ def _cells(found: Comparison) -> list[tuple[str, ...]]:
     return [
         (
             rounded(row.value, up=row.side == "upper", digits=6 if row.refuted else 4),
-            "-" if math.isnan(row.ratio) else f"{row.ratio:.4g}",
+            "-" if math.isnan(row.ratio) else show.number(row.ratio),
             side_in_words(row.side),
             row.standing,
             row.title,
@@ -155,7 +156,7 @@ def _list(title: str, lefts: Sequence[Left]) -> None:
 def _write_csv(path: Path, found: Comparison) -> None:
     """Every bound, also those without a number, with the reason."""
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
+        writer = csv_writer(file)
         writer.writerow([*_heads(found), "reason"])
         writer.writerows([*_values(row), ""] for row in found.rows)
         for left in (*found.refused, *found.skipped):

@@ -45,7 +45,7 @@ def main(folder: Path = FOLDER) -> int:
     _run(f"example {here}/data")
 
     _say("2. Plan. 6,366 women will be asked whether they had an affair. Which mechanism, and what error?")
-    _run("plan histogram --domain 2 --n 6366 --epsilon 1 --delta 1e-6")
+    _run("plan histogram --categories 2 --n 6366 --epsilon 1 --delta 1e-6")
 
     _say("3. Run it. Every answer is randomized, the reports are shuffled, and the noise is removed again on average.")
     asked = "--column affair --categories yes,no --epsilon 1 --delta 1e-6"
@@ -81,9 +81,9 @@ def main(folder: Path = FOLDER) -> int:
         "8. Attack it. Many runs of the code itself, on two data sets that differ in one person: what leaks must stay "
         "below what is certified."
     )
-    _run("audit --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
+    _run("audit privacy --randomizer rr --epsilon0 1 --n 100 --delta 1e-3 --runs 20000")
 
-    _say("9. Compare. Every published bound for 10,000 users and 16 categories, beside the certified interval.")
+    _say("9. Compare. Every published bound for 10,000 people and 16 categories, beside the certified interval.")
     _run(f"compare --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6 --plot {here}/bounds.png")
 
     _say(
@@ -109,12 +109,13 @@ def _three_parties(folder: Path, table: Path) -> None:
         port = free.getsockname()[1]
     url, here = f"http://127.0.0.1:{port}", quote(str(folder))
     _run(
-        f"design histogram --categories yes,no --n 6366 --honest 80% --epsilon 1 --delta 1e-6 --out {here}/design.json"
+        "stage design histogram --categories yes,no --n 6366 --honest 80% --epsilon 1 --delta 1e-6 "
+        f"--out {here}/design.json"
     )
-    _run(f"collection new --shuffler {url} --design {here}/design.json --out {here}/study")
+    _run(f"survey new --shuffler {url} --design {here}/design.json --out {here}/study")
     announced, token = f"{here}/study/collection.json", f"--token {here}/token"
-    serve = f"serve {announced} --store {here}/reports.sqlite --port {port} {token}"
-    send = f"send {announced} --column affair"
+    serve = f"survey serve {announced} --store {here}/reports.sqlite --port {port} {token}"
+    send = f"survey send {announced} --column affair"
     log = folder / "shuffler.log"
     _halves(table, folder)
     with _beside(serve, log=log) as shuffler:
@@ -128,10 +129,10 @@ def _three_parties(folder: Path, table: Path) -> None:
     others = f"{send} --table {here}/others.csv --outbox {here}/second-outbox"
     with _beside(others) as clients, _beside(serve, log=log):
         _finished(clients)
-        _run(f"collection status {url}")
-        _run(f"collection close {url} {token}")
-        _run(f"collection fetch {url} {token} --out {here}/sealed.bin")
-    _run(f"open {here}/study {here}/sealed.bin --out {here}/result")
+        _run(f"survey status {url}")
+        _run(f"survey close {url} {token}")
+        _run(f"survey fetch {url} {token} --out {here}/sealed.bin")
+    _run(f"survey open {here}/study {here}/sealed.bin --out {here}/result")
     _run(f"verify {here}/result/page.html")
 
 

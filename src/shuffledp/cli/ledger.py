@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import group
-from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, JSON, QUESTION, argument, option
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.storage.files import check_file, replace_file
@@ -21,18 +21,15 @@ UNPUBLISHED = (
     "A release that is recorded but not published counts as well: its output may never have been put in "
     "place, and nobody can tell what was seen of it."
 )
-ledger = group("ledger")
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger, as given to --ledger.")]
+FILE = argument("file", "FILE", "The ledger, as given to --ledger.")
 
 
-@ledger.command("show", "ledger show budget.sqlite --population app-users")
-def show_(
-    file: File,
-    population: str | None = flag(
-        "population", QUESTION, "Only this one; if left out, all.", metavar="NAME", default=None
-    ),
-    as_json: Json = False,
-) -> None:
+@command(
+    "ledger show",
+    "budget.sqlite --population app-users",
+    options=[FILE, option("population", QUESTION, "Only this one; if left out, all."), JSON],
+)
+def show_(file: Path, population: str | None, as_json: bool) -> None:
     """Every release, and the certified epsilon of all of them together against the limit."""
     from shuffledp.ledger import check_name
 
@@ -95,18 +92,17 @@ def _row(release: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-@ledger.command("check", "ledger check budget.sqlite", f"ledger check budget.sqlite --last {'5e' * 32}")
-def check(
-    file: File,
-    last: str | None = flag(
-        "last",
-        QUESTION,
-        "A record that must be there: its seal, as a page or a copy of the ledger states it.",
-        metavar="SEAL",
-        default=None,
-    ),
-    as_json: Json = False,
-) -> None:
+@command(
+    "ledger check",
+    "budget.sqlite",
+    f"budget.sqlite --last {'5e' * 32}",
+    options=[
+        FILE,
+        option("last", QUESTION, "Seal of a record that must be there, from a page or a copy of the ledger."),
+        JSON,
+    ],
+)
+def check(file: Path, last: str | None, as_json: bool) -> None:
     """Check the file, the chain of records, every entry and every total again.
 
     Nothing in a file can show that its end was cut off, or that an older copy took its place. With
@@ -131,14 +127,13 @@ def check(
         raise typer.Exit(code=1)
 
 
-@ledger.command("export", "ledger export budget.sqlite", "ledger export budget.sqlite --out budget.csv")
-def export(
-    file: File,
-    out: Path | None = flag(
-        "out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", metavar="FILE", default=None
-    ),
-    as_json: bool = flag("json", ANSWER, "Print JSON, as it does anyway.", default=False),
-) -> None:
+@command(
+    "ledger export",
+    "budget.sqlite",
+    "budget.sqlite --out budget.csv",
+    options=[FILE, option("out", ANSWER, "A .json or .csv file; if left out, JSON is printed.", Path), JSON],
+)
+def export(file: Path, out: Path | None, as_json: bool) -> None:
     """Everything in the ledger, with certified totals, as JSON or as CSV."""
     from shuffledp.ledger import write_csv, write_json
 

@@ -4,13 +4,11 @@ about it.
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli import show
-from shuffledp.cli.app import app
-from shuffledp.cli.options import MESSY, TABLE, Json, flag, whole
+from shuffledp.cli.app import command
+from shuffledp.cli.options import JSON, MESSY, TABLE, argument, option, read_count
 from shuffledp.cli.show import progress
 from shuffledp.errors import InvalidInput, printable
 from shuffledp.wording import quote
@@ -28,16 +26,21 @@ FROM_DATA = (
 LISTED, LONGEST_LIST, SPELLINGS = 20, 200, 5
 
 
-@app.command("look", "look people.csv", "look people.csv --column city")
+@command(
+    "look",
+    "people.csv",
+    "people.csv --column city",
+    options=[
+        argument("source", "FILE", "A CSV, Parquet or Arrow file.", str),
+        option("column", TABLE, "The column that the command asks about."),
+        option("format", TABLE, "csv, parquet or arrow."),
+        option("encoding", MESSY, "For CSV; if left out, the usual ones are tried."),
+        option("rows", TABLE, "How many rows to read; if left out, a million.", read_count),
+        JSON,
+    ],
+)
 def look(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="A CSV, Parquet or Arrow file.", show_default=False)],
-    column: str | None = flag("column", TABLE, "The column that the command asks about.", metavar="NAME", default=None),
-    format: str | None = flag("format", TABLE, "csv, parquet or arrow.", metavar="NAME", default=None),
-    encoding: str | None = flag(
-        "encoding", MESSY, "For CSV; if left out, the usual ones are tried.", metavar="NAME", default=None
-    ),
-    rows: int | None = whole("rows", TABLE, "How many rows to read; if left out, a million.", default=None),
-    as_json: Json = False,
+    source: str, column: str | None, format: str | None, encoding: str | None, rows: int | None, as_json: bool
 ) -> None:
     """What a table holds, what would go wrong with it, and a command to copy. It shows true values,
     to you alone.

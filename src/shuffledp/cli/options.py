@@ -1,27 +1,24 @@
 """The options of commands: those of a question as ``release.options`` declares them, and those that
 only commands have.
 
-An option of one command is a ``flag`` in its signature; those of several are an ``option`` each,
-and ``sharing`` hands them to a command as one object.
+A command is given its options as keywords, under their names.
 """
 
-import functools
 import inspect
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
+from shuffledp.cli.app import Given
 from shuffledp.errors import InvalidInput, spelled
 from shuffledp.release import options as all_options
 from shuffledp.release.options import Option as Declared
 from shuffledp.release.options import options_of
-
-Option = tuple[str, inspect.Parameter]
 
 ONE_REPORT, ENGINE = "What one user sends", "Where the data are"
 EVERYONE, QUESTION, ANSWER = all_options.EVERYONE, all_options.QUESTION, all_options.ANSWER
@@ -76,7 +73,7 @@ def read_count(text: str) -> int:
     (1000000, 10000, 10000)
     """
     try:
-        value = Decimal(text.replace(",", ""))
+        value = Decimal(str(text).replace(",", ""))  # a default is a number already
         if value.is_finite() and value.adjusted() <= 30 and value == value.to_integral_value():
             return int(value)
     except InvalidOperation:
@@ -131,29 +128,7 @@ KINDS: Mapping[str, tuple[Any, str | None]] = {
     "words": (str, "LIST"),
     "ranges": (list[str], "LOW:HIGH"),
 }
-METAVARS: Mapping[Any, str | None] = dict(reversed([*KINDS.values()]))
-
-
-def flag(name: str, panel: str, meaning: str, *, default: Any = ..., **more: Any) -> Any:
-    """An option as a command declares it; without a ``default`` it must be given."""
-    return typer.Option(default, f"--{name}", help=meaning, rich_help_panel=panel, **more)
-
-
-def number(name: str, panel: str, meaning: str, *, metavar: str = "NUMBER", **more: Any) -> Any:
-    """One that takes a number."""
-    return flag(name, panel, meaning, parser=read_number, metavar=metavar, **more)
-
-
-def whole(name: str, panel: str, meaning: str, **more: Any) -> Any:
-    """One that takes a whole number."""
-    return flag(name, panel, meaning, parser=read_count, metavar="COUNT", **more)
-
-
-def shared(name: str, written: Any, kind: Any = str, default: object = None) -> Option:
-    """What was written for one command, for several, under the name that they see."""
-    default = False if kind is bool else inspect.Parameter.empty if default is ... else default
-    kind = Annotated[kind, written]
-    return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+METAVARS: Mapping[Any, str | None] = {list[Path]: "FILE", **dict(reversed([*KINDS.values()]))}
 
 
 def option(
@@ -165,53 +140,40 @@ def option(
     default: object = None,
     called: str | None = None,
     metavar: str | None = None,
-) -> Option:
-    """An option of several commands; ``kind`` is its type, or what reads it. A switch is off."""
-    parser = kind if inspect.isfunction(kind) else None
-    more = {"parser": parser, "metavar": metavar or METAVARS[kind], "show_default": False}
-    written = flag(called or name.replace("_", "-"), panel, meaning, **more)
-    return shared(name, written, str if parser else kind, default)
-
-
-def argument(name: str, metavar: str, meaning: str, kind: Any = Path) -> Option:
-    """One argument, likewise."""
-    return shared(name, typer.Argument(metavar=metavar, help=meaning, show_default=False), kind, ...)
-
-
-def sharing(
-    options: Iterable[Option], build: Callable[..., object]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the shared options beside its own; it receives what ``build`` makes of them
-    first. The last shared one is listed last; of two with one name, the second takes the place of
-    the first.
+) -> Given:
+    """An option of commands; ``kind`` is its type, or what reads it. A switch is off, and one whose
+    ``default`` is ... must be given.
     """
-    known = dict(options)
-
-    def wrap(command: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            built = build(**{name: given.pop(name) for name in known})
-            command(built, **given)
-
-        built, *own = inspect.signature(command).parameters.values()
-        command.__annotations__.pop(built.name)  # its type may be known to the type checker alone
-        run.__annotations__ = hints = get_type_hints(command, include_extras=True)
-        *most, last = known.values()
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        mine = [each.replace(kind=keyword, annotation=hints[each.name]) for each in own]
-        run.__signature__ = inspect.Signature([*most, *mine, last])  # type: ignore[attr-defined]
-        return run
-
-    return wrap
+    parser = kind if inspect.isfunction(kind) else None
+    more: dict[str, Any] = {
+        "parser": parser,
+        "metavar": metavar or METAVARS.get(kind, "NUMBER" if parser else None),
+        "show_default": False,
+    }
+    flag = f"--{called or name.replace('_', '-')}"
+    return _parameter(name, typer.Option(..., flag, help=meaning, rich_help_panel=panel, **more), parser, kind, default)
 
 
-def declared(*lists: type, only: Container[str] | None = None, leave: Container[str] = ()) -> list[Option]:
+def argument(name: str, metavar: str, meaning: str, kind: Any = Path, default: object = ..., **more: Any) -> Given:
+    """One argument, likewise."""
+    return _parameter(
+        name, typer.Argument(metavar=metavar, help=meaning, show_default=False, **more), None, kind, default
+    )
+
+
+def _parameter(name: str, written: Any, parser: object, kind: Any, default: object) -> Given:
+    default = False if kind is bool else inspect.Parameter.empty if default is ... else default
+    annotation: Any = Annotated[(str if parser else kind, written)]
+    return name, inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def declared(*lists: type, only: Container[str] | None = None, leave: Container[str] = ()) -> list[Given]:
     """The flags of options that are declared in ``release.options``: of all lists, or some."""
     known = {name: each for one in lists for name, each in options_of(one).items() if not each.keyword}
     return [_flag(each) for name, each in known.items() if name not in leave and (only is None or name in only)]
 
 
-def declared_for(questions: Mapping[str, type], leave: Container[str]) -> list[Option]:
+def declared_for(questions: Mapping[str, type], leave: Container[str]) -> list[Given]:
     """The flags of options that several questions take, with what each of them means by one."""
     taken = dict[str, dict[str, Declared]]()
     for question, one in questions.items():
@@ -233,7 +195,7 @@ def _joined(several: Mapping[str, Declared], of: int) -> Declared:
     return last._replace(meaning=last.meaning if everywhere else said[0].upper() + said[1:], required=needed)
 
 
-def _flag(each: Declared) -> Option:
+def _flag(each: Declared) -> Given:
     kind, metavar = KINDS[each.kind or "text"]
     usual = rf" \[default: {each.default}]" if each.default not in (None, False, ()) else ""
     meaning = spelled(each.words, typed=True) + usual
@@ -266,38 +228,34 @@ def _read(each: Declared, text: Any) -> Any:
 SOURCES = argument("source", "FILE...", "A CSV, Parquet or Arrow file, or - for standard input.", list[str])
 COLUMN = option("column", TABLE, "Column to ask about; not needed if the table has only one.")
 COLUMNS = option(
-    "column", TABLE, "Column to ask about, repeated for a crosstab; not needed if the table has only one.", list[str]
+    "column", TABLE, "Column to ask about, repeated for a crosstab; not needed for a table of one.", list[str]
 )
 SPARK = "Run it on Spark: spark for this machine, or the address of a cluster, such as spark://host:7077."
 ENGINE_OPTIONS = [
     option("engine", ENGINE, f"{SPARK} FILE may then be several tables, folders or patterns.", metavar="ADDRESS"),
-    option(
-        "work",
-        ENGINE,
-        "Shared folder for Spark's reports. If it holds a finished draw, the run resumes from it. If left out, a "
-        "folder beside --out, removed at the end.",
-        metavar="FOLDER",
-    ),
+    option("work", ENGINE, "Shared folder for Spark's reports, kept so that a killed run resumes.", metavar="FOLDER"),
 ]
-Designed = Annotated[Path, flag("design", QUESTION, "What `shuffledp design` wrote.", metavar="FILE")]
-MostEpsilon0 = Annotated[
-    float | None,
-    number("most-epsilon0", QUESTION, "Refuse a design whose single report says more than this, whatever it promises."),
-]
-Delta = Annotated[float, number("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.")]
-Target = Annotated[float, number("epsilon", QUESTION, "The epsilon that must not be exceeded.")]
+DESIGN = option("design", QUESTION, "What `shuffledp stage design` wrote.", Path, default=...)
+AGREED = option("design", QUESTION, "The agreed design; if left out, the files are trusted.", Path)
+MOST_EPSILON0 = option("most_epsilon0", QUESTION, "Refuse a design with a larger epsilon0.", read_number)
+CERTIFY = option("certify", QUESTION, "Refuse a design whose noise does not keep its promise.", bool)
+DELTA = option("delta", QUESTION, "The delta to allow: a small probability, well below 1/n.", read_number, default=...)
+SEED = option("seed", QUESTION, "A seed, to repeat it; if left out, secure randomness.", read_count)
 
-FOLDER = flag("out", ANSWER, "The folder to write; it must not exist yet.", metavar="FOLDER")
-NewFolder = Annotated[Path, FOLDER]
-OUTPUT_OPTIONS = [shared("out", FOLDER, Path), option("force", ANSWER, "Replace the folder if it exists.", bool)]
-OutFile = Annotated[Path, flag("out", ANSWER, "The file to write.", metavar="FILE")]
-ReplaceFile = Annotated[bool, flag("force", ANSWER, "Replace the file if it exists.")]
-Plot = Annotated[Path | None, flag("plot", ANSWER, "Draw it, as png, svg or pdf.", metavar="FILE")]
-Csv = Annotated[Path | None, flag("csv", ANSWER, "Write the table as CSV.", metavar="FILE")]
-LATEX = flag("latex", ANSWER, "Print the table for a paper, as LaTeX.")
-JSON = flag("json", ANSWER, "Print one JSON object.")
-Json = Annotated[bool, JSON]
-AS_JSON = shared("as_json", JSON, bool)
+FOLDER = option("out", ANSWER, "The folder to write; it must not exist yet.", Path, default=..., metavar="FOLDER")
+OUTPUT = [
+    option("out", ANSWER, "The folder to write; it must not exist yet.", Path, metavar="FOLDER"),
+    option("force", ANSWER, "Replace the folder if it exists.", bool),
+]
+FILE = [
+    option("out", ANSWER, "The file to write.", Path, default=...),
+    option("force", ANSWER, "Replace the file if it exists.", bool),
+]
+DRY_RUN = option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", bool)
+PLOT = option("plot", ANSWER, "Draw it, as png, svg or pdf.", Path)
+CSV = option("csv", ANSWER, "Write the table as CSV.", Path)
+LATEX = option("latex", ANSWER, "Print the table for a paper, as LaTeX.", bool)
+JSON = option("as_json", ANSWER, "Print one JSON object.", bool, called="json")
 
 
 def check_form(*, as_json: bool, latex: bool) -> None:

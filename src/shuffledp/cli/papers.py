@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
-from shuffledp.cli.app import group
-from shuffledp.cli.options import ANSWER, QUESTION, Json, flag
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, JSON, QUESTION, argument, option
 from shuffledp.cli.show import counted
 from shuffledp.errors import InvalidInput
 from shuffledp.papers import FOUR, PAPERS, Paper, Statement, find
@@ -23,13 +21,9 @@ if TYPE_CHECKING:
 FOLDER = "reproduced"
 CELLS = ("name", "paper", "where", "covers", "conditions", "status", "rests", "remark", "side", "adversary", "rounds")
 
-papers = group(
-    "papers", "papers list", "papers show koskela-2021", "papers bounds feldman-2020", "papers reproduce --list"
-)
 
-
-@papers.command("list", "papers list", "papers list --json")
-def list_(as_json: Json = False) -> None:
+@command("papers list", "papers list", "--json", options=[JSON])
+def list_(as_json: bool) -> None:
     """The papers this package knows: title, year, and what each one contributed."""
     if as_json:
         return show.as_json({"papers": [_facts(paper) | {"statements": len(paper.statements)} for paper in PAPERS]})
@@ -46,24 +40,28 @@ def list_(as_json: Json = False) -> None:
     return show.sentences(["One of them, statement by statement: shuffledp papers show koskela-2021"])
 
 
-PAPER = typer.Argument(
-    metavar="[PAPER]",
-    help="A name, as papers list prints it.",
-    show_default=False,
+PAPER = argument(
+    "paper",
+    "[PAPER]",
+    "A name, as papers list prints it.",
+    str,
+    None,
     autocompletion=lambda incomplete: [paper.name for paper in PAPERS if paper.name.startswith(incomplete)],
 )
 
 
-@papers.command(
-    "show", "papers show koskela-2021", "papers show feldman-2020 theorem-3.1", "papers show biswas-2023 --json"
+@command(
+    "papers show",
+    "koskela-2021",
+    "feldman-2020 theorem-3.1",
+    "biswas-2023 --json",
+    options=[
+        PAPER,
+        argument("statements", "[STATEMENT]...", "Only these, such as theorem-3.1.", list[str], None),
+        JSON,
+    ],
 )
-def show_(
-    paper: Annotated[str | None, PAPER] = None,
-    statements: list[str] | None = typer.Argument(
-        None, metavar="[STATEMENT]...", help="Only these, such as theorem-3.1."
-    ),
-    as_json: Json = False,
-) -> None:
+def show_(paper: str | None, statements: list[str] | None, as_json: bool) -> None:
     """What a paper states: verdict, command to copy, the paper's number next to ours."""
     if paper is None:
         raise InvalidInput(f"name a paper: {', '.join(each.name for each in FOUR)}. For all: shuffledp papers list")
@@ -121,8 +119,8 @@ def _print(statement: Statement) -> None:
         show.command(line if line.startswith((">>>", "...")) else f"$ {line}", "  ")
 
 
-@papers.command("bounds", "papers bounds", "papers bounds feldman-2020", "papers bounds --json")
-def bounds(paper: Annotated[str | None, PAPER] = None, as_json: Json = False) -> None:
+@command("papers bounds", "papers bounds", "feldman-2020", "--json", options=[PAPER, JSON])
+def bounds(paper: str | None, as_json: bool) -> None:
     """The bounds: whose, of which randomizers, when each holds, and if it survived our checks."""
     from shuffledp.literature.bounds import LITERATURE
 
@@ -153,30 +151,29 @@ def _describe(bound: "Published") -> None:
     show.bullets(line for line in (bound.citation, f"of {bound.covers}", condition, bound.remark, ends) if line)
 
 
-@papers.command(
-    "reproduce",
-    "papers reproduce --list",
-    "papers reproduce koskela-fig1 biswas-table1",
-    "papers reproduce balle-2019 --out figures",
-    "papers reproduce biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
+@command(
+    "papers reproduce",
+    "--list",
+    "koskela-fig1 biswas-table1",
+    "balle-2019 --out figures",
+    "biswas-2023 --gowalla loc-gowalla_totalCheckins.txt.gz",
+    options=[
+        argument("names", "[PAPER|FIGURE]...", "Papers, figures and tables; --list has the names.", list[str], None),
+        option("everything", QUESTION, "All of them, which takes minutes.", bool, called="all"),
+        option("listing", QUESTION, "List what there is, and compute nothing.", bool, called="list"),
+        option("force", QUESTION, "Recompute what is already there, too.", bool),
+        option(
+            "gowalla",
+            QUESTION,
+            "SNAP's loc-gowalla_totalCheckins.txt or its .gz, instead of made-up cities.",
+            metavar="FILE",
+        ),
+        option("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER", default=FOLDER),
+        JSON,
+    ],
 )
 def reproduce(
-    names: list[str] | None = typer.Argument(
-        None, metavar="[PAPER|FIGURE]...", help="Papers, figures and tables; --list has the names."
-    ),
-    everything: bool = flag("all", QUESTION, "All of them, which takes minutes.", default=False),
-    listing: bool = flag("list", QUESTION, "List what there is, and compute nothing.", default=False),
-    force: bool = flag("force", QUESTION, "Recompute what is already there, too.", default=False),
-    gowalla: str | None = flag(
-        "gowalla",
-        QUESTION,
-        "The check-ins of biswas-2023: the SNAP collection's loc-gowalla_totalCheckins.txt, or its .gz. "
-        "Without it the cities are made up.",
-        metavar="FILE",
-        default=None,
-    ),
-    out: str = flag("out", ANSWER, "Where the files go; made if missing.", metavar="FOLDER", default=FOLDER),
-    as_json: Json = False,
+    names: list[str] | None, everything: bool, listing: bool, force: bool, gowalla: str | None, out: str, as_json: bool
 ) -> None:
     """Figures and tables, computed again next to certified bounds, each with a verdict.
 

@@ -1,5 +1,5 @@
-"""The command plan: which mechanism for a question, and what error to expect. And studio: the
-planner as a page on this machine.
+"""The command plan: which mechanism for a question, and what error to expect. With
+--web, the planner as a page on this machine.
 """
 
 import math
@@ -7,27 +7,26 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import quote
 
-import typer
-
 from shuffledp.cli import show
-from shuffledp.cli.app import app
+from shuffledp.cli.app import command
 from shuffledp.cli.options import (
     ANSWER,
+    JSON,
     LATEX,
+    PLOT,
     QUESTION,
-    Json,
+    argument,
     as_declared,
     check_form,
     declared,
-    flag,
+    option,
+    read_count,
     read_sizes,
-    sharing,
-    whole,
 )
-from shuffledp.cli.questions import own_of
+from shuffledp.cli.questions import check_question, own_of
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.questions import OURS
@@ -35,74 +34,91 @@ from shuffledp.release.options import Epsilon, Promised, Rounds, options_of
 from shuffledp.search.options import Searched
 from shuffledp.wording import in_percent
 
+SEARCHED = ("words", "longest", "least_holders", "tokens")
 PROMISED = {**options_of(Epsilon), **options_of(Promised), **options_of(Rounds)}
 
 
-@app.command(
+@command(
     "plan",
-    "plan histogram --domain 16 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan quantile --domain 120 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan crosstab --domain 4x3 --n 10000 --epsilon 1 --delta 1e-6",
-    "plan top --n 1e6 --k 20 --longest 8 --epsilon 1 --delta 1e-6",
-    "plan mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
-)
-@sharing(
-    [*declared(Epsilon, Promised, Rounds), *declared(Searched, only=("k", "longest", "least_holders", "tokens"))], dict
+    "histogram --categories 16 --n 10000 --epsilon 1 --delta 1e-6",
+    "quantile --categories 120 --n 10000 --epsilon 1 --delta 1e-6",
+    "crosstab --categories 4x3 --n 10000 --epsilon 1 --delta 1e-6",
+    "top --n 1e6 --words 20 --longest 8 --epsilon 1 --delta 1e-6",
+    "mean --n 1e5 --honest 90% --epsilon 0.5 --delta 1e-8",
+    "--web",
+    options=[
+        argument("question", "QUESTION", f"One of {', '.join(OURS)}.", str, None),
+        *((name, each.replace(default=None)) for name, each in declared(Epsilon, Promised)),
+        *declared(Rounds),
+        *declared(Searched, only=SEARCHED),
+        option("n", QUESTION, "How many people report.", read_count),
+        option(
+            "categories", QUESTION, "Number of categories, or bins; of a crosstab, 4x3.", read_sizes, metavar="COUNT"
+        ),
+        PLOT,
+        LATEX,
+        option("web", ANSWER, "Open the planner as a page on this machine.", bool),
+        option("port", ANSWER, "With --web: the port to listen on; if left out, a free one.", read_count),
+        option("plan", ANSWER, "With --web: a plan that the page was asked to share.", metavar="TEXT"),
+        JSON,
+    ],
 )
 def plan(
-    given: dict[str, Any],
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    n: int = whole("n", QUESTION, "How many users report."),
-    domain: Any = flag(
-        "domain",
-        QUESTION,
-        "How many categories, or bins of a quantile; of a crosstab those of each column, as 4x3; a mean has none.",
-        metavar="COUNT",
-        parser=read_sizes,
-        default=None,
-    ),
-    plot: Path | None = flag(
-        "plot", ANSWER, "Draw error against epsilon, as png, svg or pdf.", metavar="FILE", default=None
-    ),
-    as_json: Json = False,
-    latex: Annotated[bool, LATEX] = False,
+    *,
+    question: str | None,
+    n: int | None,
+    categories: Any,
+    plot: Path | None,
+    latex: bool,
+    web: bool,
+    port: int | None,
+    plan: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Every mechanism that keeps a promise (epsilon, delta), with the error to expect and the bits
     to send.
     """
+    if web:
+        return _serve(port, plan)
     from shuffledp import figures
     from shuffledp.planning import plan as made
     from shuffledp.planning import planned
     from shuffledp.release.arguments import complete, promise_of
 
+    _refuse("a question, without --web", port=port, plan=plan)
+    wanted = {"QUESTION": question, "--n": n, "--epsilon": given["epsilon"], "--delta": given["delta"]}
+    if missing := [f"'{name}'" for name, value in wanted.items() if value is None]:
+        raise InvalidInput(f"Missing {', '.join(missing)}. Give them, or --web to open the planner as a page.")
+    assert question is not None
+    assert n is not None
     searched = {name: given[name] for name in options_of(Searched) if given.get(name) is not None}
     promise = promise_of(complete(PROMISED, as_declared(PROMISED, given)))
     delta = promise.delta
-    if task in OURS and (own_plan := own_of(task).planned) is not None:
-        _refuse(task, domain=domain, plot=plot, latex=latex or None)
+    check_question(question)
+    if (own_plan := own_of(question).planned) is not None:
+        _refuse(question, categories=categories, plot=plot, latex=latex or None)
         check_delta(delta)
         return own_plan(n, promise, searched, as_json=as_json)  # type: ignore[no-any-return]
-    _refuse(task, **searched)
-    if task not in OURS:
-        raise InvalidInput(
-            f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
-        )
+    _refuse(question, **searched)
     check_form(as_json=as_json, latex=latex)
     if plot is not None:
         figures.check_figure(plot)
-    kind, rounds = task, promise.rounds
+    rounds = promise.rounds
     terms = promise.terms(n)
     with patiently("planning"):
-        found = made(kind, domain=domain, **terms)
+        found = made(question, categories=categories, **terms)
         if plot is not None:
-            figures.plan_figure(kind, plot, n=n, delta=delta, domain=domain, rounds=rounds, honest=terms["honest"])
+            figures.plan_figure(
+                question, plot, n=n, delta=delta, categories=categories, rounds=rounds, honest=terms["honest"]
+            )
     if as_json:
         cells = ("name", "trust", "epsilon0", "right", "error", "worst", "messages", "bits", "rests")
         facts = {
-            "task": task,
+            "task": question,
             "n": n,
             "honest": n if terms["honest"] is None else terms["honest"],
-            "domain": domain,
+            "domain": categories,
             "epsilon": promise.epsilon,
             "delta": delta,
             "rounds": rounds,
@@ -112,14 +128,14 @@ def plan(
         return show.as_json(
             facts | {"options": options, "refused": refused} | ({"plot": str(plot)} if plot is not None else {})
         )
-    about = planned(kind)
+    about = planned(question)
     counts = about.worst is not None
     rows = [
         (
             "-" if option.epsilon0 is None else f"{option.epsilon0:.4f}",
             "-" if option.right is None else "always" if option.right == 1.0 else in_percent(option.right, up=True),
-            f"{option.error:.4g}",
-            *([f"{option.worst:.4g}"] if counts else []),
+            show.number(option.error),
+            *([show.number(option.worst)] if counts else []),
             f"{option.messages}",
             f"{option.bits}",
             option.trust,
@@ -162,25 +178,16 @@ def _refuse(task: str, **options: object) -> None:
     """Refuse options that say nothing of this task."""
     if given := [name for name, value in options.items() if value is not None]:
         raise InvalidInput(
-            f"--{given[0].replace('_', '-')} must be left out of a plan of {task}, got it. It is for other tasks."
+            f"--{given[0].replace('_', '-')} must be left out of a plan of {task}, got it. It is for other questions."
         )
 
 
 HIGHEST = 65_535
 
 
-@app.command("studio", "studio", "studio --port 8765 --no-open", "studio --plan 'n=1000000&rounds=12'")
-def studio(
-    port: int | None = whole(
-        "port", ANSWER, "The port to listen on, on this machine alone; if left out, a free one.", default=None
-    ),
-    plan: str | None = flag("plan", QUESTION, "A plan that the page was asked to share.", metavar="TEXT", default=None),
-    open_page: bool = typer.Option(
-        True, "--open/--no-open", help="Open the page in the browser.", rich_help_panel=ANSWER
-    ),
-) -> None:
-    """Plan on a page: move users, categories, rounds and promise, and see noise, error and every
-    published bound while you move.
+def _serve(port: int | None, shared: str | None) -> None:
+    """The planner as a page: move people, categories, rounds and promise, and see noise, error and
+    every published bound while you move.
     """
     from shuffledp.studio.server import Studio
 
@@ -192,11 +199,11 @@ def studio(
         raise InvalidInput(
             f"--port must be free to listen on, got {port}: {error.strerror}. Leave it out for a free one."
         ) from None
-    fragment = "" if plan is None else f"#{quote(plan, safe='=&%+')}"
+    fragment = "" if shared is None else f"#{quote(shared, safe='=&%+')}"
     with server:
         print(f"The planner is at {server.address}{fragment}", flush=True)
         print("It answers this machine alone, for as long as this runs. Ctrl-C ends it.", flush=True)
-        if open_page and _has_screen():
+        if _has_screen():
             webbrowser.open(server.invitation + fragment)
         try:
             server.serve_forever()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.cli import show
-from shuffledp.cli.options import QUESTION, flag
+from shuffledp.cli.options import QUESTION, option
 from shuffledp.cli.setup import Setup
 from shuffledp.cli.show import patiently
 from shuffledp.errors import DoesNotApply
@@ -19,12 +19,7 @@ if TYPE_CHECKING:  # every published bound would come along
     from shuffledp.literature.bounds import Published
 
 LISTED = "`shuffledp papers bounds` lists the names."
-Named = Annotated[
-    str | None,
-    flag(
-        "bound", QUESTION, f"What this published bound says, next to ours; {LISTED}", metavar="NAME", show_default=False
-    ),
-]
+BOUND = option("bound", QUESTION, f"What this published bound says, next to ours; {LISTED}")
 WARNINGS = {
     "invalid": "exact enumeration refutes it in general",
     "reconstructed": "its text was not found, so its constants may not be those of the paper",

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import KNOWN, app, load
-from shuffledp.cli.options import ANSWER, Option, as_declared, declared, option, sharing
+from shuffledp.cli.app import Given, command, load
+from shuffledp.cli.options import as_declared, declared
 from shuffledp.cli.show import patiently, progress
+from shuffledp.cli.tree import near
 from shuffledp.errors import InvalidInput, spelled
-from shuffledp.questions import options_module
+from shuffledp.questions import OURS, options_module
 from shuffledp.release.options import Epsilon, Noise, Promised, WeekOptions, options_of
 from shuffledp.release.options import Option as Declared
 from shuffledp.wording import rounded
@@ -45,7 +46,7 @@ TO_BE_CLIPPED = (
 )
 
 
-def asking_options(name: str) -> list[Option]:
+def asking_options(name: str) -> list[Given]:
     """All that the command of a question takes."""
     own = options_module(name).Options
     listed = options_of(own).get("categories", Declared(""))
@@ -55,9 +56,9 @@ def asking_options(name: str) -> list[Option]:
         *declared(own, only=FIRST),
         *declared(own, leave=FIRST),
         *options.ENGINE_OPTIONS,
-        *options.OUTPUT_OPTIONS,
-        option("dry_run", ANSWER, "Show the plan and the cost, and write nothing.", bool),
-        options.AS_JSON,
+        *options.OUTPUT,
+        options.DRY_RUN,
+        options.JSON,
     ]
 
 
@@ -308,13 +309,13 @@ def _plan(
             show.alone(design.mechanism, design.reveals),
             *([("messages", f"{messages}", "of each person")] if (messages := design.poll.messages) > 1 else []),
             ("bits", f"{design.poll.bits}", "in a report"),
-            ("error", f"{by['shuffler'].stderr:.4g}", f"standard error of {design.resolved.estimated}, to expect"),
+            ("error", show.number(by["shuffler"].stderr), f"standard error of {design.resolved.estimated}, to expect"),
             *(
-                ("", f"{by[trust].stderr:.4g}", f"the same {words}: {by[trust].mechanism}")
+                ("", show.number(by[trust].stderr), f"the same {words}: {by[trust].mechanism}")
                 for trust, words in TRUST.items()
             ),
             *(
-                [("worst", f"{worst:.4g}", "the same for the worst category: at most, whatever the data")]
+                [("worst", show.number(worst), "the same for the worst category: at most, whatever the data")]
                 if design.resolved.unit == "people"
                 else []
             ),
@@ -355,8 +356,7 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         return show.as_json(facts, remarks)
     bound = record.certificate.epsilon
     show.answer(headline(record), [], [])
-    if said := [*warned(record), *(f"{each}." for each in remarks)]:
-        show.warnings(said)
+    print()
     if record.question.ordered:
         _show_quantiles(record)
     else:
@@ -372,7 +372,8 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         show.sentences([f"{charged(record.ledger)}{_more(more, 'fit')}."])
     show.bullets(record.notes)
     print()
-    return show.files(made.folder, files_of(record))
+    show.files(made.folder, files_of(record))
+    return show.warnings([*warned(record), *(f"{each}." for each in remarks)])
 
 
 def _show_quantiles(record: "Record") -> None:
@@ -437,11 +438,16 @@ def question_command(name: str, *lines: str, own: Own | None = None) -> None:
     if own is not None:
         OWN[name] = own
 
-    def run(typed: Any) -> None:
+    def run(**typed: Any) -> None:
         answer(TypedCommand.of(name, typed))
 
-    register = app.command(name, *(f"{name} {line}" for line in lines), help=KNOWN[name].summary)
-    register(sharing(asking_options(name), dict)(run))
+    command(name, *lines, options=asking_options(name))(run)
+
+
+def check_question(name: str) -> None:
+    """Refuse what cannot be asked."""
+    if name not in OURS:
+        raise InvalidInput(f"QUESTION must be one of {', '.join(OURS)}, got {name!r}. {near(name, OURS)}".strip())
 
 
 question_command(
@@ -471,7 +477,7 @@ question_command(
     "quantile",
     f"people.parquet --column age {ENDS} --at 0.1,0.5,0.9 {PROMISED} --out result",
     f"people.parquet --column age {ENDS} --range 18:65 {PROMISED} --out result",
-    f"pay.csv --column income --lower 100 --upper 1e7 --scale log --clip {PROMISED} --out result",
+    f"pay.csv --column income --lower 100 --upper 1e7 --spacing log --clip {PROMISED} --out result",
 )
 question_command(
     "crosstab",

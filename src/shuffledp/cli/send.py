@@ -1,4 +1,4 @@
-"""The command send: a report, or those of a table, to a collection over the network."""
+"""The command survey send: a report, or those of a table, to a collection over the network."""
 
 import sys
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shuffledp.cli import options, questions, show
-from shuffledp.cli.app import app
-from shuffledp.cli.options import ANSWER, QUESTION, TABLE, Option, argument, declared, flag, option, sharing
+from shuffledp.cli.app import Given, command
+from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, is_typed, option
 from shuffledp.cli.questions import opened, read_as
 from shuffledp.cli.show import bars, patiently
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.release.options import WeekOptions
 
 if TYPE_CHECKING:
@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 DEVICE = "This device"
 LONGEST_LINE = 10_000  # letters of an answer on standard input
 ONE = [
-    option(
-        "value",
-        QUESTION,
-        "The answer, or one for each column of a crosstab; - reads it from standard input, and leaves it in no list of "
-        "processes.",
-        list[str],
-        metavar="TEXT",
-    ),
+    option("value", QUESTION, "Answer, once for each column of a crosstab; - asks for it.", list[str], metavar="TEXT"),
     option("code", QUESTION, "The invitation, if the collection asks for one.", metavar="CODE"),
 ]
 MANY = [
@@ -41,39 +34,43 @@ MANY = [
 ]
 
 
-@app.command(
-    "send",
-    "send study/collection.json --value yes",
-    "send study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
-    "send study/collection.json --value north --value yes",
-    "send study/collection.json --table people.csv --column answer",
-)
-@sharing(
-    [
-        argument("file", "FILE", "What `shuffledp collection new` wrote."),
+@command(
+    "survey send",
+    "study/collection.json --value yes",
+    "study/collection.json --value - --code AAAQ-EAYE-AUDA-OCAJ-BIFQ-YDIO-B4",
+    "study/collection.json --value north --value yes",
+    "study/collection.json --table people.csv --column answer",
+    options=[
+        argument("file", "FILE", "What `shuffledp survey new` wrote."),
         *ONE,
         *MANY,
         *declared(WeekOptions, only=("clip",)),
-        options.AS_JSON,
+        option("digest", QUESTION, "Refuse any other survey than the one with this digest.", metavar="DIGEST"),
+        options.MOST_EPSILON0,
+        options.CERTIFY,
+        option(
+            "outbox",
+            DEVICE,
+            "Where reports wait; if left out, ~/.local/state/shuffledp/outbox.",
+            Path,
+            metavar="FOLDER",
+        ),
+        option("ca", DEVICE, "Trust the certificates in this file alone.", Path),
+        option("dry_run", ANSWER, "Check everything, and draw and send nothing.", bool),
+        options.JSON,
     ],
-    dict,
 )
 def send(
-    given: dict[str, Any],
-    digest: str | None = flag(
-        "digest", QUESTION, "Refuse any other collection than the one with this digest.", metavar="DIGEST", default=None
-    ),
-    most: options.MostEpsilon0 = None,
-    certify: bool = flag("certify", QUESTION, "Refuse a design whose noise does not keep its promise.", default=False),
-    outbox: Path | None = flag(
-        "outbox",
-        DEVICE,
-        "Where reports wait until they are acknowledged; if left out, ~/.local/state/shuffledp/outbox.",
-        metavar="FOLDER",
-        default=None,
-    ),
-    ca: Path | None = flag("ca", DEVICE, "Trust the certificates in this file alone.", metavar="FILE", default=None),
-    dry_run: bool = flag("dry-run", ANSWER, "Check everything, and draw and send nothing.", default=False),
+    *,
+    file: Path,
+    digest: str | None,
+    most_epsilon0: float | None,
+    certify: bool,
+    outbox: Path | None,
+    ca: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """On a person's device: randomize an answer, seal it for the analyst, and send it to the
     shuffler.
@@ -88,12 +85,11 @@ def send(
     from shuffledp.client import exposure
     from shuffledp.survey.sender import Client
 
-    as_json, file = given.pop("as_json"), given.pop("file")
     if (not given["value"]) == (given["source"] is None):
         raise InvalidInput(
             "either --value or --table must be given, got both or none. Add --value yes, or --table people.csv."
         )
-    client = Client(file, digest=digest, outbox=outbox, most_epsilon0=most, ca=ca)
+    client = Client(file, digest=digest, outbox=outbox, most_epsilon0=most_epsilon0, ca=ca)
     design = client.collection.design
     if certify:
         questions.certify(design)
@@ -196,11 +192,11 @@ def _many(client: "Client", given: dict[str, Any], dry_run: bool) -> "Receipt | 
         return client.send_table(drawing, codes=codes, processes=None, tick=tick)
 
 
-def _check_absent(given: dict[str, Any], options: Sequence[Option], beside: str) -> None:
+def _check_absent(given: dict[str, Any], options: Sequence[Given], beside: str) -> None:
     """Refuse options of the other way to send."""
-    for name, parameter in options:
-        if given[name] not in (None, False, []):
-            flag = parameter.annotation.__metadata__[0].param_decls[0]
+    for name, _ in options:
+        if is_typed(given[name]):
+            flag = "--table" if name == "source" else Argument.of(name).typed
             raise InvalidInput(f"{flag} must be left out beside {beside}, got it. One is for an answer, one for many.")
 
 

@@ -1,14 +1,15 @@
-"""The command serve: a collection that is open to the network."""
+"""The command survey serve: a collection that is open to the network."""
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from shuffledp.cli.app import app
-from shuffledp.cli.options import ANSWER, flag
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, QUESTION, argument, option, read_count, read_number
 from shuffledp.cli.show import patiently
 from shuffledp.errors import InvalidInput
 
@@ -18,62 +19,55 @@ if TYPE_CHECKING:
 LISTENING, LIMITS = "Where it listens", "What it allows"
 
 
-@app.command(
-    "serve",
-    "serve study/collection.json --store reports.sqlite",
-    "serve study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem "
-    "--tls-key key.pem",
+def _between(least: float, most: float, kind: Callable[[str], float]) -> Callable[[str], float]:
+    """What reads a number of a range."""
+
+    def read(text: str) -> float:
+        if not least <= (value := kind(text)) <= most:
+            raise typer.BadParameter(f"{text!r} must lie in [{least:g}, {most:g}].")
+        return value
+
+    return read
+
+
+@command(
+    "survey serve",
+    "study/collection.json --store reports.sqlite",
+    "study/collection.json --store reports.sqlite --codes hashes.txt --port 8443 --tls-cert cert.pem --tls-key key.pem",
+    options=[
+        argument("collection", "COLLECTION", "The collection.json that shuffledp survey new wrote."),
+        option("store", QUESTION, "File for envelopes, or postgresql://user@host/name.", default=..., metavar="FILE"),
+        option("codes", QUESTION, "The hashes of the invitations, if the survey has some.", Path),
+        option("token", QUESTION, "Token for close and fetch; if left out, beside the store.", Path),
+        option("host", LISTENING, "The address to listen at.", metavar="ADDRESS", default="127.0.0.1"),
+        option("port", LISTENING, "Port; 0 takes a free one.", _between(0, 65_535, read_count), default=8000),
+        option("tls_cert", LISTENING, "A certificate, in PEM.", Path),
+        option("tls_key", LISTENING, "Its key, in PEM.", Path),
+        option(
+            "rate",
+            LIMITS,
+            "Requests per second of an address; 0: no limit.",
+            _between(0, 1e9, read_number),
+            default=50.0,
+        ),
+        option("connections", LIMITS, "Connections at a time.", _between(1, 1_000_000, read_count), default=1000),
+        option("behind_proxy", LIMITS, "Limit the last address in X-Forwarded-For, behind a proxy that sets it.", bool),
+        option("as_json", ANSWER, "Print one JSON object when it listens.", bool, called="json"),
+    ],
 )
 def serve(
-    collection: Path = typer.Argument(
-        ..., metavar="COLLECTION", help="The collection.json that shuffledp collection new wrote."
-    ),
-    store: str = typer.Option(
-        ...,
-        "--store",
-        metavar="FILE",
-        help="Where envelopes wait; created if nothing is there. Several shufflers share postgresql://user@host/name.",
-    ),
-    codes: Path | None = typer.Option(
-        None, "--codes", metavar="FILE", help="The hashes of the invitations, if the collection has some."
-    ),
-    token: Path | None = typer.Option(
-        None,
-        "--token",
-        metavar="FILE",
-        help="The token for close and fetch, created if nothing is there; if left out, beside the store.",
-    ),
-    host: str = flag("host", LISTENING, "The address to listen at.", metavar="ADDRESS", default="127.0.0.1"),
-    port: int = flag(
-        "port", LISTENING, "The port; 0 takes one that is free.", metavar="PORT", min=0, max=65535, default=8000
-    ),
-    certificate: Path | None = flag("tls-cert", LISTENING, "A certificate, in PEM.", metavar="FILE", default=None),
-    key: Path | None = flag("tls-key", LISTENING, "Its key, in PEM.", metavar="FILE", default=None),
-    rate: float = flag(
-        "rate",
-        LIMITS,
-        "Requests per second of one address, after four seconds' worth at once; 0 sets no limit.",
-        metavar="NUMBER",
-        min=0.0,
-        max=1e9,
-        default=50.0,
-    ),
-    connections: int = flag(
-        "connections",
-        LIMITS,
-        "Connections at a time, at most half of them of one address.",
-        metavar="COUNT",
-        min=1,
-        max=1_000_000,
-        default=1000,
-    ),
-    proxied: bool = flag(
-        "behind-proxy",
-        LIMITS,
-        "Limit the rate of the last address in X-Forwarded-For. Use it only behind a proxy that sets it.",
-        default=False,
-    ),
-    as_json: bool = flag("json", ANSWER, "Print one JSON object when it listens.", default=False),
+    collection: Path,
+    store: str,
+    codes: Path | None,
+    token: Path | None,
+    host: str,
+    port: int,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    rate: float,
+    connections: int,
+    behind_proxy: bool,
+    as_json: bool,
 ) -> None:
     """Run a shuffler server.
 
@@ -96,8 +90,8 @@ def serve(
         ) from None
 
     asked = read_collection(collection)
-    of_one = None if proxied else -(-connections // 2)
-    listening = Listening(host, port, certificate, key, Patience(connections=connections, of_one=of_one))
+    of_one = None if behind_proxy else -(-connections // 2)
+    listening = Listening(host, port, tls_cert, tls_key, Patience(connections=connections, of_one=of_one))
     listening.check_certificate()
     if codes is not None and not asked.codes:
         raise InvalidInput(
@@ -112,11 +106,13 @@ def serve(
         if asked.codes and codes is None and not opened.stock().closed:
             raise InvalidInput(
                 "--codes must be given, got none: this collection asks for invitations. Give the file that `shuffledp "
-                "collection invite --hashes` wrote."
+                "survey invite --hashes` wrote."
             )
         secret = made_token(beside if token is None else token)
         opened.invite(hashes)
-        shuffler = Shuffler(asked, Writer(opened), Token(secret), Limits(rate=rate, burst=4 * rate, proxied=proxied))
+        shuffler = Shuffler(
+            asked, Writer(opened), Token(secret), Limits(rate=rate, burst=4 * rate, proxied=behind_proxy)
+        )
     except BaseException:
         opened.stop()
         raise

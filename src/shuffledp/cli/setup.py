@@ -5,24 +5,15 @@ randomizers by the names that are typed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from shuffledp.cli.options import (
-    AS_JSON,
-    EVERYONE,
-    ONE_REPORT,
-    Option,
-    declared,
-    option,
-    read_count,
-    read_number,
-    sharing,
-)
+from shuffledp.cli.app import MORE, Function, Given, command
+from shuffledp.cli.options import EVERYONE, JSON, ONE_REPORT, declared, option, read_count, read_number
+from shuffledp.cli.tree import near
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.names import NAMES, Named, Parameter, Way
 from shuffledp.release.options import Promised, Rounds
@@ -54,11 +45,9 @@ def find(name: str) -> Named:
     """
     wanted = name.strip().lower().replace("_", "-")
     if wanted not in NAMES:
-        close = get_close_matches(wanted, NAMES, n=1)
-        suggestion = f"Did you mean {close[0]}? " if close else ""
         raise InvalidInput(
-            f"--randomizer must be a known name, got {name!r}. {suggestion}Known: "
-            f"{', '.join(NAMES)}. Others come with --design FILE, from `shuffledp design`."
+            f"--randomizer must be a known name, got {name!r}. {near(wanted, NAMES)}Known: "
+            f"{', '.join(NAMES)}. Others come with --design FILE, from `shuffledp stage design`."
         )
     return NAMES[wanted]
 
@@ -75,7 +64,7 @@ def _law(design: Path) -> Randomizer:
     return from_law(_designed(design).mechanism.as_json())
 
 
-DESIGN = Parameter("design", "file", "design.json", "what `shuffledp design` wrote")
+DESIGN = Parameter("design", "file", "design.json", "what `shuffledp stage design` wrote")
 DESIGNED = Named(name="a design", title="the law of a design", ways=(Way((DESIGN,), _law),), solvable=False)
 
 
@@ -111,7 +100,7 @@ class Setup:
             found = "neither" if randomizer is None else "both"
             raise InvalidInput(
                 f"exactly one of --randomizer and --design must be given, got {found}. Give, for example, --randomizer "
-                f"krr --k 16 --epsilon0 4, or --design FILE, from `shuffledp design`."
+                f"krr --k 16 --epsilon0 4, or --design FILE, from `shuffledp stage design`."
             )
         kind = DESIGNED if randomizer is None else find(randomizer)
         for key, value in given.items():
@@ -205,7 +194,7 @@ def _count(honest: int | Fraction | None, n: int) -> int | None:
     return max(1, math.floor(n * honest)) if isinstance(honest, Fraction) else honest
 
 
-def _typed(each: Parameter) -> Option:
+def _typed(each: Parameter) -> Given:
     takers = [kind for kind in NAMES.values() if each.name in kind.parameters]
     instead = ", in place of --epsilon0" if each.name in takers[0].equivalents else ""
     whose = f" ({', '.join(kind.name for kind in takers)})" if len(takers) <= 2 else ""
@@ -216,26 +205,35 @@ def _typed(each: Parameter) -> Option:
 SETUP = [
     option("randomizer", ONE_REPORT, f"One of {', '.join(NAMES)}."),
     *map(_typed, parameters().values()),
-    option(
-        "design",
-        ONE_REPORT,
-        "What `shuffledp design` wrote, in place of a randomizer: its law, and without --n its people.",
-        Path,
-    ),
+    option("design", ONE_REPORT, "File of `shuffledp stage design`, instead of a randomizer.", Path),
     option("n", EVERYONE, f"{USERS[0].upper()}{USERS[1:]}.", read_count),
     *declared(Promised, Rounds, only=("honest", "rounds")),
-    option(
-        "adversary",
-        EVERYONE,
-        "shuffled, who sees the shuffled reports; weak and strong see more, to compare with papers.",
-        default="shuffled",
-    ),
-    option(
-        "view",
-        EVERYONE,
-        "What the shuffler releases: reports, or, of oue, rappor and unary, only sums of their bits.",
-        default="reports",
-    ),
-    AS_JSON,
+    option("adversary", EVERYONE, "shuffled, or weak or strong, who see more.", default="shuffled"),
+    option("view", EVERYONE, "What is released: reports, or sums of their bits.", default="reports"),
+    JSON,
 ]
-with_setup = sharing(SETUP, Setup.of)
+# Those who look for a randomizer by name find the plainest first. A test sees that none is missing.
+RANDOMIZERS = (
+    "krr rr any static deletion laplace gaussian hadamard oue rappor olh blh local-hash subset unary matrix check-in"
+)
+MORE["epsilon"] = [
+    " Randomizers, and what they take:",
+    *(f" {name:<11}{NAMES[name].usage():<29}  {NAMES[name].title}" for name in RANDOMIZERS.split()),
+    " Any other law, such as true values among fakes: --design FILE, from `shuffledp stage design`.",
+]
+
+
+def accountant(name: str, *lines: str, options: Iterable[Given]) -> Callable[[Function], Function]:
+    """Register a command about shuffled reports; it gets what the shared options describe first."""
+
+    def register(function: Function) -> Function:
+        def run(**given: Any) -> None:
+            setup = Setup.of(**{each: given.pop(each) for each, _ in SETUP})
+            function(setup, **given)
+
+        run.__doc__ = function.__doc__
+        *shared, as_json = SETUP
+        command(name, *lines, options=[*shared, *options, as_json])(run)
+        return function
+
+    return register

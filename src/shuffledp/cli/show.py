@@ -21,6 +21,7 @@ from rich.text import Text
 
 from shuffledp import wording
 from shuffledp.wording import exactly as exactly
+from shuffledp.wording import number as number
 from shuffledp.wording import rounded
 from shuffledp.wording import short as short
 
@@ -104,8 +105,8 @@ def sentences(lines: Iterable[str]) -> None:
 def _split_off(line: str) -> tuple[str, str]:
     """A sentence, and the command at its end.
 
-    >>> _split_off("Written to a.json. Next: shuffledp encode FILE --design a.json")
-    ('Written to a.json. Next:', 'shuffledp encode FILE --design a.json')
+    >>> _split_off("Written to a.json. Next: shuffledp stage encode FILE --design a.json")
+    ('Written to a.json. Next:', 'shuffledp stage encode FILE --design a.json')
     """
     found = COMMAND.search(line)
     return (line, "") if found is None else (line[: found.start()].rstrip(" "), line[found.start() :])
@@ -197,25 +198,25 @@ def crowd(guarantee: Guarantee) -> str:
 
     >>> from shuffledp import KRR, shuffle
     >>> crowd(shuffle(KRR(k=16, epsilon0=4.0), n=10_000, honest=9_000).compose(30))
-    'With 10,000 users, 9,000 of them honest, who report 30 times each'
+    'With 10,000 people, 9,000 of them honest, who report 30 times each'
     """
     from shuffledp.accounting.shuffled import shuffled_parts
 
     part, rounds = shuffled_parts(guarantee)[0]
-    users = f"With {part.n:,} user{'s' * (part.n > 1)}"
     honest = "" if part.honest == part.n else f", {part.honest:,} of them honest"
-    return users + honest + ("" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each")
+    often = "" if rounds == 1 else f"{',' * bool(honest)} who report {rounds:,} times each"
+    return f"With {wording.people(part.n)}{honest}{often}"
 
 
 def meaning(epsilon: float, delta: float) -> str:
     """What (epsilon, delta) says, for those who have not read a paper about it."""
     if math.isinf(epsilon):
         return (
-            "No finite epsilon is certified: more often than delta allows, the analyst may learn a user's value "
+            "No finite epsilon is certified: more often than delta allows, the analyst may learn a person's value "
             "outright."
         )
     factor = rounded(math.exp(min(epsilon, LARGEST_EXPONENT)), up=True)
-    addition = short(delta) if float(short(delta)) == delta else rounded(delta, up=True)
+    addition = short(delta) if exactly(delta) == short(delta) else rounded(delta, up=True)
     said = wording.meaning(factor, addition)
     return f"In plain words: {said[0].lower()}{said[1:]}"
 

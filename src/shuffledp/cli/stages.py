@@ -1,18 +1,16 @@
-"""The commands design, encode, shuffle and analyse: the same as in one go, for clients, shuffler
-and analyst apart. And example: data to try them on.
+"""The commands stage design, encode, shuffle and analyze: the same as in one go, for clients,
+shuffler and analyst apart. And example: data to try them on.
 """
 
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli import options, questions, show
-from shuffledp.cli.app import app
-from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, flag, is_typed, sharing, whole
-from shuffledp.cli.questions import Keeping, asked, opened, own_of, read_as, show_release
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, QUESTION, argument, declared, declared_for, is_typed, option, read_count
+from shuffledp.cli.questions import Keeping, asked, check_question, opened, own_of, read_as, show_release
 from shuffledp.cli.show import patiently, progress
 from shuffledp.errors import Argument, InvalidInput
 from shuffledp.questions import OURS, options_module, options_of_all
@@ -25,35 +23,25 @@ if TYPE_CHECKING:
     from shuffledp.design import Design
     from shuffledp.release.arguments import Promise
 
-Settled = Annotated[
-    Path | None,
-    flag("design", QUESTION, "The agreed design; if left out, the files are trusted.", metavar="FILE"),
-]
 UNSETTLED = "it was not compared with the agreed design. Add --design to compare them."
 
 
-@app.command("encode", "encode values.csv --design city.json --column city --out reports.parquet")
-@sharing(
-    [
+@command(
+    "stage encode",
+    "values.csv --design city.json --column city --out reports.parquet",
+    options=[
         argument("source", "FILE", "A CSV, Parquet or Arrow file, or - for standard input.", str),
         options.COLUMNS,
         *declared(WeekOptions),
-        options.AS_JSON,
+        options.DESIGN,
+        *options.FILE,
+        options.MOST_EPSILON0,
+        options.CERTIFY,
+        options.JSON,
     ],
-    dict,
 )
 def encode(
-    table: dict[str, Any],
-    design: options.Designed,
-    out: options.OutFile,
-    most: options.MostEpsilon0 = None,
-    certify: bool = flag(
-        "certify",
-        QUESTION,
-        "Refuse a design whose noise does not keep its promise; shuffler and analyst always do.",
-        default=False,
-    ),
-    force: options.ReplaceFile = False,
+    *, design: Path, out: Path, most_epsilon0: float | None, certify: bool, force: bool, as_json: bool, **table: Any
 ) -> None:
     """On the clients' side: from values to randomized reports. What leaves here is already noisy;
     ids go to the shuffler, who drops them.
@@ -63,7 +51,7 @@ def encode(
     reading = read_as(table["source"], table)
     check_apart(check_new_file(out, replace=force), design, Path(table["source"]))
     shared = client.read_design(design)
-    client.check_client(shared, most)
+    client.check_client(shared, most_epsilon0)
     if certify:
         questions.certify(shared)
     with progress("encoding") as watched:
@@ -72,10 +60,10 @@ def encode(
         rules: dict[str, Any] = {
             **{name: table[name] for name in ("missing", "clip")},
             **{name: reading[name] for name in ("cleaning", "keep")},
-            "most_epsilon0": most,
+            "most_epsilon0": most_epsilon0,
         }
         done = client.encode(shared, column, out, **rules, force=force, tick=tick)
-    if table["as_json"]:
+    if as_json:
         facts = {"out": str(out), "reports": done.file.count, "missing": done.missing, "repeated": done.repeated}
         promise = {"epsilon": shared.epsilon, "delta": shared.delta, "epsilon0": shared.mechanism.alone}
         facts |= {"design": shared.digest, "batch": done.file.header.batch}
@@ -85,26 +73,32 @@ def encode(
     exposed = client.exposure(shared, certified=certify)
     show.sentences([f"{done.file.count:,} reports written to {out}{without}{again}.", *exposed])
     return show.command(
-        f"shuffledp shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
+        f"shuffledp stage shuffle {quote(str(out))} --design {quote(str(design))} --out shuffled.parquet", "Next: "
     )
 
 
-@app.command(
-    "shuffle",
-    "shuffle reports.parquet --design city.json --out shuffled.parquet",
-    "shuffle phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
+@command(
+    "stage shuffle",
+    "reports.parquet --design city.json --out shuffled.parquet",
+    "phones.parquet tablets.parquet --design city.json --drop-invalid --out shuffled.parquet",
+    options=[
+        argument("reports", "FILE...", "What `shuffledp stage encode` wrote.", list[Path]),
+        options.AGREED,
+        *declared(Budgeted),
+        option("drop_invalid", QUESTION, "Leave out reports that the design never sends, and count them.", bool),
+        *options.FILE,
+        options.JSON,
+    ],
 )
-@sharing(declared(Budgeted), dict)
 def shuffle(
-    paying: dict[str, Any],
-    reports: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `shuffledp encode` wrote.")],
-    out: options.OutFile,
-    design: Settled = None,
-    drop: bool = flag(
-        "drop-invalid", QUESTION, "Leave out reports that the design never sends, and count them.", default=False
-    ),
-    force: options.ReplaceFile = False,
-    as_json: options.Json = False,
+    *,
+    reports: list[Path],
+    out: Path,
+    design: Path | None,
+    drop_invalid: bool,
+    force: bool,
+    as_json: bool,
+    **paying: Any,
 ) -> None:
     """Between clients and analyst: all reports in a uniformly random order, without ids. Fewer than
     were promised are refused.
@@ -119,7 +113,7 @@ def shuffle(
     shared = None if design is None else stages.read_design(design)
     with progress("shuffling") as watched:
         done = stages.shuffle(
-            reports, out, design=shared, budget=budget, drop=drop, force=force, tick=watched(None, lambda: None)
+            reports, out, design=shared, budget=budget, drop=drop_invalid, force=force, tick=watched(None, lambda: None)
         )
     ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
     if as_json:
@@ -141,24 +135,22 @@ def shuffle(
         spent = f"{rounded(ledger['total']['upper'], up=True)} of {ledger['limit']['epsilon']:g}"
         show.sentences([f"Budget of {ledger['population']!r}: {spent} spent."])
     given = "" if design is None else f" --design {quote(str(design))}"
-    return show.command(f"shuffledp analyse {quote(str(out))}{given} --out result", "Next: ")
+    return show.command(f"shuffledp stage analyze {quote(str(out))}{given} --out result", "Next: ")
 
 
-@app.command(
-    "analyse",
-    "analyse shuffled.parquet --design city.json --out result",
-    "analyse counted.json --design city.json --out result",
-)
-@sharing(
-    [
-        argument("source", "FILE", "What `shuffledp shuffle` wrote, or an engine counted."),
-        *options.OUTPUT_OPTIONS,
+@command(
+    "stage analyze",
+    "shuffled.parquet --design city.json --out result",
+    "counted.json --design city.json --out result",
+    options=[
+        argument("source", "FILE", "What `shuffledp stage shuffle` wrote, or an engine counted."),
+        options.AGREED,
+        *options.OUTPUT,
         *declared(Titled),
-        options.AS_JSON,
+        options.JSON,
     ],
-    dict,
 )
-def analyse(given: dict[str, Any], design: Settled = None) -> None:
+def analyze(*, design: Path | None, **given: Any) -> None:
     """For the analyst: from shuffled or counted reports to estimates, a figure and a page."""
     from shuffledp.release import stages
 
@@ -176,19 +168,24 @@ def analyse(given: dict[str, Any], design: Settled = None) -> None:
     show_release(made, as_json=keeping.as_json)
 
 
-@app.command("example", "example data", "example data --people 10000")
-def example(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the files go; it must not exist yet.")],
-    people: int | None = whole("people", ANSWER, "Rows of the made-up population: 1000000.", default=None),
-    force: bool = flag("force", ANSWER, "Replace the folder if it exists.", default=False),
-    as_json: options.Json = False,
-) -> None:
+@command(
+    "example",
+    "data",
+    "data --people 10000",
+    options=[
+        argument("folder", "FOLDER", "Where the files go; it must not exist yet."),
+        option("people", ANSWER, "Rows of the made-up population: 1000000.", read_count, default=1_000_000),
+        option("force", ANSWER, "Replace the folder if it exists.", bool),
+        options.JSON,
+    ],
+)
+def example(folder: Path, people: int, force: bool, as_json: bool) -> None:
     """Data to try things out on: a real survey with a sensitive question, and a made-up
     population.
     """
     from shuffledp.data import FILES, write_examples
 
-    write_examples(folder, people=1_000_000 if people is None else people, replace=force)
+    write_examples(folder, people=people, replace=force)
     if as_json:
         return show.as_json({"out": str(folder), "files": list(FILES)})
     show.files(folder, FILES)
@@ -203,36 +200,33 @@ QUESTIONS = options_of_all()
 LATER = {*options_of(WeekOptions), *options_of(Budgeted), "title", "by"} - {"missing"}  # said where there is a table
 
 
-@app.command(
-    "design",
-    "design histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
-    "design crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
+@command(
+    "stage design",
+    "histogram --categories cities.txt --n 1e6 --epsilon 1 --delta 1e-8 --out city.json",
+    "crosstab --column region --column smoker --categories regions.txt --categories yes,no --n 1e6 "
     "--epsilon 1 --delta 1e-8 --out table.json",
-    "design mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
-    "design quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
-    "design top --k 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
+    "mean --lower 0 --upper 120 --n 1e6 --honest 90% --rounds 12 --epsilon 1 --delta 1e-8 --out age.json",
+    "quantile --lower 0 --upper 120 --at 0.1,0.5,0.9 --n 1e6 --epsilon 1 --delta 1e-8 --out age.json",
+    "top --words 10 --longest 8 --n 20000 --epsilon 1 --delta 1e-6 --out words.json",
+    options=[
+        argument("question", "QUESTION", f"One of {', '.join(OURS)}.", str),
+        options.COLUMNS,
+        *declared_for(QUESTIONS, leave=LATER),
+        option("n", QUESTION, "How many people will report.", read_count, default=...),
+        *options.FILE,
+        options.JSON,
+    ],
 )
-@sharing([options.COLUMNS, *declared_for(QUESTIONS, leave=LATER), options.AS_JSON], dict)
-def design(
-    given: dict[str, Any],
-    task: Annotated[str, typer.Argument(metavar="TASK", help=f"One of {', '.join(OURS)}.")],
-    *,
-    n: int = whole("n", QUESTION, "How many people will report."),
-    out: options.OutFile,
-    force: options.ReplaceFile = False,
-) -> None:
+def design(*, question: str, n: int, out: Path, force: bool, as_json: bool, **given: Any) -> None:
     """Write the design file that clients, shuffler and analyst share."""
     check_apart(check_new_file(out, replace=force), *map(Path, given["categories"] or ()))
-    if task not in OURS:
-        raise InvalidInput(
-            f"the task must be one of {', '.join(OURS)}, got {task!r}. A histogram counts the people in each category."
-        )
-    question, promise = _asked(task, given)
+    check_question(question)
+    asked, promise = _asked(question, given)
     with patiently("calibrating"):
-        made = question.design(n, promise)
+        made = asked.design(n, promise)
     replace_file(out, lambda place: place.write_text(made.file_text(), encoding="utf-8"))
-    shown: Callable[..., None] = own_of(task).designed or _designed
-    return shown(made, out, as_json=given["as_json"])
+    shown: Callable[..., None] = own_of(question).designed or _designed
+    return shown(made, out, as_json=as_json)
 
 
 def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
@@ -247,14 +241,14 @@ def _designed(made: "Design", out: Path, *, as_json: bool) -> None:
         [
             ("epsilon", rounded(bound.upper, up=True), f"at most, at delta = {show.exactly(made.delta)}"),
             show.alone(made.mechanism, made.reveals),
-            ("error", f"{poll.predicted_stderr():.4g}", "standard error to expect"),
+            ("error", show.number(poll.predicted_stderr()), "standard error to expect"),
             ("bits", f"{poll.bits}", "in a report"),
         ],
         [*show.algorithm(made), f"Written to {out}."],
     )
-    following = f"shuffledp encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
+    following = f"shuffledp stage encode FILE --design {quote(str(out))} --column NAME --out reports.parquet"
     if poll.epsilon0 == math.inf or poll.randomizer.mixes:  # which plain files do not hide
-        following = f"shuffledp collection new --design {quote(str(out))} --shuffler URL --out study"
+        following = f"shuffledp survey new --design {quote(str(out))} --shuffler URL --out study"
     return show.command(following, "Next: ")
 
 
@@ -270,7 +264,7 @@ def _asked(task: str, given: dict[str, Any]) -> "tuple[Any, Promise]":
                 f"them out, or design a crosstab."
             )
         given["categories"] = listed[0] if listed else None
-    for name in sorted(given.keys() - (known.keys() - {*of_table}) - {"column", "as_json"}):
+    for name in sorted(given.keys() - (known.keys() - {*of_table}) - {"column"}):
         if is_typed(given[name]):
             takers = [each for each, options in QUESTIONS.items() if name in options_of(options) and each != task]
             flag = Argument.of(name).typed

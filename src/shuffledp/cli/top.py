@@ -51,7 +51,7 @@ def _designed(search: "Search", out: Path, *, as_json: bool) -> None:
     title = f"top words: {search.people:,} people, at least {search.honest:,} of them honest"
     _show_expected(title, search, told)
     show.sentences([f"\nWritten to {out}."])
-    return show.command(f"shuffledp collection search --design {quote(str(out))} --shuffler URL --out search", "Next: ")
+    return show.command(f"shuffledp survey new --design {quote(str(out))} --shuffler URL --out search", "Next: ")
 
 
 def _planned(n: int, promise: "Promise", given: dict[str, Any], *, as_json: bool) -> None:
@@ -68,7 +68,7 @@ def _planned(n: int, promise: "Promise", given: dict[str, Any], *, as_json: bool
 
 question_command(
     "top",
-    f"searches.parquet --column query --k 50 {PROMISED} --out result",
+    f"searches.parquet --column query --words 50 {PROMISED} --out result",
     f"visits.csv --column page --tokens letters.txt --longest 12 {PROMISED} --dry-run",
     f"'logs/*.parquet' --column query --id user {PROMISED} --out result --engine spark",
     own=Own(_dry_run, _designed, _planned, _in_spark),
@@ -107,7 +107,7 @@ def _show_expected(title: str, search: "Search", told: dict[str, Any]) -> None:
                 f"{told['found_from']:,}",
                 f"people with a word are enough to find it with probability {1.0 - told['miss']:g}",
             ),
-            ("error", f"{told['error_of_a_count']:.4g}", "standard error of the count of such a word"),
+            ("error", show.number(told["error_of_a_count"]), "standard error of the count of such a word"),
             (
                 "listed",
                 f"{search.least_holders:,}",

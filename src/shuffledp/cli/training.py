@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.cli import show
-from shuffledp.cli.app import app
-from shuffledp.cli.options import QUESTION, Json, Plot, number, whole
+from shuffledp.cli.app import command
+from shuffledp.cli.options import JSON, PLOT, QUESTION, option, read_count, read_number
 from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput, check_delta
 from shuffledp.wording import rounded, statement
@@ -25,29 +26,29 @@ LIMITS = {
 EXAMPLES = {"sigma": "1", "steps": "1000", "epochs": "10"}
 
 
-@app.command(
+@command(
     "training",
-    "training --sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
-    "training --sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
-    "training --steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
+    "--sigma 1 --steps 1000 --epochs 10 --delta 1e-6",
+    "--sigma 1 --steps 1000 --delta 1e-6 --plot samplers.png",
+    "--steps 1000 --epochs 10 --epsilon 1 --delta 1e-6",
+    options=[
+        option("delta", QUESTION, "Delta to allow, well below one over the records.", read_number, default=...),
+        option("sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.", read_number),
+        option("steps", RUN, "The steps of one epoch: records over batch size.", read_count),
+        option("epochs", RUN, "The passes over the data; if left out, one.", read_count),
+        option("epsilon", QUESTION, "Target, to solve for what is left out.", read_number),
+        PLOT,
+        JSON,
+    ],
 )
 def training(
-    delta: float = number(
-        "delta", QUESTION, "The delta to allow: a small probability, well below one over the records."
-    ),
-    sigma: float | None = number(
-        "sigma", RUN, "The Gaussian noise of a step, in units of the clipping norm.", default=None
-    ),
-    steps: int | None = whole("steps", RUN, "The steps of one epoch: records over batch size.", default=None),
-    epochs: int | None = whole("epochs", RUN, "The passes over the data; if left out, one.", default=None),
-    epsilon: float | None = number(
-        "epsilon",
-        QUESTION,
-        "A target: then what is left out of --sigma, --steps and --epochs is solved for.",
-        default=None,
-    ),
-    plot: Plot = None,
-    as_json: Json = False,
+    delta: float,
+    sigma: float | None,
+    steps: int | None,
+    epochs: int | None,
+    epsilon: float | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Which sampler should my training use? Random allocation, Poisson sampling, shuffled batches
     and full batches, with the same noise and the same steps, for adding or removing one record.

@@ -1,21 +1,19 @@
 """The command verify: every number of a page, computed again."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from shuffledp.cli import show
-from shuffledp.cli.app import app
-from shuffledp.cli.options import ANSWER, QUESTION, Json, flag, number
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, JSON, QUESTION, argument, option, read_number
 from shuffledp.cli.show import counted, patiently
 from shuffledp.errors import InvalidInput
 from shuffledp.wording import quote
 
 if TYPE_CHECKING:
     from shuffledp.verify import Verification
-    from shuffledp.verify.outcomes import Check
 
 LARGEST = 1 << 27  # bytes
 WORDS = {
@@ -27,29 +25,21 @@ UNREAD = "THE PAGE WAS NOT CHECKED: {why}. Its words may say anything. To see wh
 CODES = {"pass": 0, "FAIL": 1, "incomplete": 3}
 
 
-@app.command(
+@command(
     "verify",
-    "verify result/page.html",
-    "verify result/page.html --ledger budget.sqlite",
-    "verify result/estimates.json --json",
-    "verify cities",
+    "result/page.html",
+    "result/page.html --ledger budget.sqlite",
+    "result/estimates.json --json",
+    "cities",
+    options=[
+        argument("file", "FILE", "Page, record (estimates.json) or folder of a series to verify."),
+        option("ledger", QUESTION, "The ledger in which it was recorded, to compare with.", Path),
+        option("seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.", read_number),
+        option("rewrite", ANSWER, "Write a new page of a record that holds.", Path, metavar="NEW.html"),
+        JSON,
+    ],
 )
-def verify(
-    file: Path = typer.Argument(
-        ..., metavar="FILE", help="The page.html of a release, the estimates.json beside it, or the folder of a series."
-    ),
-    ledger: Path | None = flag(
-        "ledger", QUESTION, "The ledger in which it was recorded, to compare with.", metavar="FILE", default=None
-    ),
-    seconds: float | None = number(
-        "seconds", QUESTION, "Seconds of computing after which the rest is left unchecked: 120.", default=None
-    ),
-    rewrite: Path | None = flag(
-        "rewrite", ANSWER, "Write a new page of the same record, if the record holds.", metavar="NEW.html", default=None
-    ),
-    details: bool = flag("details", ANSWER, "Show what every check claimed and found.", default=False),
-    as_json: Json = False,
-) -> None:
+def verify(file: Path, ledger: Path | None, seconds: float | None, rewrite: Path | None, as_json: bool) -> None:
     """Compute every number of a page again, by a slow oracle that shares no code with the
     accounting.
 
@@ -65,7 +55,7 @@ def verify(
     series = file.is_dir() and (file / "series.json").is_file()
     if series and rewrite is not None:
         raise InvalidInput(
-            f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp track plot "
+            f"--rewrite must be left out for the folder of a series, got {str(rewrite)!r}. Run: shuffledp series plot "
             f"{quote(str(file))}"
         )
     found = _of_series(file, ledger, seconds) if series else _of_page(file, ledger, seconds)
@@ -77,7 +67,7 @@ def verify(
         show.as_json({"file": str(file), "verdict": found.verdict, "failed": failed, "checks": checks})
     else:
         if (unread := found.unread) is not None:
-            remedy = f"shuffledp track plot {quote(str(file))}" if series else "--rewrite NEW.html"
+            remedy = f"shuffledp series plot {quote(str(file))}" if series else "--rewrite NEW.html"
             said = "The records of its weeks:" if series else "The record inside it:"
             show.sentences([f"{UNREAD.format(why=unread.how, remedy=remedy)} {said}"])
         verdict = found.verdict if unread is None else found.of_record
@@ -91,19 +81,10 @@ def verify(
                 for check in found.failed
             ]
         )
-        if details:
-            _show(found.checks)
-        else:
-            unchecked = [check for check in found.checks if check.outcome == "not checked"]
-            # What no page can show is the same in each week of a series.
-            told = (each for each in unchecked if each.vital or not (series and each.what.startswith("week ")))
-            open_ = sorted(told, key=lambda check: not check.vital)
-            show.bullets(
-                [
-                    *(f"{check.what}: not checked, {check.how}" for check in open_),
-                    "what each check claimed and found: --details",
-                ]
-            )
+        unchecked = [check for check in found.checks if check.outcome == "not checked"]
+        # What no page can show is the same in each week of a series.
+        open_ = sorted((each for each in unchecked if each.vital or not series), key=lambda check: not check.vital)
+        show.bullets(f"{check.what}: not checked, {check.how}" for check in open_)
     if found.verdict != "pass":
         raise typer.Exit(code=CODES[found.verdict])
 
@@ -160,13 +141,6 @@ def _rewrite(place: Path, found: "Verification") -> Path:
     page = found.asked.said("page", str)
     replace_file(place, lambda new: new.write_text(page, encoding="utf-8"))
     return place
-
-
-def _show(checks: "Sequence[Check]") -> None:
-    """Checks with their numbers."""
-    if checks:
-        rows = [(check.outcome, check.what, check.claimed, check.found, check.how) for check in checks]
-        show.table(["", "what", "claimed", "found again", "how, or why not"], rows, numbers=0)
 
 
 def _read(file: Path) -> str:

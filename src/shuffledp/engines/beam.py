@@ -11,7 +11,7 @@ for each bundle is chosen, once and for all (``beam_commit``).
         people = pipeline | apache_beam.io.ReadFromParquetBatched("people/*.parquet")
         people | encode | Tally(encode) | WriteCounted("counted.json")
 
-Then ``shuffledp analyse counted.json --out result``.
+Then ``shuffledp stage analyze counted.json --out result``.
 """
 
 from __future__ import annotations
@@ -226,9 +226,9 @@ class Tally(beam.PTransform):
 
 
 class WriteCounted(beam.PTransform):
-    """Write counted reports, for ``shuffledp analyse``; fewer than the design promises are refused.
-    The first file stands: a worker that writes the same once more changes nothing. It is a worker
-    that writes: ``path`` belongs on a disk that they share.
+    """Write counted reports, for ``shuffledp stage analyze``; fewer than the design promises are
+    refused. The first file stands: a worker that writes the same once more changes nothing. It is
+    a worker that writes: ``path`` belongs on a disk that they share.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -137,8 +137,9 @@ def count(
     """Add up what was committed in a ``folder``; with ``design``, of no other one. Nothing is
     drawn, so this can be asked again.
 
-    With ``out``, the counts are also written to that file, for ``shuffledp analyse``; fewer reports
-    than were promised are refused then, and a ``ledger`` is charged before, as by ``shuffle``.
+    With ``out``, the counts are also written to that file, for ``shuffledp stage analyze``; fewer
+    reports than were promised are refused then, and a ``ledger`` is charged before, as by
+    ``shuffle``.
     """
     check_running(session)
     agreed = None if design is None else design_of(design)

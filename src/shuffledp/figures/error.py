@@ -29,7 +29,7 @@ def plan_figure(
     *,
     n: int,
     delta: float,
-    domain: int | str | Iterable[Hashable] | None = None,
+    categories: int | str | Iterable[Hashable] | None = None,
     rounds: int = 1,
     honest: int | None = None,
     epsilons: Sequence[float] = EPSILONS,
@@ -38,9 +38,9 @@ def plan_figure(
     Darkness says whom to trust.
     """
     path = check_figure(path)
-    domain = list(domain) if domain is not None and not isinstance(domain, (int, str)) else domain
+    categories = list(categories) if categories is not None and not isinstance(categories, (int, str)) else categories
     people: dict[str, Any] = {"n": n, "rounds": rounds, "honest": honest}
-    plans = [plan(task, epsilon=epsilon, delta=delta, domain=domain, **people) for epsilon in epsilons]
+    plans = [plan(task, epsilon=epsilon, delta=delta, categories=categories, **people) for epsilon in epsilons]
     errors: dict[tuple[str, str], list[float]] = {}
     for place, each in enumerate(plans):
         for option in each.options:

@@ -1,6 +1,7 @@
 """The truth, by brute force: slow, obvious, and independent of everything it checks.
 
 oracle       delta of a design between two ends, by direct sums
+supports     whom reports support, and what that hides: haystacks and first-clone swaps
 laws         the laws of randomizers, levels and messages from their integers, in fractions
 fakes        true values among fakes, from their integers, and what that hides
 shares       noise that people share: counts by +1 and -1, sums by split and mix

@@ -19,6 +19,8 @@ import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -28,7 +30,7 @@ from shuffledp.judge.effort import TooLarge
 from shuffledp.judge.lattice import Array
 
 DIGITS = Context(prec=60)
-Row = tuple[Fraction, Fraction, Fraction, Fraction]  # hay, needle0, needle1, and how fast hay shrinks with u
+Row = tuple[Any, Any, Any, Any]  # fractions or balls: hay, needle0, needle1, and how fast hay shrinks with u
 
 LEVELS, FEWEST_LEVELS, FEW_CLONES = 28, 8, 700.0  # fewer levels where clones n kappa are many
 BLUR, FAINT, WRAP = 0.03, 12.0, 10.0  # tau c; what is cut off is e^-FAINT, what the step adds about e^-WRAP
@@ -40,11 +42,19 @@ CAP = 12.0  # deviations: larger scores count by themselves
 
 @dataclass(frozen=True, eq=False)
 class CloneSwap:
-    """One kind of pair: slot 1, whose hay is the clone's law, and the kinds of the others."""
+    """One kind of pair: slot 1, whose hay is the clone's law, the kinds of the others, and
+    ``least`` below all of them; in fractions, or in balls.
+    """
 
-    kappa: Fraction
     first: tuple[Row, ...]
     kinds: tuple[tuple[Row, ...], ...]
+    least: tuple[Row, ...] | None = None
+
+    @cached_property
+    def kappa(self) -> Fraction:
+        """How often the clone's law is below every kind."""
+        least: Fraction = min(hay / omega for kind in self.kinds for hay, _, _, omega in kind if omega)
+        return least
 
 
 def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:
@@ -54,7 +64,7 @@ def swap_at_most(swap: CloneSwap, n: int, eps: float) -> float:
     >>> first = ((half, high, low, Fraction(0)), (half, low, high, Fraction(0)))
     >>> ones = ((low, high, low, half), (high, low, high, half))
     >>> zeros = ((high, high, low, half), (low, low, high, half))
-    >>> round(swap_at_most(CloneSwap(half, first, (ones, zeros)), 1000, 0.1), 4)
+    >>> round(swap_at_most(CloneSwap(first, (ones, zeros)), 1000, 0.1), 4)
     0.0
     """
     if n > MOST_USERS:

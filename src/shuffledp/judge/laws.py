@@ -1,14 +1,6 @@
 """A randomizer's law from the whole numbers in a record, by counting: fractions, not floats, and
 none of the code that drew the reports.
 
-A report is drawn from a base law, in which it *supports* some of the inputs, and is more likely by
-one factor if it supports the sender's:
-
-    P(report | input x) = base(report) * (high if it supports x else low).
-
-So what two inputs x0 and x1, and a third one x2 that others may hold, can be told apart by is the
-pattern of which of them a report supports.
-
 The law of one of several levels is that of each level, as often as the level is chosen. What a
 design says of a law of several messages is read and refused here too.
 """
@@ -23,22 +15,26 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise, permutations, product
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput
-from shuffledp.judge.clones import CloneSwap, Row
 from shuffledp.judge.effort import LARGEST_EPSILON, MOST_VALUES
+from shuffledp.judge.supports import (
+    Classes,
+    Supports,
+    Table,
+    coin_patterns,
+    set_patterns,
+    sign_patterns,
+    sign_tables,
+)
 
 WORD = 2**64
 DIGITS = Context(prec=60)
 NEGLIGIBLE = 2000  # binary digits: what is smaller than 2^-2000 is left out
 SIZES = {"krr": "", "hadamard": "", "hash": "g", "subset": "size", "oue": "", "rappor": ""}  # what a size is called
-NEAR_HAY = Fraction(6, 5)  # the clone's law over that of a third value, about, where a report tells the pair apart
 REMEDY = "Pass a page that shuffledp wrote, unchanged."
-
-Classes = tuple[tuple[Fraction, Fraction, Fraction], ...]  # hay, needle0, needle1 of every class of reports
-Patterns = Mapping[tuple[int, ...], Fraction]
 
 
 def read_integers(law: Mapping[str, Any]) -> tuple[int, ...]:
@@ -229,163 +225,40 @@ class CountedLaw:
         """How often a report supports a given other value; for Hadamard response, its mean vote."""
         if self.family == "hadamard":
             return Fraction(0)
-        both = sum(mass for pattern, mass in self.patterns((0, 1)).items() if pattern == (1, 1))
+        both: Fraction = self.patterns((0, 1))[1, 1]
         return both * self.factors[0] + (self.share - both) * self.factors[1]
+
+    @cached_property
+    def supports(self) -> Supports:
+        """Whom its reports support."""
+        universal, tested = Fraction(0), min(self.k, 3)
+        tables: tuple[Table, ...] = (self.patterns(range(tested)),)  # all inputs are alike
+        if self.signed:
+            universal, tables = sign_tables(self.k, *self.blocks)
+        elif self.unary or self.family == "hash":
+            if self.k * -math.log2(float(self.share)) < NEGLIGIBLE:
+                universal = self.share**self.k
+            every = (1,) * tested
+            tables = ({**tables[0], every: tables[0][every] - universal},)
+        return Supports(*self.factors, universal, tables, Fraction)
 
     @cached_property
     def blankets(self) -> tuple[Classes, ...]:
         """One haystack per kind of ordered pair, with what all inputs have in common."""
-        return self._distinct([self._classes(pair, None) for pair in permutations(self._candidates, 2)])
+        return self.supports.blankets
 
     @cached_property
     def datasets(self) -> tuple[Classes, ...]:
         """One haystack per kind of pair, order and value that all others hold."""
-        held = [self._classes(pair, place) for pair in permutations(self._candidates, 2) for place in (0, 1)]
-        return self._distinct(held + [self._classes(triple, 2) for triple in permutations(self._candidates, 3)])
+        return self.supports.datasets
 
-    @cached_property
-    def swaps(self) -> tuple[CloneSwap, ...]:
-        """The first-clone swap of every kind of pair, in both orders: the clone's law is the base
-        law, less by a factor theta where a report tells the pair apart, and more where it supports
-        every input.
-        """
-        pairs: defaultdict[tuple[tuple[tuple[int, ...], Fraction], ...], set[tuple[Row, ...]]] = defaultdict(set)
-        clones: dict[tuple[tuple[tuple[int, ...], Fraction], ...], tuple[Row, ...]] = {}
-        tested = min(self.k, 3)
-        for inputs in permutations(self._candidates, tested):
-            two = self.patterns(inputs[:2])
-            key = tuple(sorted(two.items()))
-            clone = self._clone(two)
-            kinds = [self._slots(two, place, clone) for place in (0, 1)]
-            if tested == 3:
-                kinds.append(self._slots(self.patterns(inputs), 2, clone))
-            pairs[key].update(kinds)
-            nothing = Fraction(0)
-            clones[key] = tuple((omega, there, back, nothing) for _, there, back, omega in kinds[0])
-        found = []
-        for key, kinds_of_pair in pairs.items():
-            kappa = min(hay / omega for kind in kinds_of_pair for hay, _, _, omega in kind)
-            found.append(CloneSwap(kappa, clones[key], tuple(sorted(kinds_of_pair))))
-        return tuple(found)
-
-    def _clone(self, two: Patterns) -> dict[tuple[int, ...] | None, Fraction]:
-        """Clone's law over base law, by pattern; None: a report that supports every input."""
-        high, low = self.factors
-        growth, universal = high / low, self._universal
-        split = two.get((0, 1), Fraction(0)) + two.get((1, 0), Fraction(0))
-        agreed = 1 - split - universal + universal * growth
-        room = max(1 / low - NEAR_HAY * split, NEAR_HAY * agreed)
-        theta = Fraction(float(NEAR_HAY * agreed / room)) if agreed > 0 else Fraction(1)
-        norm = agreed + theta * split
-        ratios: dict[tuple[int, ...] | None, Fraction] = {
-            pattern: (theta if pattern[0] != pattern[1] else Fraction(1)) / norm
-            for pattern in product((0, 1), repeat=2)
-        }
-        return ratios | {None: growth / norm}
-
-    def _slots(
-        self, patterns: Patterns, holder: int, clone: Mapping[tuple[int, ...] | None, Fraction]
-    ) -> tuple[Row, ...]:
-        """Hay, the target's two laws, and the clone's law, class by class."""
-        high, low = self.factors
-        rows = []
-        for pattern, base in patterns.items():
-            common = self._universal if all(pattern) else Fraction(0)
-            for part, ratio in ((base - common, clone[pattern[:2]]), (common, clone[None])):
-                if part > 0:
-                    own, there, back = (high if pattern[place] else low for place in (holder, 0, 1))
-                    rows.append((part * own, part * there, part * back, part * ratio))
-        return tuple(sorted(rows))
-
-    @property
-    def _candidates(self) -> tuple[int, ...]:
-        """Inputs among which every kind of triple occurs. All are alike, but for Hadamard response.
-
-        There, what counts is who shares a block and whether three rows of one block multiply to 1:
-        rows 1, 2, 3 do, rows 1, 2, 4 do not.
-        """
-        if self.family != "hadamard":
-            return tuple(range(min(self.k, 3)))
-        rows = self.blocks[1] - 1
-        return tuple(sorted({x for x in (0, 1, 2, 3, rows, rows + 1, 2 * rows) if x < self.k}))
-
-    def _distinct(self, found: list[dict[tuple[Fraction, Fraction], Fraction]]) -> tuple[Classes, ...]:
-        kinds = {tuple(sorted(each.items())) for each in found}
-        return tuple(tuple((hay, hay * u, hay * v) for (u, v), hay in kind) for kind in sorted(kinds))
-
-    def _classes(self, inputs: tuple[int, ...], holder: int | None) -> dict[tuple[Fraction, Fraction], Fraction]:
-        """Hay by likelihood ratios: the law of ``holder``, or what all have in common."""
-        high, low = self.factors
-        mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
-        for pattern, base in self.patterns(inputs).items():
-            common = self._universal if all(pattern) else Fraction(0)
-            for part, factor in (
-                ((common, high), (base - common, low))
-                if holder is None
-                else ((base, high if pattern[holder] else low),)
-            ):
-                if part > 0:
-                    mass[tuple((high if supported else low) / factor for supported in pattern[:2])] += part * factor  # type: ignore[index]
-        return dict(mass)
-
-    @cached_property
-    def _universal(self) -> Fraction:
-        """The base probability of the reports that support every input."""
-        if self.family == "hadamard":
-            # Column 0 is +1 in every row. In any other column some row 1, 2, 4, ... is -1, and all
-            # of these below b are inputs once the block is half full.
-            blocks, columns = self.blocks
-            return Fraction(int(self.k < columns), blocks * columns)
-        if self.family in {"krr", "subset"}:
-            return Fraction(0)
-        return self.share**self.k if self.k * -math.log2(float(self.share)) < NEGLIGIBLE else Fraction(0)
-
-    def patterns(self, inputs: tuple[int, ...]) -> Patterns:
+    def patterns(self, inputs: Sequence[int]) -> Table:
         """The base probability of every pattern of which ``inputs`` are supported."""
-        every = list(product((0, 1), repeat=len(inputs)))
-        if self.family == "hadamard":
-            blocks, columns = self.blocks
-            counts = sign_patterns([divmod(x, columns - 1) for x in inputs], blocks, columns)
-            return {pattern: Fraction(counts.get(pattern, 0), blocks * columns) for pattern in every}
+        if self.signed:
+            return sign_patterns(inputs, *self.blocks)
         if self.unary or self.family == "hash":
-            return {
-                pattern: math.prod((self.share if one else 1 - self.share for one in pattern), start=Fraction(1))
-                for pattern in every
-            }
-        return set_patterns(self.k, 1 if self.family == "krr" else self.size, len(inputs))
-
-
-def set_patterns(k: int, size: int, tested: int) -> dict[tuple[int, ...], Fraction]:
-    """Of all sets of ``size`` of k inputs, the share of those that hold just these of the
-    ``tested`` ones, by falling factorials, as binomial coefficients would be long.
-    """
-    every = product((0, 1), repeat=tested)
-    return {
-        pattern: Fraction(
-            math.perm(size, sum(pattern)) * math.perm(k - size, tested - sum(pattern)), math.perm(k, tested)
-        )
-        for pattern in every
-    }
-
-
-def sign_patterns(places: Sequence[tuple[int, int]], blocks: int, columns: int) -> dict[tuple[int, ...], int]:
-    """How many columns of a Sylvester matrix's blocks support just these inputs (block, row - 1).
-
-    Entry (row, column) is -1 to the number of binary digits that both have, which is linear in the
-    column's digits: so the signs are all sums of the single digits' ones, and occur equally often.
-    """
-    mine = {block for block, _ in places}
-    counts: dict[tuple[int, ...], int] = {(0,) * len(places): (blocks - len(mine)) * columns}
-    for block in mine:
-        rows = [row + 1 if each == block else 0 for each, row in places]
-        reached = {(0,) * len(rows)}
-        for digit in range(max(rows).bit_length()):
-            own = [row >> digit & 1 for row in rows]
-            reached |= {tuple(a ^ b for a, b in zip(each, own, strict=True)) for each in reached}
-        for signs in sorted(reached):
-            there = tuple(int(row > 0 and sign == 0) for row, sign in zip(rows, signs, strict=True))
-            counts[there] = counts.get(there, 0) + columns // len(reached)
-    return counts
+            return coin_patterns(self.share, len(inputs))
+        return set_patterns(self.k, self.size or 1, len(inputs))
 
 
 def least_noise(epsilon0: float, share: Fraction) -> int:
@@ -482,27 +355,22 @@ class CountedLevels(CountedLaw):
     @cached_property
     def blankets(self) -> tuple[Classes, ...]:
         """Two bins that no level has in one node."""
-        return self._mixtures([(pair, None) for pair in permutations((0, 1))])
+        return (self._mixture(None),)
 
     @cached_property
     def datasets(self) -> tuple[Classes, ...]:
         """All others in the bin of one of the pair, or in a third that no level has in a node with
         either: there is one, as every level has three nodes.
         """
-        held: list[tuple[tuple[int, ...], int | None]] = [
-            (pair, place) for pair in permutations((0, 1)) for place in (0, 1)
-        ]
-        return self._mixtures([*held, ((0, 1, 2), 2), ((1, 0, 2), 2)])
+        return tuple(map(self._mixture, range(3)))
 
-    def _mixtures(self, kinds: Sequence[tuple[tuple[int, ...], int | None]]) -> tuple[Classes, ...]:
-        found = []
-        for inputs, holder in kinds:
-            mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
-            for level, share in zip(self.levels, self.shares, strict=True):
-                for ratios, part in level._classes(inputs, holder).items():
-                    mass[ratios] += share * part
-            found.append(dict(mass))
-        return self._distinct(found)
+    def _mixture(self, holder: int | None) -> Classes:
+        mass: defaultdict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
+        for level, share in zip(self.levels, self.shares, strict=True):
+            supports, growth = level.supports, level.factors[0] / level.factors[1]
+            for (u, v), part in supports.masses(supports.tables[0], holder).items():
+                mass[growth**u, growth**v] += share * part
+        return tuple((hay, hay * u, hay * v) for (u, v), hay in sorted(mass.items()))
 
 
 @dataclass(frozen=True)

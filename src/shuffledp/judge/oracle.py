@@ -10,9 +10,9 @@ Several rounds: the same curves, composed. A handful of users: every dataset the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
@@ -20,14 +20,15 @@ from importlib import import_module
 import numpy as np
 
 from shuffledp.judge import rounds_delta
-from shuffledp.judge.clones import CloneSwap, Row, swap_at_most
+from shuffledp.judge.clones import CloneSwap, swap_at_most
 from shuffledp.judge.composition import rounds_at_least, rounds_at_most
 from shuffledp.judge.effort import FEW_ROUNDS, FEW_USERS, FEW_VALUES, MOST_KNOTS, Effort, TooLarge, TooMuch
 from shuffledp.judge.enumeration import binary_dataset, binary_datasets
 from shuffledp.judge.fakes import CountedFakes
 from shuffledp.judge.lattice import UNIT, Array, haystack_interval
-from shuffledp.judge.laws import Classes, CountedLaw
+from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.shares import CountedShares
+from shuffledp.judge.supports import Classes
 
 GAP, LATTICE_GAP, FAR_GAP, ROUGH_GAP = 8e-5, 2e-4, 1e-2, 0.1
 ROUGH_GAPS = (
@@ -198,8 +199,8 @@ class Oracle:
         try:
             self.effort.check()
             if BALLS and closely:
-                return max(_swap_in_balls(each, self.users, eps) for each in self.law.swaps)
-            return max(swap_at_most(each, self.users, eps) for each in self.law.swaps)
+                return max(_swap_in_balls(each, self.users, eps) for each in self.law.supports.swaps)
+            return max(swap_at_most(each, self.users, eps) for each in self.law.supports.swaps)
         except (TooLarge, TooMuch, OverflowError):
             return 1.0
 
@@ -331,20 +332,14 @@ def _in_balls(kind: Classes, users: int, eps: float, gap: float) -> tuple[float,
 
     hay, there, back = zip(*kind, strict=True)
     with precision(128 + 2 * users.bit_length()):
-        low, high = ends(Needle.of("", hay, there, back, whole=sum(hay) == 1).delta(users, eps, 0.1 * gap))
+        low, high = ends(Needle.of(hay, there, back, whole=sum(hay) == 1).delta(users, eps, 0.1 * gap))
     return max(low, 0.0), min(high, 1.0)
 
 
 def _swap_in_balls(swap: CloneSwap, users: int, eps: float) -> float:
     """The first-clone swap in ball arithmetic, from above."""
-    from shuffledp.judge.balls import Slot, SwappedClone
-    from shuffledp.judge.balls.arithmetic import ball, ends, precision
-
-    def slot(rows: Sequence[Row]) -> Slot:
-        hay, there, back, taken = (tuple(ball(each) for each in column) for column in zip(*rows, strict=True))
-        return Slot(there, back, hay, taken)
+    from shuffledp.judge.balls import SwappedClone
+    from shuffledp.judge.balls.arithmetic import ends, precision
 
     with precision(128 + 2 * users.bit_length()):
-        kinds = tuple(slot(kind) for kind in swap.kinds)
-        clone = SwappedClone("", ball(swap.kappa).lower(), slot(swap.first), kinds, None)
-        return min(ends(clone.at_most(users, eps))[1], 1.0)
+        return min(ends(SwappedClone.of(replace(swap, least=None)).at_most(users, eps))[1], 1.0)

@@ -57,22 +57,10 @@ def rare(votes: int, n: int, hit: float, miss: float, tail: float) -> tuple[floa
     >>> rare(1, 6, 0.787, 0.1065, 0.025)
     (0.0, 4.0)
     """
-    from scipy.stats import binom  # slow to import, and needed where votes are few only
-
     if hit + miss > 1.0:  # whoever does not vote for it is rarer
         low, high = rare(n - votes, n, 1.0 - miss, 1.0 - hit, tail)
         return n - high, n - low
-
-    def beyond(c: int, least: int) -> float:
-        """P(S >= least)."""
-        stray = _strays(n - c, miss)
-        if not len(stray) < MOST_STRAY_VOTES:
-            raise TooLarge(f"{len(stray)} stray votes are too many to be summed over")
-        return min(1.0, float(binom.pmf(stray, n - c, miss) @ binom.sf(least - stray - 1, c, hit)))
-
-    low = _first(lambda c: beyond(c, votes) > tail, n)
-    high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
-    return float(low), float(max(high, 0))
+    return among(votes, n, hit, miss, (0, np.ones(1)), tail)
 
 
 def rare_signed(votes: int, cast: int, n: int, hit: float, tail: float) -> tuple[float, float]:
@@ -96,31 +84,25 @@ def among(votes: int, n: int, hit: float, miss: float, fakes: tuple[int, Array],
     >>> among(9, 20, 1.0, 0.0, (2, np.array([0.25, 0.5, 0.25])), 0.1)
     (5.0, 7.0)
     """
-    from scipy.stats import binom
+    from scipy.stats import binom  # slow to import, and needed where votes are few only
 
     first, chances = fakes
+    most = MOST_STRAY_VOTES * (100 if len(chances) > 1 else 1)
 
     def beyond(c: int, least: int) -> float:
-        """P(S >= least)."""
-        numbers, start = chances, first
-        if miss:
-            stray = _strays(n - c, miss)
-            start += int(stray[0])
-            if not len(stray) * len(chances) < 100 * MOST_STRAY_VOTES:
-                raise TooLarge(f"{len(stray)} stray votes among fakes are too many to be summed over")
-            numbers = np.convolve(binom.pmf(stray, n - c, miss), chances)
+        """P(S >= least), but for 1e-16 of stray votes (Bernstein)."""
+        mean = (n - c) * miss
+        reach = 9.0 * math.sqrt(mean)
+        stray = np.arange(max(0, math.floor(mean - reach)), min(n - c, math.ceil(mean + reach + 40.0)) + 1)
+        if not len(stray) * len(chances) < most:
+            raise TooLarge(f"{len(stray)} stray votes are too many to be summed over")
+        numbers = np.convolve(binom.pmf(stray, n - c, miss), chances)
+        start = first + int(stray[0])
         return float(numbers @ binom.sf(least - start - np.arange(len(numbers)) - 1, c, hit))
 
     low = _first(lambda c: beyond(c, votes) > tail, n)
     high = _first(lambda c: beyond(c, votes + 1) >= 1.0 - tail, n + 1) - 1
     return float(low), float(max(high, 0))
-
-
-def _strays(others: int, miss: float) -> NDArray[np.intp]:
-    """How many of the others may vote for a value, but for 1e-16 (Bernstein)."""
-    mean = others * miss
-    reach = 9.0 * math.sqrt(mean)
-    return np.arange(max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach + 40.0)) + 1)
 
 
 def bernstein(variance: Array, linear: Array, strength: float) -> Array:

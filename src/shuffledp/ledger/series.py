@@ -128,7 +128,7 @@ def check_turn(rows: Iterable[Row], entry: Entry, *, but: int | None = None) -> 
         return None if paid is None else (paid.id, paid.record)
     if series is None or paid is None:
         rule = f"series {turn.name!r} must have been paid for in this ledger"
-        remedy = "Start it with `shuffledp track new`, or name the ledger in which it was."
+        remedy = "Start it with `shuffledp series new`, or name the ledger in which it was."
         raise InvalidInput(Refusal(rule, "none of that name", remedy))
     if not _covers(json.loads(paid.entry), facts):
         rule = f"a week of series {turn.name!r} must be of the design that release {paid.id} paid for"

@@ -314,7 +314,7 @@ def _clone(curve: FirstClone) -> SwappedClone:
     total = sum(first.hay, arb(0))
     first = dataclasses.replace(first, hay=tuple(each / total for each in first.hay))
     least = None if curve.least is None else slots(curve.least)[0]
-    return SwappedClone(curve.name, arb(curve.kappa * (1.0 - 1e-13)), first, tuple(kinds), least)
+    return SwappedClone(arb(curve.kappa * (1.0 - 1e-13)), first, tuple(kinds), least)
 
 
 def _laws(mechanism: Round) -> tuple[Needle, ...]:
@@ -361,4 +361,4 @@ def _haystack(curve: Haystack) -> Needle:
     from shuffledp.judge.balls import Needle
 
     hay, *needles = _columns(curve)
-    return Needle.of(curve.name, hay, *needles, whole=abs(float(curve.hay.sum()) - 1.0) < WHOLE)
+    return Needle.of(hay, *needles, whole=abs(float(curve.hay.sum()) - 1.0) < WHOLE)

@@ -89,7 +89,7 @@ class Named:
         return ways + "".join(f" [{each.flag}]" for each in self.optional)
 
 
-K = Parameter("k", "count", "16", "how many different values a user can hold")
+K = Parameter("k", "count", "16", "how many different values a person can hold")
 EPSILON0 = Parameter("epsilon0", "number", "4", "the privacy parameter of one report on its own, usually 0.5 to 8")
 GAMMA = Parameter("gamma", "number", "0.25", "the probability of a uniformly random answer")
 DELTA0 = Parameter("delta0", "number", "1e-12", "the local delta, if a report is only (epsilon0, delta0)-private")
@@ -101,9 +101,9 @@ MATRIX = Parameter(
 )
 SIZE = Parameter("size", "count", "3", "how many values a report of subset selection names; if left out, the best")
 FLIP = Parameter("flip", "number", "0.1", "the probability that RAPPOR flips a bit")
-P = Parameter("p", "number", "0.5", "the probability that a user's own bit is sent as 1")
+P = Parameter("p", "number", "0.5", "the probability that a person's own bit is sent as 1")
 Q = Parameter("q", "number", "0.1", "the probability that any other bit is sent as 1")
-PROBABILITY = Parameter("probability", "number", "0.1", "the probability with which a user takes part")
+PROBABILITY = Parameter("probability", "number", "0.1", "the probability with which a person takes part")
 
 
 def over_domain(
@@ -152,7 +152,7 @@ OURS = (
     Named(name="unary", title="unary encoding", ways=(Way((K, P, Q), "unary:Unary"),), solvable=False),
     Named(
         name="check-in",
-        title="k-ary randomized response of some users",
+        title="k-ary randomized response of some people",
         ways=(Way((K, PROBABILITY, EPSILON0), "wrappers.check_in:of_krr"),),
     ),
 )

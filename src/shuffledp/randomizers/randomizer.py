@@ -46,7 +46,7 @@ MOST_TRIED = 4096  # reports, to see how far each moves an estimate
 
 
 class Form(NamedTuple):
-    """A report: a number of this type, below ``outputs`` if given, or a row of ``width``."""
+    """A report: a number, below ``outputs`` if those can be listed, or a row of ``width``."""
 
     dtype: np.dtype[Any]
     width: int | None = None
@@ -133,7 +133,7 @@ class Reporting(ABC):
 
     @property
     def inseparable(self) -> bool:
-        """Whether a person's messages say something only together, and none may be lost."""
+        """Whether a person's messages say something only together: without one, nothing."""
         return False
 
     @property
@@ -167,7 +167,7 @@ class Reporting(ABC):
 
     @abstractmethod
     def tally(self, reports: ArrayLike) -> Ints:
-        """All that an estimate needs to know of some reports or messages, as sums."""
+        """All that an estimate needs to know of reports or messages, as numbers that add up."""
 
     @property
     @abstractmethod
@@ -383,11 +383,15 @@ class Randomizer(ABC):
 
     @property
     def realised(self) -> Randomizer:
-        """The law that is drawn, with epsilon0 from its integers, rounded up; idempotent."""
+        """The law that ``randomize`` draws from, its epsilon0 computed from the integers in use and
+        rounded up; ``realised`` of it is itself.
+        """
         return self
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
-        """A fresh report per value; a generator's reports are not for release."""
+        """One report per value, each from fresh randomness; ``rng`` left out is cryptographic. A
+        generator's reports are not for release.
+        """
         raise InvalidInput(
             f"the randomizer must have a sampler, got {type(self).__name__}. Write randomize(...), or use FromMatrix."
         )
@@ -418,7 +422,9 @@ class Randomizer(ABC):
 
     @property
     def replaced(self) -> tuple[float, float]:
-        """The epsilon and delta of the reports of any two inputs; by default epsilon0, delta0."""
+        """The epsilon and delta at which the reports of any two inputs are close: epsilon0 and
+        delta0, unless those are about something else.
+        """
         return self.epsilon0, self.delta0
 
     @property
@@ -428,7 +434,7 @@ class Randomizer(ABC):
 
     @property
     def binary(self) -> bool:
-        """Whether this is Warner's response on two values, whose datasets can be scanned."""
+        """Whether this is Warner's randomized response, all of whose datasets can be scanned."""
         return False
 
     @property
@@ -454,7 +460,7 @@ class Randomizer(ABC):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The whole numbers that epsilon0 chooses: where they change, it may leak less."""
+        """The whole numbers that epsilon0 chooses; at their changes a larger one may leak less."""
         return tuple(value for value in self.describe().values() if isinstance(value, int))
 
     @property

@@ -96,7 +96,7 @@ def check_sayable(design: Design) -> None:
     """
     if not design.resolved.alone:
         raise InvalidInput(
-            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp collection next`."
+            "a level of a search must be opened with the others, got it alone. Go on with `shuffledp survey next`."
         )
     if (law := design.mechanism) is not law.inside:
         raise InvalidInput(

@@ -149,7 +149,7 @@ class Request:
             raising = (" raise ", Argument("epsilon0"), ", or lower ", Argument("delta"), ".")
             remedy = ("Lower ", Argument("gamma"), ",", *raising)
             raise InvalidInput(Refusal("the noise must leave something to promise", got, remedy))
-        return Design.of(poll, epsilon=float(rounded(certified, up=True)))
+        return Design.of(poll, epsilon=float(rounded(certified, up=True).replace(",", "")))
 
     def release(self, values: Values, design: Design, folder: Path | None = None, **how: Any) -> Release:
         """Ask it of people who hold these values, and write what comes out into the folder."""

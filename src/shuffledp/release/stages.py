@@ -69,7 +69,9 @@ def shuffle(
     ``design``, every file must be of that one; else of the one that they name themselves.
     """
     if not paths:
-        raise InvalidInput("reports must come in at least one file, got none. Give what `shuffledp encode` wrote.")
+        raise InvalidInput(
+            "reports must come in at least one file, got none. Give what `shuffledp stage encode` wrote."
+        )
     check_apart(check_new_file(out, replace=force), *paths, *(() if budget is None else (budget.path,)))
     files = [open_reports(path, stage="encoded") for path in paths]
     if design is not None:

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class Searched(TypedDict, total=False):
     """How far a search goes."""
 
-    k: Annotated[int, Option("Number of words to list.", QUESTION, 50)]
+    words: Annotated[int, Option("Number of words to list.", QUESTION, 50)]
     longest: Annotated[int, Option("Maximum word length in bytes or tokens; longer is less accurate.", QUESTION, 16)]
     least_holders: Annotated[int, Option("Smallest number of people with a listed word.", QUESTION, 50)]
     error: Annotated[float, Option("Probability that a rarer word is listed anyway.", QUESTION, 1e-3)]
-    candidates: Annotated[int | None, Option("Number of prefixes to keep per step. If left out, twice {k}.", QUESTION)]
+    candidates: Annotated[
+        int | None, Option("Number of prefixes to keep per step. If left out, twice {words}.", QUESTION)
+    ]
     tokens: Annotated[
         PathLike | Iterable[str] | None,
         Option("File with the tokens of words, one per line. If left out, bytes.", QUESTION, kind="file"),
@@ -56,8 +58,8 @@ def request(rows: dict[str, Any], column: object, given: dict[str, Any]) -> "Sea
         tokens = _tokens_in(Path(check_path("tokens", tokens)))
     elif tokens is not None:
         tokens = tuple(as_list("tokens", tokens, remedy='Pass a list such as ["a", "b"], or the name of a file.'))
-    followed = given["k"] if given["candidates"] is None else given["candidates"]
-    terms = check_terms(given | {"tokens": tokens, "candidates": followed})
+    followed = given["words"] if given["candidates"] is None else given["candidates"]
+    terms = check_terms(given | {"k": given["words"], "tokens": tokens, "candidates": followed})
     if given["candidates"] is None:
         terms["candidates"] = 2 * terms["k"]
     nothing: Any = {"words": (), "prefixes": ("",), "span": 0, "room": 2}
@@ -77,7 +79,7 @@ def _tokens_in(path: Path) -> tuple[str, ...]:
 
 @keywords(Options)
 def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: Unpack[Options]) -> "Release":
-    """The ``k`` most frequent words that people hold, when nobody has listed them.
+    """The most frequent ``words`` that people hold, when nobody has listed them.
 
     Prefixes that many people share are followed, symbol by symbol, up to ``longest`` of them. Each
     level is asked of other people, drawn at random, so the whole search reveals no more of a person
@@ -87,7 +89,7 @@ def top(data: object, column: str | None = None, *, rng: "Rng" = None, **given: 
     Everything else is as for ``histogram``.
 
     >>> fruit = ["fig"] * 9000 + ["kiwi"] * 6000 + [f"rare{i}" for i in range(2000)]
-    >>> found = top(fruit, k=5, longest=4, epsilon=1.0, delta=1e-6)
+    >>> found = top(fruit, words=5, longest=4, epsilon=1.0, delta=1e-6)
     >>> [row.label for row in found.estimates][:2]
     ['fig', 'kiwi']
     """

@@ -63,7 +63,7 @@ MISS = 0.05  # how often a word that is said to be found may be missed
 MOST_WORDS = 4096
 NEARLY_NONE = 1e-12  # epsilon0 of what is seen with a small probability, and hidden else
 KNOTS = 65
-REMEDY = "Take a search that shuffledp wrote, as with `shuffledp design top`, unchanged."
+REMEDY = "Take a search that shuffledp wrote, as with `shuffledp stage design top`, unchanged."
 
 
 class Group(NamedTuple):
@@ -350,7 +350,8 @@ def check_terms(given: Mapping[str, Any], people: int | None = None) -> dict[str
     known: dict[str, Any] = {}
     for name, (most, usual, beyond) in WHOLE.items():
         least = known["k"] if name == "candidates" else 1
-        known[name] = check_count(name, given[name], least=least, most=most, remedy=usual, beyond=beyond)
+        called = "words" if name == "k" else name
+        known[name] = check_count(called, given[name], least=least, most=most, remedy=usual, beyond=beyond)
     if people is not None and (holders := known["least_holders"]) > people:
         raise InvalidInput(f"least_holders must be at most the {people} people, got {holders}. Ask for fewer.")
     error = "It is the chance that anything is listed that few people hold; 0.001 is usual."

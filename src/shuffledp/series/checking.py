@@ -57,7 +57,7 @@ def _check_trend(state: Tracked) -> Iterator[Check]:
     """The page of the series, written again and compared; one of another version runs nothing."""
     text = _text(state.folder / PAGE)
     if text is None:
-        yield unchecked(PAGE, "none", "shuffledp track plot writes it")
+        yield unchecked(PAGE, "none", "shuffledp series plot writes it")
         return
     wrote = WRITER.findall(text)
     found = compared(text, series_html(state), wrote[-1] if wrote else "", "its last line")
@@ -71,7 +71,7 @@ def _check_table(state: Tracked) -> Iterator[Check]:
     """The table of the series, written again and compared."""
     text = _text(state.folder / TABLE)
     if text is None:
-        yield unchecked(TABLE, "none", "shuffledp track plot writes it")
+        yield unchecked(TABLE, "none", "shuffledp series plot writes it")
         return
     with TemporaryDirectory() as folder:
         again = Path(folder) / TABLE

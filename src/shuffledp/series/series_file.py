@@ -30,10 +30,10 @@ FORMAT, VERSION, FILE = "shuffledp-series", 1, "series.json"
 LARGEST = 1 << 27  # bytes
 NO_SEARCH = (
     "a series must ask what one report of each person answers, got a search for top words, of which every week would "
-    "be a whole one. Search once (shuffledp top), and count what it found every week: shuffledp design histogram "
+    "be a whole one. Search once (shuffledp top), and count what it found every week: shuffledp stage design histogram "
     "--categories words.txt --other else"
 )
-REMEDY = "Use the folder that `shuffledp track new` wrote, unchanged."
+REMEDY = "Use the folder that `shuffledp series new` wrote, unchanged."
 SERIES = File("a series", REMEDY)
 
 
@@ -108,7 +108,7 @@ def read_series(folder: Path) -> SeriesFile:
     path = folder / FILE
     if not path.is_file() or path.stat().st_size > LARGEST:
         raise InvalidInput(
-            f"{str(folder)!r} must be the folder of a series, got none with a {FILE}. Start one: shuffledp track new "
+            f"{str(folder)!r} must be the folder of a series, got none with a {FILE}. Start one: shuffledp series new "
             f"{folder} --design FILE"
         )
     try:

@@ -1,4 +1,4 @@
-"""A series from Python: ``sdp.Series.new``, ``sdp.Series(folder)``, and what the command ``track``
+"""A series from Python: ``sdp.Series.new``, ``sdp.Series(folder)``, and what the command ``series``
 does.
 """
 

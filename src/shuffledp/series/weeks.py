@@ -169,7 +169,7 @@ def collected_week(
 def _number(state: Tracked, week: int | None) -> int:
     """The week that was named, or the next; it must not have been released."""
     name, weeks = state.series.name, state.series.weeks
-    again = "Ask for a new series, which is paid for anew: shuffledp track new."
+    again = "Ask for a new series, which is paid for anew: shuffledp series new."
     if state.left == 0:
         raise InvalidInput(f"series {name!r} must have a week left, got all {weeks} released. {again}")
     if week is None:
@@ -202,7 +202,7 @@ def _ledger(folder: Path, series: SeriesFile, given: Path | None) -> Ledger | No
     if series.ledger is None:
         if given is not None:
             rule = (Argument("ledger"), f" must be left out, as series {series.name!r} was started without one")
-            remedy = "A series is paid for before its first week: shuffledp track new."
+            remedy = "A series is paid for before its first week: shuffledp series new."
             raise InvalidInput(Refusal(rule, repr(str(given)), remedy))
         return None
     path = folder / series.ledger.path if given is None else given

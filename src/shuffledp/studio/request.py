@@ -52,7 +52,7 @@ class PlanRequest:
     ...     task="histogram", n=10_000, size=16, epsilon=1, delta=1e-6, honest=90
     ... )
     >>> asked.commands()["plan"]
-    'shuffledp plan histogram --domain 16 --n 10000 --honest 90% --epsilon 1 --delta 1e-6'
+    'shuffledp plan histogram --categories 16 --n 10000 --honest 90% --epsilon 1 --delta 1e-6'
     """
 
     task: str
@@ -138,7 +138,7 @@ class PlanRequest:
         return {"size": check_size("categories", size)}
 
     def _labels(self) -> Categories:
-        """The categories as ``shuffledp design --categories`` reads the same list."""
+        """The categories as ``shuffledp stage design --categories`` reads the same list."""
         listed = [part.strip() for part in self.names.split(",")]
         for name in listed:
             check_words("a category", name or None)
@@ -178,7 +178,7 @@ class PlanRequest:
         return hiding_of(self.task, {"mechanism": self.mechanism})
 
     def design(self) -> Design:
-        """The design that ``shuffledp design`` makes of the same."""
+        """The design that ``shuffledp stage design`` makes of the same."""
         if self.given != "epsilon":
             raise InvalidInput(
                 "a design must promise an epsilon, got epsilon0 alone. Promise the epsilon that is certified for it."
@@ -201,15 +201,15 @@ class PlanRequest:
         if self.of_number:
             bounds = f"--lower {exactly(self.lower)} --upper {exactly(self.upper)}"
             return {
-                "design": f"shuffledp design {self.task} {bounds} {promise} --out design.json",
+                "design": f"shuffledp stage design {self.task} {bounds} {promise} --out design.json",
                 "plan": f"shuffledp plan {self.task} {promise}",
             }
         listed = quote(",".join(self._labels().labels)) if self.names else ""
         values = f"--categories {listed or f'0..{self.size - 1}'}"
         hidden = _unless("krr", "mechanism", self.mechanism)
         return {
-            "design": f"shuffledp design {self.task} {values}{hidden} {promise} --out design.json",
-            "plan": f"shuffledp plan {self.task} --domain {self.size} {promise}",
+            "design": f"shuffledp stage design {self.task} {values}{hidden} {promise} --out design.json",
+            "plan": f"shuffledp plan {self.task} --categories {self.size} {promise}",
         }
 
 

@@ -154,7 +154,7 @@ class Analyst:
         if self.token is None:
             raise InvalidInput(
                 Argument("token"),
-                f" must name the file that `shuffledp serve` made, got none. Copy it from the shuffler, or put "
+                f" must name the file that `shuffledp survey serve` made, got none. Copy it from the shuffler, or put "
                 f"the token into the environment: {TOKEN_VARIABLE}.",
             )
         if not re.fullmatch("[!-~]+", self.token):

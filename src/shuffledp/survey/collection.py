@@ -37,7 +37,7 @@ LAST_SECOND = 253_402_300_799  # the end of the year 9999
 SKEW = 300  # seconds that two clocks may differ
 # No sign that two readers of addresses could take for the end of different things.
 WEB_ADDRESS = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?(/((?![?#@\\])[!-~])*)?")
-REMEDY = "Take the file that `shuffledp collection new` wrote, unchanged."
+REMEDY = "Take the file that `shuffledp survey new` wrote, unchanged."
 
 
 @part
@@ -107,7 +107,7 @@ def read_collection(path: Path, *, digest: str | None = None) -> Collection:
             content = file.read(LONGEST_FILE + 1)
     except OSError as error:
         raise InvalidInput(
-            f"{title} must be a file that `shuffledp collection new` wrote, got none that can be read: "
+            f"{title} must be a file that `shuffledp survey new` wrote, got none that can be read: "
             f"{error.strerror}. Check the name."
         ) from None
     if len(content) > LONGEST_FILE:
@@ -192,5 +192,5 @@ def check_address(collection: Collection) -> None:
     if not address.startswith("https://") and not is_loopback(address):
         raise InvalidInput(
             f"shuffler must be an address that begins with https://, or one of this machine, got {address!r}. Put a "
-            f"proxy with TLS in front of it, or give `shuffledp serve` a certificate."
+            f"proxy with TLS in front of it, or give `shuffledp survey serve` a certificate."
         )

@@ -88,7 +88,7 @@ class AnalystKey:
             path,
             2 * KEY_BYTES,
             what="the analyst's key",
-            whence="Give the folder that `shuffledp collection new` wrote, on the analyst's machine.",
+            whence="Give the folder that `shuffledp survey new` wrote, on the analyst's machine.",
             instead="begin a new collection with a new key.",
             damaged="Restore it from a copy: without it no report can be read.",
         )
@@ -172,7 +172,7 @@ def envelopes_of(content: bytes) -> Envelopes:
 FORMAT: Literal["shuffledp-sealed"] = "shuffledp-sealed"
 VERSION, WITH_PEOPLE = 1, 2
 LONGEST_HEADER = 1000
-REMEDY = "Fetch it again: shuffledp collection fetch."
+REMEDY = "Fetch it again: shuffledp survey fetch."
 
 
 @part

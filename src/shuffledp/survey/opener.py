@@ -133,12 +133,12 @@ class Study:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """What `shuffledp collection new` wrote; another key than the collection's is refused."""
+        """What `shuffledp survey new` wrote; another key than the collection's is refused."""
         collection, key = read_collection(folder / COLLECTION), AnalystKey.read(folder / KEY)
         if key.public != collection.key:
             raise InvalidInput(
                 f"{str(folder / KEY)!r} must be the key of the collection beside it, got that of another. Put the key "
-                f"back that `shuffledp collection new` wrote there."
+                f"back that `shuffledp survey new` wrote there."
             )
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InvalidInput(
@@ -158,14 +158,14 @@ class Study:
         if found.header.length != (length := Envelopes(self.collection).length):
             raise InvalidInput(
                 f"{title} must hold sealed reports of {length} bytes, got {found.header.length}. Fetch it again: "
-                f"shuffledp collection fetch."
+                f"shuffledp survey fetch."
             )
         self._check_messages(found.header, title)
         return found
 
     def _check_messages(self, header: SealedHeader, title: str) -> None:
         """Refuse envelopes that cannot be of whole people."""
-        again, told = "Fetch it again: shuffledp collection fetch.", header.people is not None
+        again, told = "Fetch it again: shuffledp survey fetch.", header.people is not None
         if told != self.law.mixes:
             raise InvalidInput(
                 f"{title} must say how many people reported if the shuffler adds dummies, and only then, got "
@@ -323,8 +323,8 @@ def open_collection(
     """Open the reports that a shuffler released, and publish what they say, in the folder ``out``
     or in memory.
 
-    ``study`` is the folder that `shuffledp collection new` wrote, with the analyst's key;
-    ``sealed`` is what `shuffledp collection fetch` wrote. Reports that do not open, or that the
+    ``study`` is the folder that `shuffledp survey new` wrote, with the analyst's key;
+    ``sealed`` is what `shuffledp survey fetch` wrote. Reports that do not open, or that the
     design never sends, are counted and left out; fewer valid ones than it promises are refused.
 
     The same file may be opened again, with the same result; another one of the same collection is

@@ -77,7 +77,7 @@ def invite(collection: Collection, count: int, out: Path, hashes: Path) -> None:
         raise InvalidInput(f"--count must be at most {MOST_CODES:,}, got {count:,}. Invite in several rounds.")
     if not collection.codes:
         raise InvalidInput(
-            "the collection must ask for codes, got one that takes reports without. Make it with `shuffledp collection "
+            "the collection must ask for codes, got one that takes reports without. Make it with `shuffledp survey "
             "new --codes`."
         )
     for path in (out, hashes):

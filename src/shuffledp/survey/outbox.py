@@ -170,6 +170,6 @@ class Outbox:
 
 def _damaged(path: Path) -> InvalidInput:
     return InvalidInput(
-        f"{str(path)!r} must be a file that `shuffledp send` wrote, got other bytes. It says whether this device has "
-        f"reported: if it was damaged, ask the organizer before you remove it."
+        f"{str(path)!r} must be a file that `shuffledp survey send` wrote, got other bytes. It says whether this "
+        f"device has reported: if it was damaged, ask the organizer before you remove it."
     )

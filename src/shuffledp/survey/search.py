@@ -197,7 +197,7 @@ def _read(path: Path) -> Any:
     except OSError as error:
         raise InvalidInput(
             f"{str(path)!r} must be there, got none that can be read: {error.strerror}. Name the folder that "
-            f"`shuffledp collection search` wrote."
+            f"`shuffledp survey new` wrote."
         ) from None
     if found is None:
         raise InvalidInput(f"{str(path)!r} must be as shuffledp wrote it, got something else. Restore it.")

@@ -137,7 +137,7 @@ class Receipt:
 class Client:
     """Reports to one collection, from one device.
 
-    ``collection`` is a file that `shuffledp collection new` wrote, or what was read from it;
+    ``collection`` is a file that `shuffledp survey new` wrote, or what was read from it;
     another than the one with this ``digest`` is refused. ``most_epsilon0`` is what one report may
     say by itself. Reports wait in the folder ``outbox`` until they are acknowledged; afterwards a
     mark stays there, and the same outbox reports to the same collection no more. ``ca`` is a file

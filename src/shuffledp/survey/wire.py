@@ -316,6 +316,6 @@ def read_hashes(path: Path) -> list[bytes]:
     if not hashes or any(len(each) != HASH_BYTES for each in hashes) or len(set(hashes)) != len(hashes):
         raise InvalidInput(
             f"{title} must hold a hash of {2 * HASH_BYTES} hexadecimal digits on every line, each once, got something "
-            f"else. Give the file that `shuffledp collection invite --hashes` wrote."
+            f"else. Give the file that `shuffledp survey invite --hashes` wrote."
         )
     return hashes

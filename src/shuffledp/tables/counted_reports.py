@@ -63,7 +63,7 @@ class CountedReports:
         if not isinstance(written, dict) or written.get("format") != FORMAT:
             raise InvalidInput(
                 f"{title} must hold counted reports, got something else. Give what an engine counted, or what "
-                f"`shuffledp shuffle` wrote."
+                f"`shuffledp stage shuffle` wrote."
             )
         version = written.get("version")
         if type(version) is not int or version != VERSION:

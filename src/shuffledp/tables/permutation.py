@@ -76,7 +76,9 @@ def shuffle_files(
     ``last`` is called when it is written, and just before it can be seen.
     """
     if not paths:
-        raise InvalidInput("reports must come in at least one file, got none. Give what `shuffledp encode` wrote.")
+        raise InvalidInput(
+            "reports must come in at least one file, got none. Give what `shuffledp stage encode` wrote."
+        )
     files = [path if isinstance(path, ReportsFile) else open_reports(path, stage="encoded") for path in paths]
     _check_headers(files)
     total = sum(file.count for file in files)
@@ -214,7 +216,7 @@ def _read_all(
         if count:
             raise InvalidInput(
                 f"{str(file.path)!r} must hold one report per person, got {count:,} whose ids were there before. "
-                "Leave the file out, or encode it again: `shuffledp encode --id` keeps one row per person."
+                "Leave the file out, or encode it again: `shuffledp stage encode --id` keeps one row per person."
             )
     return dropped
 

@@ -36,7 +36,7 @@ KEY, SEAL, VERSION = b"shuffledp", b"shuffledp-sha256", 1
 FORMAT: Literal["shuffledp-reports"] = "shuffledp-reports"
 Dtype = Literal["uint8", "uint16", "uint32", "uint64"]
 MOST_WIDTH = 1 << 20
-MADE_BY = {"encoded": "Give what `shuffledp encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
+MADE_BY = {"encoded": "Give what `shuffledp stage encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
 ILLEGAL = {
     "encoded": ("Leave the file out, or drop such reports and have them counted: ", Argument("drop-invalid"), "."),
     "shuffled": "No shuffler of this package writes it; ask for the file again.",
@@ -99,7 +99,7 @@ class Header(Part):
         refused.
         """
         file = File(f"the header of {title}", DAMAGED)
-        made = check_format(title, parsed(text), FORMAT, VERSION, "Make it with `shuffledp encode`.")
+        made = check_format(title, parsed(text), FORMAT, VERSION, "Make it with `shuffledp stage encode`.")
         header, encoded = cls.read(made, file), made.get("stage") == "encoded"
         if not isinstance(header.design, dict):
             raise unusual("design", header.design, file)
@@ -264,7 +264,7 @@ def open_reports(path: Path, *, stage: Stage | None = None) -> ReportsFile:
     with readable(title, "file of reports"):
         if first_bytes(path, title)[: len(PARQUET)] != PARQUET:
             raise InvalidInput(
-                f"{title} must be a file of reports, got something else. Make it with `shuffledp encode`."
+                f"{title} must be a file of reports, got something else. Make it with `shuffledp stage encode`."
             )
         with open_parquet(path, title) as file:
             found = _described(path, file, title)
@@ -278,7 +278,7 @@ def _described(path: Path, file: pa.parquet.ParquetFile, title: str) -> ReportsF
     schema, metadata = file.schema_arrow, file.metadata
     if KEY not in (metadata.metadata or {}):
         raise InvalidInput(
-            f"{title} must be a file of reports, got another Parquet file. Make it with `shuffledp encode`."
+            f"{title} must be a file of reports, got another Parquet file. Make it with `shuffledp stage encode`."
         )
     header = Header.from_text(metadata.metadata[KEY], title)
     named = len(schema.names) == 2 and header.stage == "encoded"

@@ -294,7 +294,7 @@ class ShuffledSGD:
         one, owner = (
             (f"batch of {self.batch} consecutive rows", "the batch; its owner sees them and adds the noise")
             if self.noise_from == "batch"
-            else ("user", "the user, row by row")
+            else ("person", "the person, row by row")
         )
         secret = "the parties that see the reports do not know the order, which is drawn afresh in every epoch"
         return (

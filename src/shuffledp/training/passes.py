@@ -58,9 +58,9 @@ from shuffledp.training.step_pairs import GRID, LEAST, NODES, normal_cells, norm
 
 METHOD = "Gaussian reports over a secret order as a needle in a haystack (docs/theory.md)"
 MODEL = (
-    "replace-one adjacency: neighboring datasets differ in one user's data",
-    "the parties that see the reports do not know the order of users, drawn uniformly at random for every pass",
-    "every report is a vector in a ball around 0 plus fresh Gaussian noise; the vector may depend on one user's data "
+    "replace-one adjacency: neighboring datasets differ in one person's data",
+    "the parties that see the reports do not know the order of people, drawn uniformly at random for every pass",
+    "every report is a vector in a ball around 0 plus fresh Gaussian noise; the vector may depend on one person's data "
     "and on all earlier reports",
 )
 CELL, LOG_CELL, WIDER = 1.0 / 16.0, 1.0 / 16.0, 4.0  # in deviations, and in log u; and far out
@@ -360,7 +360,7 @@ class Allocation:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return ("the trainer sees every user's data and is trusted", *self.guarantee.assumptions)
+        return ("the trainer sees every person's data and is trusted", *self.guarantee.assumptions)
 
     def fits(self, epsilon: float, delta: float) -> bool:
         """Whether it is (epsilon, delta)-DP, with a margin for whoever solves for epsilon."""

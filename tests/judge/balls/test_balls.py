@@ -125,7 +125,7 @@ def test_sums_and_balls_are_the_same_number() -> None:
     law = {**HASH, "epsilon0": float(counted.implied)}
     with precision(160):
         (proven,) = (ends(swap.at_most(10_000, 0.2))[1] for swap in swaps_of(law))
-    (summed,) = (swap_at_most(swap, 10_000, 0.2) for swap in counted.swaps)
+    (summed,) = (swap_at_most(swap, 10_000, 0.2) for swap in counted.supports.swaps)
     assert summed == pytest.approx(proven, rel=2e-3)
 
 
@@ -142,7 +142,7 @@ def random_positions(rng: np.random.Generator, n: int, classes: int, *, whole: b
     scores[0] = abs(scores[0]) + 0.1
     total = arb(float(masses.sum()))
     balls = tuple(arb(float(each)) / (total if whole else 1) for each in masses)
-    return Positions(n, balls, tuple(arb(float(each)) for each in scores), None if whole else 1 - sum(balls, arb(0)))
+    return Positions(n, balls, tuple(arb(float(each)) for each in scores), arb(0) if whole else 1 - sum(balls, arb(0)))
 
 
 def plainly(positions: Positions) -> Fraction:
@@ -211,7 +211,7 @@ def test_more_bits_are_inside_fewer() -> None:
         found = []
         for bits in (160, 320):
             with precision(bits):
-                needle = Needle.of("", [0.25, 0.25, 0.25], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25], whole=False)
+                needle = Needle.of([0.25, 0.25, 0.25], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25], whole=False)
                 found.append(ends(needle.delta(n, 2.0 / n**0.5, 1e-6)))
         (low, high), (lower, higher) = found
         assert low <= higher
@@ -221,10 +221,10 @@ def test_more_bits_are_inside_fewer() -> None:
 
 def test_without_hay_everything_is_seen() -> None:
     with precision(128):
-        needle = Needle.of("", [0.0, 0.5], [0.5, 0.5], [0.25, 0.75], whole=False)
+        needle = Needle.of([0.0, 0.5], [0.5, 0.5], [0.25, 0.75], whole=False)
         low, high = ends(needle.delta(1, 0.0))
         assert low <= 0.25 <= high
-        assert ends(Needle.of("", [0.0], [1.0], [1.0], whole=False).delta(10, 0.0)) == (0.0, 0.0)
+        assert ends(Needle.of([0.0], [1.0], [1.0], whole=False).delta(10, 0.0)) == (0.0, 0.0)
 
 
 def test_every_dataset_of_some_users() -> None:

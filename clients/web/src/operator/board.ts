@@ -72,7 +72,7 @@ function reason({ closes }: Collection, { state: now, may_close, why, promise }:
 /** What the analyst types. The address is somebody else's text, and a shell must not read more than that in it. */
 export function commandsFor({ shuffler }: Collection): string {
   const address = /^[\w.:/~-]+$/.test(shuffler) ? shuffler : `'${shuffler.replaceAll("'", "'\\''")}'`;
-  const fetching = `shuffledp collection fetch ${address} --collection study/collection.json --token token.txt`;
+  const fetching = `shuffledp survey fetch ${address} --collection study/collection.json --token token.txt`;
   return `${fetching} --out sealed.bin\nshuffledp open study sealed.bin --out result`;
 }
 

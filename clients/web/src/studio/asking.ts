@@ -80,7 +80,7 @@ export async function post(path: string, body: object, signal?: AbortSignal): Pr
     response = await fetch(path, init);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Error("The planner does not answer. Is `shuffledp studio` still running?");
+    throw new Error("The planner does not answer. Is `shuffledp plan --web` still running?");
   }
   if (!response.ok) {
     const told: { error?: string } = await response.json().catch(() => ({}));

@@ -141,7 +141,7 @@ async function handOver(text: string, done: string): Promise<void> {
 
 /** What opens this plan on another machine; encoded text has no quotes in it. */
 function shared(): string {
-  return `shuffledp studio --plan '${toFragment(plan).replaceAll("'", "%27")}'`;
+  return `shuffledp plan --web --plan '${toFragment(plan).replaceAll("'", "%27")}'`;
 }
 
 async function save(): Promise<void> {

@@ -3,7 +3,7 @@ carries a radius that holds all rounding, and everything left out is bounded by 
 
 arithmetic  numbers with a radius; E(G_1 + ... + G_n)_+ by a contour integral
 needle      delta of a needle in a haystack, and binary randomized response on every dataset
-laws        the laws of reports from their parameters, and which clone is swapped
+laws        the laws of reports from their parameters
 clones      the first-clone swap, for every composition of the others
 
 >>> from shuffledp.judge.balls.arithmetic import ends, precision

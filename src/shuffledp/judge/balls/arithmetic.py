@@ -110,13 +110,13 @@ SHARE = 0.02  # of the smoothing, that each of the other errors may be
 @dataclass(frozen=True, eq=False)
 class Positions:
     """n independent positions, each with score ``scores[i]`` with probability ``masses[i]`` and
-    empty with probability ``absent``, None if that cannot happen.
+    empty with probability ``absent``.
     """
 
     n: int
     masses: tuple[arb, ...]
     scores: tuple[arb, ...]
-    absent: arb | None
+    absent: arb
 
     @cached_property
     def top(self) -> arb:
@@ -129,13 +129,30 @@ class Positions:
 
     def phi(self, s: arb) -> arb:
         """E e^(sG)."""
-        return sum(self.filled(s), self.absent or arb(0))
+        return sum(self.filled(s), self.absent)
+
+    def tilted(self, c: arb) -> tuple[arb, list[arb], arb, arb]:
+        """phi(c), what is filled and what is empty relative to it, and by how much |phi| changes at
+        most per unit of y, once the phase of the tilted mean is taken out.
+        """
+        phi = self.phi(c)
+        filled, absent = [each / phi for each in self.filled(c)], self.absent / phi
+        mean = sum((share * score for share, score in zip(filled, self.scores, strict=True)), arb(0)).mid()
+        off = (share * abs(score - mean) for share, score in zip(filled, self.scores, strict=True))
+        return phi, filled, absent, sum(off, abs(absent * mean))
+
+    def fine(self, step: arb) -> acb_mat:
+        """By how much every score turns phi from the first node of a block to each of them."""
+        return acb_mat([[acb(0, step * place * score).exp() for place in range(BLOCK)] for score in self.scores])
+
+    def turned(self, filled: Sequence[arb], y: arb, fine: acb_mat) -> list[acb]:
+        """What is filled, at the nodes of a block from y on."""
+        row = [share * acb(0, y * score).exp() for share, score in zip(filled, self.scores, strict=True)]
+        return list((acb_mat([row]) * fine).entries())
 
     def moment(self, s: arb) -> arb:
         """M(s) at a real point."""
         filled = sum(self.filled(s), arb(0))
-        if self.absent is None:
-            return _power(filled, self.n)
         if self.absent > 0:
             return _power(self.absent, self.n) * (self.n * (filled / self.absent).log1p()).expm1()
         return positive_part(_power(filled + self.absent, self.n) - _power(positive_part(self.absent), self.n))
@@ -143,12 +160,12 @@ class Positions:
     def slope(self, s: arb) -> tuple[float, float]:
         """About the mean and variance of S, tilted by e^(sS) and not empty, in units of 1/s."""
         filled = self.filled(s)
-        phi = sum(filled, self.absent or arb(0))
+        phi = sum(filled, self.absent)
         steps = [each * score * s for each, score in zip(filled, self.scores, strict=True)]
         mean = sum(steps, arb(0)) / phi
         square = sum((each * score * s for each, score in zip(steps, self.scores, strict=True)), arb(0)) / phi
         nonempty = arb(1)
-        if self.absent is not None and self.absent > 0:
+        if self.absent > 0:
             nonempty = -(-self.n * (sum(filled, arb(0)) / self.absent).log1p()).expm1()
         return midpoint(self.n * mean / nonempty), max(midpoint(self.n * (square - mean * mean) / nonempty), 0.0)
 
@@ -252,34 +269,20 @@ class Line:
     def _sums(self, step: arb) -> tuple[arb, arb, arb]:
         """The trapezoidal sums of both kernels' parts, and a bound on the nodes passed over."""
         positions, c, tau, n = self.positions, self.c, self.tau, self.positions.n
-        phi = positions.phi(c)
-        tilted = [each / phi for each in positions.filled(c)]
-        absent = None if positions.absent is None else positions.absent / phi
-        empty = arb(0) if absent is None else positive_part(absent) ** n
+        phi, tilted, absent, lipschitz = positions.tilted(c)
+        empty = positive_part(absent) ** n
         rare = bool(empty < (arb(-self.skipped).exp()))  # an empty view is itself negligible
         threshold = (arb(-self.skipped) / n).exp().lower() if rare else arb(-1)
-        mean = sum((share * score for share, score in zip(tilted, positions.scores, strict=True)), arb(0)).mid()
-        lipschitz = sum(
-            (share * abs(score - mean) for share, score in zip(tilted, positions.scores, strict=True)),
-            arb(0) if absent is None else abs(absent * mean),
-        )
-        reach = (lipschitz * step).upper()
-        fine = acb_mat([[acb(0, step * place * score).exp() for place in range(BLOCK)] for score in positions.scores])
+        reach, fine = (lipschitz * step).upper(), positions.fine(step)
         smooth, distance = arb(0), arb(0)
         start = 0
         while start < self.count:
-            row = [
-                share * acb(0, step * start * score).exp()
-                for share, score in zip(tilted, positions.scores, strict=True)
-            ]
-            turned = (acb_mat([row]) * fine).entries()
             size = arb(2)
-            for place, value in enumerate(turned):
+            for place, value in enumerate(positions.turned(tilted, step * start, fine)):
                 node = start + place
                 if node >= self.count:
                     break
-                here = value if absent is None else value + absent
-                size = here.abs_upper()
+                size = (value + absent).abs_upper()
                 if size < threshold:
                     continue
                 s = acb(c, step * node)
@@ -298,10 +301,8 @@ class Line:
         return scale * smooth * step / arb.pi(), scale * distance * step / arb.pi() * tau * tau, passed
 
     @staticmethod
-    def _relative_moment(filled: acb, absent: arb | None, n: int) -> acb:
+    def _relative_moment(filled: acb, absent: arb, n: int) -> acb:
         """M(s) / phi(c)^n from what is filled and what is empty, both relative to phi(c)."""
-        if absent is None:
-            return complex_power(filled, n)
         if absent > 0:
             ratio = filled / absent
             if (n * ratio).abs_upper() < 1:

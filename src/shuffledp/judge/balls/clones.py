@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from flint import acb, acb_mat, arb
+from flint import acb_mat, arb
 
 from shuffledp.judge.balls.arithmetic import (
     BLOCK,
@@ -39,6 +39,7 @@ from shuffledp.judge.balls.arithmetic import (
     precision,
 )
 from shuffledp.judge.balls.needle import Needle
+from shuffledp.judge.clones import CloneSwap, Row
 
 LEVELS, FEWEST_LEVELS, FEW_CLONES = 44, 8, 700.0
 BLUR = 0.01  # tau c
@@ -92,7 +93,7 @@ class _Filled:
                 score = score.min(cap)
             masses.append(hay)
             scores.append(score)
-        absent = None if whole else positive_part(1 - sum(masses, arb(0)))
+        absent = arb(0) if whole else positive_part(1 - sum(masses, arb(0)))
         return cls(Positions(n, tuple(masses), tuple(scores), absent), seen)
 
 
@@ -100,11 +101,23 @@ class _Filled:
 class SwappedClone:
     """An ordered pair of inputs: slot 1, the kinds of the others, and ``least`` below all."""
 
-    name: str
     kappa: arb
     first: Slot
     kinds: tuple[Slot, ...]
     least: Slot | None
+
+    @classmethod
+    def of(cls, swap: CloneSwap) -> SwappedClone:
+        """The same in balls."""
+
+        def slot(rows: Sequence[Row]) -> Slot:
+            hay, there, back, taken = (tuple(ball(each) for each in column) for column in zip(*rows, strict=True))
+            return Slot(there, back, hay, taken)
+
+        kinds = tuple(map(slot, swap.kinds))
+        shares = [hay / taken for kind in kinds for hay, taken in zip(kind.hay, kind.taken, strict=True) if taken > 0]
+        least = None if swap.least is None else slot(swap.least)
+        return cls(min(each.lower() for each in shares), slot(swap.first), kinds, least)
 
     def swapped(self) -> SwappedClone:
         """The target's inputs exchanged."""
@@ -156,7 +169,7 @@ class SwappedClone:
     def _blanket(self, n: int, eps: float, u: arb) -> arb:
         assert self.least is not None
         hay = tuple(positive_part(each.lower()) / (1 - u) for each in self.least.left(u))
-        return Needle("what is left", hay, self.least.needle0, self.least.needle1, whole=False).delta(n, eps, 1e-3)
+        return Needle(hay, self.least.needle0, self.least.needle1, whole=False).delta(n, eps, 1e-3)
 
     def _level(self, n: int, x: arb, u: arb, blur: float) -> list[arb]:
         """F at u if all others are of one kind, for every kind."""
@@ -261,17 +274,11 @@ class _Line:
     def sum(self, kind: Positions) -> arb:
         """The sum over all nodes with all others of this kind, or more."""
         c, tau, step, n = self.c, self.tau, self.step, self.n
-        phi = kind.phi(c)
-        tilted = [each / phi for each in kind.filled(c)]
-        absent = arb(0) if kind.absent is None else kind.absent / phi
-        mean = sum((share * score for share, score in zip(tilted, kind.scores, strict=True)), arb(0)).mid()
-        lipschitz = sum(
-            (share * abs(score - mean) for share, score in zip(tilted, kind.scores, strict=True)), abs(absent * mean)
-        )
+        phi, tilted, absent, lipschitz = kind.tilted(c)
         reach = (lipschitz * step).upper()
         faint = NEGLIGIBLE + 6.0
         threshold = (arb(-faint) / n).exp().lower()
-        fine = self._fine(kind)
+        fine = kind.fine(step)
         total, start = arb(0), 0
         while start < self.count:
             sizes = self._sizes(tilted, absent, kind, fine, start)
@@ -290,23 +297,15 @@ class _Line:
         scale = phi ** (n - 1) * (tau * tau * c * c / 2).exp()
         return scale * (total * step / arb.pi() + self.first.phi(c) * (passed + tail))
 
-    def _fine(self, slot: Positions) -> acb_mat:
-        """By how much every score turns phi from the first node of a block to each of them."""
-        return acb_mat([[acb(0, self.step * place * score).exp() for place in range(BLOCK)] for score in slot.scores])
-
     def _sizes(self, tilted: list[arb], absent: arb, slot: Positions, fine: acb_mat, start: int) -> list[arb]:
         """At most |phi| at the nodes of a block, by the terms of phi at y = 0."""
-        turned = [
-            share * acb(0, self.step * start * score).exp() for share, score in zip(tilted, slot.scores, strict=True)
-        ]
-        values = (acb_mat([turned]) * fine).entries()
+        values = slot.turned(tilted, self.step * start, fine)
         return [(value + absent).abs_upper() for value in values[: self.count - start]]
 
     def _weights(self, start: int) -> list[arb]:
         """What the powers of a block's nodes are multiplied by, alike for all kinds."""
         if start not in self.weights:
-            absent = self.first.absent or arb(0)
-            sizes = self._sizes(self._first_tilted, absent, self.first, self._first_fine, start)
+            sizes = self._sizes(self._first_tilted, self.first.absent, self.first, self._first_fine, start)
             ys = [self.step * node for node in range(start, start + len(sizes))]
             self.weights[start] = [
                 (-((self.tau * y) ** 2) / 2).exp() / (self.c * self.c + y * y) * size
@@ -322,7 +321,7 @@ class _Line:
 
     @cached_property
     def _first_fine(self) -> acb_mat:
-        return self._fine(self.first)
+        return self.first.fine(self.step)
 
 
 def _log(number: arb) -> float:

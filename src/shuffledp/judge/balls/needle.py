@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flint import acb, arb
@@ -64,7 +64,7 @@ def items_needed(positions: Positions, share: float) -> int | None:
     """How many filled positions have to be looked at until all that are left hold less than
     ``share`` of E S_+, of the sum of positive scores; None if more than a few.
     """
-    if positions.absent is None or not positions.absent > 0:
+    if not positions.absent > 0:
         return positions.n if positions.n <= 64 else None
     expected = float((positions.n * (1 - positions.absent)).mid())
     if expected > 30.0:
@@ -83,14 +83,14 @@ def ramp_of_views(positions: Positions, items: int) -> arb:
     C(n-1, items) (1 - a)^items.
     """
     n = positions.n
-    absent = arb(0) if positions.absent is None else positive_part(positions.absent)
+    absent = positive_part(positions.absent)
     shares = [arb(1)]
     for place in range(items):
         shares.append(shares[-1] * (n - place) / (place + 1))  # C(n, m)
     empty = [absent ** (n - count) if n > count else arb(1) for count in range(items + 1)]
     total = arb(0)
     for count in range(items + 1):
-        if positions.absent is None and count < n:
+        if empty[count].is_zero():
             continue
         total += shares[count] * empty[count] * _filled(positions.masses, positions.scores, count)
     if items >= n:
@@ -142,7 +142,6 @@ TILTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 class Needle:
     """The masses of every class; ``whole`` if all others are in the view."""
 
-    name: str
     hay: tuple[arb, ...]
     needle0: tuple[arb, ...]
     needle1: tuple[arb, ...]
@@ -150,20 +149,14 @@ class Needle:
 
     @classmethod
     def of(
-        cls,
-        name: str,
-        hay: Sequence[Exact | arb],
-        needle0: Sequence[Exact | arb],
-        needle1: Sequence[Exact | arb],
-        *,
-        whole: bool,
+        cls, hay: Iterable[Exact | arb], needle0: Iterable[Exact | arb], needle1: Iterable[Exact | arb], *, whole: bool
     ) -> Needle:
         """The same from numbers, taken as exact; hay that is whole is divided by its sum."""
         share, there, back = (tuple(ball(each) for each in column) for column in (hay, needle0, needle1))
         if whole:
             total = sum(share, arb(0))
             share = tuple(each / total for each in share)
-        return cls(name, share, there, back, whole=whole)
+        return cls(share, there, back, whole=whole)
 
     def swapped(self) -> Needle:
         """The target's two inputs exchanged."""
@@ -174,7 +167,7 @@ class Needle:
         ``work`` it may be wider than ``relative``.
 
         >>> with precision(128):
-        ...     coin = Needle.of("", [0.25, 0.75], [0.75, 0.25], [0.25, 0.75], whole=True)
+        ...     coin = Needle.of([0.25, 0.75], [0.75, 0.25], [0.25, 0.75], whole=True)
         ...     coin.delta(2, 0.0).overlaps(arb(0.375))
         True
         """
@@ -189,9 +182,7 @@ class Needle:
                 scores.append(gain / hay)
         if not masses:
             return exposed
-        absent = None if self.whole else 1 - sum(masses, arb(0))
-        if absent is not None and not absent > 0:
-            absent = positive_part(absent)
+        absent = arb(0) if self.whole else positive_part(1 - sum(masses, arb(0)))
         found = mean_positive_part(Positions(n, tuple(masses), tuple(scores), absent), relative, work)
         return positive_part(found / n + exposed)
 
@@ -301,7 +292,7 @@ def _missed(capped: Positions, cap: arb) -> arb:
             raised = [
                 mass * (-t * score.max(least)).exp() for mass, score in zip(capped.masses, capped.scores, strict=True)
             ]
-            chernoff = sum(raised, capped.absent or arb(0)) ** (n - 1) * (-t * cap).exp()
+            chernoff = sum(raised, capped.absent) ** (n - 1) * (-t * cap).exp()
             best = best.min(n * fatal + chernoff)
     return best.upper()
 

@@ -16,28 +16,28 @@ ROUNDED = 12  # digits of a cut point that was computed
 LEAST_DIGITS = 3  # of one on a logarithmic scale; more, where rounding would move it by a tenth of a bin
 
 
-def cut_points(lower: float, upper: float, *, bins: int | None = None, scale: Scale = "linear") -> tuple[float, ...]:
+def cut_points(lower: float, upper: float, *, bins: int | None = None, spacing: Scale = "linear") -> tuple[float, ...]:
     """The ends of ``bins`` bins from ``lower`` to ``upper``, equally wide, or about equally wide in
     the logarithm and rounded to few digits. If ``bins`` is left out, there are 64; or, between
     whole numbers at most 128 apart, one for each whole number.
 
     >>> cut_points(0, 120, bins=4)
     (0.0, 30.0, 60.0, 90.0, 120.0)
-    >>> cut_points(1, 10_000, bins=4, scale="log")
+    >>> cut_points(1, 10_000, bins=4, spacing="log")
     (1.0, 10.0, 100.0, 1000.0, 10000.0)
     """
     low, high = check_bounds(lower, upper)
-    if scale not in SCALES:
-        raise InvalidInput(f"scale must be one of {', '.join(SCALES)}, got {scale!r}. Incomes want log.")
+    if spacing not in SCALES:
+        raise InvalidInput(f"spacing must be one of {', '.join(SCALES)}, got {spacing!r}. Incomes want log.")
     if bins is None:
-        whole = scale == "linear" and low.is_integer() and high.is_integer() and 2 <= high - low <= 2 * BINS
+        whole = spacing == "linear" and low.is_integer() and high.is_integer() and 2 <= high - low <= 2 * BINS
         bins = int(high - low) if whole else BINS
     many = check_count(
         "bins", bins, least=2, remedy=f"It counts the bins between lower and upper, from 2 to {MOST_BINS:,}."
     )
     if many > MOST_BINS:
         raise InvalidInput(f"bins must be at most {MOST_BINS:,}, got {many:,}. Choose wider ones.")
-    if scale == "linear":
+    if spacing == "linear":
         inner, digits = [low + (high - low) * place / many for place in range(1, many)], ROUNDED
     else:
         if low <= 0.0:

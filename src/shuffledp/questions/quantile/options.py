@@ -23,7 +23,7 @@ class Cut(TypedDict, total=False):
         int | None,
         Option("Number of bins. If left out, 64, or one for each whole number of a short range.", metavar="N"),
     ]
-    scale: Annotated[Scale | None, Option("linear, or log: bins that grow with the value, for example for incomes.")]
+    spacing: Annotated[Scale | None, Option("linear, or log: bins that grow with the value, for example for incomes.")]
     cuts: Annotated[
         Iterable[float] | None,
         Option("All cut points, such as 0,1000,2000,5000, instead of a range.", kind="numbers", metavar="LIST"),
@@ -75,7 +75,7 @@ def _cuts(given: dict[str, Any]) -> Iterable[float]:
     """The cut points as options give them: a range and how many bins, or every one of them."""
     from shuffledp.questions.quantile.cuts import cut_points
 
-    counted = [Argument(name) for name in ("lower", "upper", "bins", "scale") if given[name] is not None]
+    counted = [Argument(name) for name in ("lower", "upper", "bins", "spacing") if given[name] is not None]
     if given["cuts"] is not None:
         if counted:
             largest = "The cut points begin with the smallest possible value and end with the largest."
@@ -87,8 +87,8 @@ def _cuts(given: dict[str, Any]) -> Iterable[float]:
         both, every = (Argument("lower"), " and ", Argument("upper")), Argument("cuts", (0, 1000, 2000, 5000))
         remedy = ("Add ", both, ", known without the data, or list all cut points: ", every, ".")
         raise InvalidInput(Refusal("the range must be given", "none", remedy))
-    scale: Scale = "linear" if given["scale"] is None else given["scale"]
-    return cut_points(given["lower"], given["upper"], bins=given["bins"], scale=scale)
+    spacing: Scale = "linear" if given["spacing"] is None else given["spacing"]
+    return cut_points(given["lower"], given["upper"], bins=given["bins"], spacing=spacing)
 
 
 @keywords(Options)
@@ -97,7 +97,7 @@ def quantile(data: object, column: str | None = None, *, rng: "Rng" = None, **gi
     people are below each cut point and in each of the ``ranges``, which are pairs of cut points.
 
     The bins between cut points must not come from the data: ``bins`` of them from ``lower`` to
-    ``upper``, on a ``scale`` that may be "log", or every one of the ``cuts``. Numbers outside are
+    ``upper``, with ``spacing="log"`` or without, or every one of the ``cuts``. Numbers outside are
     refused, or with ``clip`` counted in the first or the last bin. ``record.table("quantiles")`` of
     the release has the quantiles; everything else is as for ``histogram``.
 

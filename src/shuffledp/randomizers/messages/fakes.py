@@ -48,7 +48,7 @@ class UserFakes(FakedValues):
     (2, [[3, 4]])
     """
 
-    hidden_by = "users' fakes"
+    hidden_by = "people's fakes"
 
     k: int = field(metadata=checked(check_domain))
     slots: int = field(metadata=checked(check_slots))

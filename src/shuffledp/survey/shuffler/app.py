@@ -78,7 +78,7 @@ def read_token(path: Path) -> str:
         path,
         2 * TOKEN_BYTES,
         what="the shuffler's token",
-        whence="Name the file that `shuffledp serve` made when it first started.",
+        whence="Name the file that `shuffledp survey serve` made when it first started.",
         instead=f"remove it, and {again}",
         damaged=f"Remove it, and {again}",
     )

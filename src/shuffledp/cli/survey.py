@@ -1,5 +1,5 @@
-"""The commands collection new, invite, search and next, of an organizer before anybody reports, and
-in a search between its levels; status, close and fetch, which ask the shuffler; and open: what it
+"""The commands survey new, invite and next, of an organizer before anybody reports, and in a
+search between its levels; status, close and fetch, which ask the shuffler; and open: what it
 released, opened and published.
 """
 
@@ -7,34 +7,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import app, group
-from shuffledp.cli.options import (
-    ANSWER,
-    AS_JSON,
-    ENGINE,
-    OUTPUT_OPTIONS,
-    QUESTION,
-    SPARK,
-    Json,
-    OutFile,
-    ReplaceFile,
-    argument,
-    declared,
-    flag,
-    option,
-    sharing,
-    whole,
-)
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, ENGINE, JSON, OUTPUT, QUESTION, SPARK, argument, declared, option, read_count
 from shuffledp.cli.questions import Keeping, fitting, heard, show_release
+from shuffledp.cli.series import PERIOD, SERIES, refresh
 from shuffledp.cli.show import patiently, progress
 from shuffledp.cli.spark import spark_master
-from shuffledp.cli.track import SERIES, refresh
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import Argument, InvalidInput
 from shuffledp.release.options import Budgeted, Titled
 from shuffledp.wording import quote
 
@@ -49,10 +33,6 @@ if TYPE_CHECKING:
 
 WHEN = "When"
 PINNED = "\nIts digest, which people pin; publish it where they trust it:\n"
-collection = group("collection")
-
-Shuffler = Annotated[str, flag("shuffler", QUESTION, "Where reports will be collected.", metavar="URL")]
-Text = Annotated[str | None, flag("question", QUESTION, "What people are asked, in a line.", metavar="TEXT")]
 
 
 def moment(text: str) -> int:
@@ -77,43 +57,62 @@ def _shown(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-@collection.command(
-    "new",
-    "collection new --design design.json --shuffler https://shuffle.example.org --out study",
-    "collection new --design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z "
-    "--out study",
+@command(
+    "survey new",
+    "--design design.json --shuffler https://shuffle.example.org --out study",
+    "--design design.json --shuffler http://127.0.0.1:8000 --codes --closes 2026-12-01T18:00Z --out study",
+    "--design words.json --shuffler https://shuffle.example.org --out search",
+    options=[
+        options.DESIGN,
+        option("shuffler", QUESTION, "Where reports will be collected.", default=..., metavar="URL"),
+        options.FOLDER,
+        option("text", QUESTION, "What people are asked, in a line.", metavar="TEXT"),
+        option("round", QUESTION, "Which round of the design this is: 1.", read_count),
+        option("codes", QUESTION, "Take a report only with an invitation code.", bool),
+        option("opens", WHEN, "Take no report before that.", moment, metavar="TIME"),
+        option("closes", WHEN, "Take no report after that.", moment, metavar="TIME"),
+        *declared(Budgeted),
+        JSON,
+    ],
 )
 def new(
-    design: options.Designed,
-    shuffler: Shuffler,
-    out: options.NewFolder,
-    question: Text = None,
-    round_: int | None = whole(
-        "round",
-        QUESTION,
-        "Which of the design's rounds this is: 1. Each has a folder and a key of its own.",
-        default=None,
-    ),
-    codes: bool = flag("codes", QUESTION, "Take a report only with an invitation code.", default=False),
-    opens: int | None = flag("opens", WHEN, "Take no report before that.", metavar="TIME", parser=moment, default=None),
-    closes: int | None = flag(
-        "closes", WHEN, "Take no report after that.", metavar="TIME", parser=moment, default=None
-    ),
-    as_json: options.Json = False,
+    *,
+    design: Path,
+    shuffler: str,
+    out: Path,
+    text: str | None,
+    round: int | None,
+    codes: bool,
+    opens: int | None,
+    closes: int | None,
+    as_json: bool,
+    **paying: Any,
 ) -> None:
-    """Announce a collection: the file that everybody pins, and the key that opens the reports.
+    """Announce a survey: the file that everybody pins, and the key that opens the reports.
 
     The promise of the design is certified first. Times are written as in 2026-12-01T09:00:00+01:00.
-    Keep analyst.key on the analyst's machine, and destroy it when the collection has been opened
-    and is no longer needed: without it nobody can read a report, whoever has kept the file.
+    Keep analyst.key on the analyst's machine, and destroy it when the survey has been opened and is
+    no longer needed: without it nobody can read a report, whoever has kept the file.
+
+    A search for frequent words, from `shuffledp stage design top`, is announced level by level.
+    Everybody's level is drawn now; FOLDER/people.txt and the invitations are the organizer's. Only
+    a search takes a ledger, which is charged now, once for all levels. When its first level has
+    been collected, go on with `shuffledp survey next`.
     """
-    from shuffledp.client import exposure, read_design
+    from shuffledp.client import exposure, read_design, read_search
     from shuffledp.survey.organizer import COLLECTION, KEY, new_collection
 
-    shared, which = read_design(design), 1 if round_ is None else round_
+    of_design = {"round": round, "codes": codes, "opens": opens, "closes": closes}
+    search = read_search(design)
+    other, what = (paying, "one question") if search is None else (of_design, "a search")
+    if used := [Argument.of(name).typed for name, value in other.items() if value]:
+        raise InvalidInput(f"a survey of {what} takes no {used[0]}, got it. Leave it out.")
+    if search is not None:
+        return _new_search(search, shuffler, out, text, paying, as_json=as_json)
+    shared, which = read_design(design), 1 if round is None else round
     with patiently("certifying"):
         made = new_collection(
-            shared, shuffler, out, round=which, question=question, opens=opens, closes=closes, codes=codes
+            shared, shuffler, out, round=which, question=text, opens=opens, closes=closes, codes=codes
         )
     file, warnings = out / COLLECTION, exposure(made.design, certified=True)[2:]
     if as_json:
@@ -135,25 +134,26 @@ def new(
     show.command(made.digest, PINNED)
     if made.codes:
         show.command(
-            f"shuffledp collection invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes "
-            f"hashes.txt",
+            f"shuffledp survey invite {quote(str(file))} --count {made.design.n} --out codes.txt --hashes hashes.txt",
             "\nNext: ",
         )
     given = " --codes hashes.txt" * made.codes
-    show.command(f"shuffledp serve {quote(str(file))} --store reports.sqlite{given}", "\nOn the shuffler: ")
+    show.command(f"shuffledp survey serve {quote(str(file))} --store reports.sqlite{given}", "\nOn the shuffler: ")
     return None
 
 
-@collection.command(
-    "invite", "collection invite study/collection.json --count 1000 --out codes.txt --hashes hashes.txt"
+@command(
+    "survey invite",
+    "study/collection.json --count 1000 --out codes.txt --hashes hashes.txt",
+    options=[
+        argument("file", "FILE", "What `shuffledp survey new` wrote."),
+        option("count", QUESTION, "How many codes.", read_count, default=...),
+        option("out", ANSWER, "The codes, one per line, for the organizer alone.", Path, default=...),
+        option("hashes", ANSWER, "Their hashes, for `shuffledp survey serve --codes`.", Path, default=...),
+        JSON,
+    ],
 )
-def invite_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `shuffledp collection new` wrote.")],
-    count: int = whole("count", QUESTION, "How many codes."),
-    out: Path = flag("out", ANSWER, "The codes, one per line, for the organizer alone.", metavar="FILE"),
-    hashes: Path = flag("hashes", ANSWER, "Their hashes, for `shuffledp serve --codes`.", metavar="FILE"),
-    as_json: options.Json = False,
-) -> None:
+def invite_(file: Path, count: int, out: Path, hashes: Path, as_json: bool) -> None:
     """Invitation codes: whoever has one may send one report.
 
     The organizer hands each code to one person, and should forget to whom. The shuffler gets the
@@ -175,52 +175,38 @@ def invite_(
     show.sentences([f"{count:,} codes written to {out}, for you alone; their hashes to {hashes}, for the shuffler."])
     show.warnings(f"{each}." for each in warnings)
     return show.command(
-        f"shuffledp serve {quote(str(file))} --store reports.sqlite --codes {quote(str(hashes))}", "On the shuffler: "
+        f"shuffledp survey serve {quote(str(file))} --store reports.sqlite --codes {quote(str(hashes))}",
+        "On the shuffler: ",
     )
 
 
-@collection.command(
-    "search", "collection search --design words.json --shuffler https://shuffle.example.org --out search"
-)
-@sharing([*declared(Budgeted), options.AS_JSON], dict)
-def search_(
-    given: dict[str, Any],
-    *,
-    design: Path = flag("design", QUESTION, "What `shuffledp design top` wrote.", metavar="FILE"),
-    shuffler: Shuffler,
-    out: options.NewFolder,
-    question: Text = None,
+def _new_search(
+    written: object, shuffler: str, out: Path, text: str | None, paying: dict[str, Any], *, as_json: bool
 ) -> None:
-    """Announce a search for frequent words: its first level, a collection for some of the people.
-
-    Everybody's level is drawn now, and everybody is invited to that level alone; FOLDER/people.txt
-    and the invitations are the organizer's. A ledger is charged now, once for all levels. When the
-    first level has been collected, go on with `shuffledp collection next`.
-    """
-    from shuffledp.client import read_written
+    """The first level of a search, a survey for some of the people."""
     from shuffledp.release.arguments import budget_of
     from shuffledp.search.search import Search
     from shuffledp.survey.search import new_search
 
-    search = Search.from_json(read_written(design))
-    budget = budget_of(given)
+    search, budget = Search.from_json(written), budget_of(paying)
     with patiently("certifying"):
-        made = new_search(search, shuffler, out, question=question, budget=budget)
-    _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=given["as_json"])
+        made = new_search(search, shuffler, out, question=text, budget=budget)
+    _announced(made, out / "level-1", f"{len(search.spans) + 1} levels at most", as_json=as_json)
 
 
-@collection.command("next", "collection next search sealed.bin", "collection next search sealed.bin --out result")
-@sharing(
-    [
-        argument("search", "FOLDER", "What `shuffledp collection search` wrote."),
-        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
-        *options.OUTPUT_OPTIONS,
+@command(
+    "survey next",
+    "search sealed.bin",
+    "search sealed.bin --out result",
+    options=[
+        argument("search", "FOLDER", "What `shuffledp survey new` wrote."),
+        argument("sealed", "FILE", "What `shuffledp survey fetch` wrote."),
+        *OUTPUT,
         *declared(Titled),
-        options.AS_JSON,
+        JSON,
     ],
-    dict,
 )
-def next_(given: dict[str, Any]) -> None:
+def next_(**given: Any) -> None:
     """Open the level of a search that was collected last, and announce the next one; after the last
     level, publish the words that were found in the folder --out.
     """
@@ -247,33 +233,17 @@ def _announced(made: "Collection", folder: Path, what: str, *, as_json: bool) ->
     show.sentences([f"Announced: {folder}, {what}. Send each person of invitations.csv their code, and no other."])
     show.command(made.digest, PINNED)
     file, hashes = quote(str(folder / "collection.json")), quote(str(folder / "hashes.txt"))
-    return show.command(f"shuffledp serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
+    return show.command(f"shuffledp survey serve {file} --store reports.sqlite --codes {hashes}", "\nOn the shuffler: ")
 
 
 SHUFFLER = "The shuffler"
-URL = Annotated[str, typer.Argument(metavar="URL", help="The shuffler's address.")]
-Pinned = Annotated[
-    Path | None,
-    flag(
-        "collection",
-        SHUFFLER,
-        "The collection.json that you know; if left out, the one that the shuffler names is believed.",
-        metavar="FILE",
-    ),
+ASKED = [
+    argument("url", "URL", "The shuffler's address.", str),
+    option("collection", SHUFFLER, "Known collection.json; if left out, the shuffler is believed.", Path),
+    option("ca", SHUFFLER, "Trust the certificates of these authorities, in PEM, and no others.", Path),
+    JSON,
 ]
-Token = Annotated[
-    Path | None,
-    flag(
-        "token",
-        SHUFFLER,
-        "The token that `shuffledp serve` made; if left out, that in SHUFFLEDP_TOKEN.",
-        metavar="FILE",
-    ),
-]
-Authorities = Annotated[
-    Path | None,
-    flag("ca", SHUFFLER, "Trust the certificates of these authorities, in PEM, and no others.", metavar="FILE"),
-]
+TOKEN = option("token", SHUFFLER, "Token of `shuffledp survey serve`; if left out, that in SHUFFLEDP_TOKEN.", Path)
 PLACE = "https://shuffle.example.org"
 
 
@@ -283,10 +253,10 @@ def _analyst(url: str, pinned: Path | None, token: Path | None, ca: Path | None)
     return Analyst.of(url, collection=pinned, token=token, ca=ca)
 
 
-@collection.command("status", f"collection status {PLACE} --collection study/collection.json")
-def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Json = False) -> None:
+@command("survey status", f"{PLACE} --collection study/collection.json", options=ASKED)
+def status(url: str, collection: Path | None, ca: Path | None, as_json: bool) -> None:
     """How far a collection is: whether it is open, and in coarse steps how many reports it has."""
-    analyst = _analyst(url, pinned, None, ca)
+    analyst = _analyst(url, collection, None, ca)
     with patiently("asking the shuffler"):
         facts = analyst.status()
     if as_json:
@@ -302,35 +272,31 @@ def status(url: URL, pinned: Pinned = None, ca: Authorities = None, as_json: Jso
     )
 
 
-@collection.command("close", f"collection close {PLACE} --collection study/collection.json --token token.txt")
-def close(url: URL, pinned: Pinned = None, token: Token = None, ca: Authorities = None, as_json: Json = False) -> None:
+@command("survey close", f"{PLACE} --collection study/collection.json --token token.txt", options=[*ASKED, TOKEN])
+def close(url: str, collection: Path | None, token: Path | None, ca: Path | None, as_json: bool) -> None:
     """End a collection, for good: it takes no more reports, and what it has can be fetched.
 
     It is refused below the promise of the design. The token goes over TLS, or never leaves this
     machine.
     """
-    analyst = _analyst(url, pinned, token, ca)
+    analyst = _analyst(url, collection, token, ca)
     with patiently("closing"):
         reports = analyst.close()
     if as_json:
         return show.as_json({"collection": analyst.collection.digest, "state": "closed", "reports": reports})
     show.sentences([f"Collection {analyst.collection.digest[:16]} is closed, with {reports:,} sealed reports."])
-    files = {"--collection": pinned, "--token": token, "--ca": ca}
+    files = {"--collection": collection, "--token": token, "--ca": ca}
     given = "".join(f" {name} {quote(str(path))}" for name, path in files.items() if path is not None)
-    return show.command(f"shuffledp collection fetch {quote(url)}{given} --out sealed.bin", "Next: ")
+    return show.command(f"shuffledp survey fetch {quote(url)}{given} --out sealed.bin", "Next: ")
 
 
-@collection.command(
-    "fetch", f"collection fetch {PLACE} --collection study/collection.json --token token.txt --out sealed.bin"
+@command(
+    "survey fetch",
+    f"{PLACE} --collection study/collection.json --token token.txt --out sealed.bin",
+    options=[*ASKED, TOKEN, *options.FILE],
 )
 def fetch(
-    url: URL,
-    out: OutFile,
-    pinned: Pinned = None,
-    token: Token = None,
-    ca: Authorities = None,
-    force: ReplaceFile = False,
-    as_json: Json = False,
+    *, url: str, out: Path, collection: Path | None, token: Path | None, ca: Path | None, force: bool, as_json: bool
 ) -> None:
     """Fetch what a closed collection holds: sealed reports, sorted by their bytes.
 
@@ -340,9 +306,11 @@ def fetch(
     from shuffledp.storage.files import check_apart
     from shuffledp.survey.organizer import KEY
 
-    beside = () if pinned is None else (pinned, pinned.with_name(KEY))  # without the key nothing opens any more
+    beside = (
+        () if collection is None else (collection, collection.with_name(KEY))
+    )  # without the key nothing opens any more
     check_apart(out, *beside, *(path for path in (token, ca) if path is not None))
-    analyst = _analyst(url, pinned, token, ca)
+    analyst = _analyst(url, collection, token, ca)
     messages = analyst.collection.reporter.randomizer.messages
     with progress("fetching") as watched:
         total = analyst.status()["reports"] * messages
@@ -353,53 +321,31 @@ def fetch(
         return show.as_json({"out": str(out), "collection": header.collection, "reports": people, **several})
     what = f"{header.count:,} sealed messages for {people:,} people" if several else f"{people:,} sealed reports"
     show.sentences([f"{what} written to {out}."])
-    study = "study" if pinned is None else str(pinned.parent)
-    return show.command(f"shuffledp open {quote(study)} {quote(str(out))} --out result", "Next: ")
+    study = "study" if collection is None else str(collection.parent)
+    return show.command(f"shuffledp survey open {quote(study)} {quote(str(out))} --out result", "Next: ")
 
 
-ON = option(
-    "engine", ENGINE, f"{SPARK} The analyst's key travels to its workers, and they must find FILE.", metavar="ADDRESS"
-)
+ON = option("engine", ENGINE, f"{SPARK} The analyst's key travels to its workers.", metavar="ADDRESS")
 
 
-@app.command(
-    "open",
-    "open study sealed.bin --out result",
-    "open study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-    "--limit-delta 1e-5",
-    "open study /shared/sealed.bin --out result --engine spark://host:7077",
-)
-@sharing(
-    [
-        argument("study", "STUDY", "The folder of the collection, with the analyst's key."),
-        argument("sealed", "FILE", "What `shuffledp collection fetch` wrote."),
+@command(
+    "survey open",
+    "study sealed.bin --out result",
+    "study sealed.bin --out result --ledger budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
+    "study /shared/sealed.bin --out result --engine spark://host:7077",
+    options=[
+        argument("study", "STUDY", "The folder of the survey, with the analyst's key."),
+        argument("sealed", "FILE", "What `shuffledp survey fetch` wrote."),
         *declared(Budgeted),
         ON,
-        *OUTPUT_OPTIONS,
-        AS_JSON,
+        *OUTPUT,
+        option("title", ANSWER, "Headline for the page; if left out, what people were asked.", metavar="TEXT"),
+        option("series", SERIES, "Publish it as a week of this series, instead of --out.", Path, metavar="FOLDER"),
+        PERIOD,
+        JSON,
     ],
-    dict,
 )
-def open_(
-    given: dict[str, Any],
-    title: str | None = flag(
-        "title",
-        ANSWER,
-        "A headline for the page; if left out, the question that people were asked.",
-        metavar="TEXT",
-        default=None,
-    ),
-    series: Path | None = flag(
-        "series",
-        SERIES,
-        "Publish it as a week of this series, that of its round, instead of --out.",
-        metavar="FOLDER",
-        default=None,
-    ),
-    period: str | None = flag(
-        "period", SERIES, "With --series: the week, month or day that it is about.", metavar="PERIOD", default=None
-    ),
-) -> None:
+def open_(*, title: str | None, series: Path | None, period: str | None, **given: Any) -> None:
     """For the analyst: open what the shuffler released, and publish estimates, a figure and a page.
 
     Every report is opened and checked by itself, on all cores; invalid ones are counted and left

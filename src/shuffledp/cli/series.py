@@ -1,13 +1,11 @@
-"""The commands track new, add, status and plot: one design, asked every week."""
+"""The commands series new, add, status and plot: one design, asked every week."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from shuffledp.cli import options, show
-from shuffledp.cli.app import group
-from shuffledp.cli.options import ANSWER, QUESTION, TABLE, argument, declared, flag, option, read_count, shared, sharing
+from shuffledp.cli.app import command
+from shuffledp.cli.options import ANSWER, JSON, QUESTION, TABLE, argument, declared, option, read_count
 from shuffledp.cli.questions import (
     Keeping,
     TypedCommand,
@@ -38,32 +36,35 @@ UNPAID = (
     "Without a ledger only this folder knows which weeks were released: do not copy it, and do not ask the same "
     "people elsewhere."
 )
-track = group("track")
-
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the series.")]
-LEDGER = flag("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", metavar="FILE")
-PaidIn = Annotated[Path | None, LEDGER]
-FOLDER = argument("folder", "FOLDER", "The folder of the series; it must not exist yet.")
+FOLDER = argument("folder", "FOLDER", "The folder of the series.")
+PERIOD = option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD")
+LEDGER = option("ledger", SERIES, "Where the ledger of the series is now, if it was moved.", Path)
 
 
-@track.command(
-    "new",
-    "track new cities --design city.json",
-    "track new ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 "
-    "--limit-delta 1e-5",
+@command(
+    "series new",
+    "cities --design city.json",
+    "ages --design age.json --ledger budget.sqlite --population app-users --limit-epsilon 4 --limit-delta 1e-5",
+    options=[
+        argument("folder", "FOLDER", "The folder of the series; it must not exist yet."),
+        option("design", QUESTION, "Design whose --rounds is the number of weeks.", Path, default=...),
+        option("weeks", QUESTION, "The number of weeks, to compare with the design's.", read_count),
+        option("name", SERIES, "Its name; if left out, that of the folder."),
+        option("by", TABLE, "For a crosstab: follow shares within the groups of this column."),
+        *declared(Budgeted, Titled),
+        JSON,
+    ],
 )
-@sharing([FOLDER, *declared(Budgeted, Titled), options.AS_JSON], dict)
 def new(
-    given: dict[str, Any],
-    design: Path = flag(
-        "design", QUESTION, "What `shuffledp design` wrote, with --rounds for the number of weeks.", metavar="FILE"
-    ),
-    name: str | None = flag(
-        "series", SERIES, "Its name; if left out, that of the folder.", metavar="NAME", default=None
-    ),
-    by: str | None = flag(
-        "by", TABLE, "For a crosstab: follow shares within the groups of this column.", metavar="NAME", default=None
-    ),
+    *,
+    folder: Path,
+    design: Path,
+    weeks: int | None,
+    name: str | None,
+    by: str | None,
+    title: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Start a series: one design whose promise is for all weeks together.
 
@@ -74,20 +75,22 @@ def new(
     from shuffledp.release.arguments import budget_of
     from shuffledp.series.weeks import new_series
 
-    folder: Path = given["folder"]
     budget = budget_of(given)
     shared = certify(read_design(design))
     if shared.rounds < 2:
         raise InvalidInput(
             f"--design must have two rounds or more, one for each week, got {shared.rounds}. Write it again with "
-            f"`shuffledp design`, and --rounds 52."
+            f"`shuffledp stage design`, and --rounds 52."
+        )
+    if weeks not in (None, shared.rounds):
+        raise InvalidInput(
+            f"--weeks must be the rounds of the design, {shared.rounds}, got {weeks}. Write the design again with "
+            f"--rounds {weeks}."
         )
     with patiently("paying for all weeks" if budget is not None else "writing"):
-        made = new_series(
-            folder, shared, folder.name if name is None else name, title=given["title"], by=by, budget=budget
-        )
+        made = new_series(folder, shared, folder.name if name is None else name, title=title, by=by, budget=budget)
     bound = shared.poll.guarantee.epsilon(delta=shared.delta)
-    if given["as_json"]:
+    if as_json:
         facts = {"out": str(folder), "series": made.as_json(), "digest": made.digest}
         ends = {"lower": bound.lower, "upper": bound.upper}
         return show.as_json(facts | ends | {"error": shared.poll.predicted_stderr()})
@@ -100,34 +103,31 @@ def new(
                 f"for all weeks together, at delta = {show.exactly(shared.delta)}",
             ),
             show.alone(shared.mechanism, shared.reveals),
-            ("error", f"{shared.poll.predicted_stderr():.4g}", "standard error to expect of a week"),
+            ("error", show.number(shared.poll.predicted_stderr()), "standard error to expect of a week"),
         ],
         [PAID if made.ledger is not None else UNPAID],
     )
-    return show.command(f"shuffledp track add {quote(str(folder))} FILE --column NAME", "Next: ")
+    return show.command(f"shuffledp series add {quote(str(folder))} FILE --column NAME", "Next: ")
 
 
-@track.command(
-    "add",
-    "track add cities people.parquet --column city",
-    "track add cities people.parquet --column city --period 2026-W47",
-    "track add cities 'visits/*.parquet' --column city --engine spark",
-)
-@sharing(
-    [
-        argument("folder", "FOLDER", "The folder of the series."),
+@command(
+    "series add",
+    "cities people.parquet --column city",
+    "cities people.parquet --column city --period 2026-W47",
+    "cities 'visits/*.parquet' --column city --engine spark",
+    options=[
+        FOLDER,
         options.SOURCES,
-        option("period", SERIES, "The week, month or day that it is about, such as 2026-W47.", metavar="PERIOD"),
+        PERIOD,
         option("week", SERIES, "Which week it is; if left out, the next.", read_count),
-        shared("ledger", LEDGER, Path),
+        LEDGER,
         options.COLUMNS,
         *declared(WeekOptions, Titled),
         *options.ENGINE_OPTIONS,
-        options.AS_JSON,
+        JSON,
     ],
-    dict,
 )
-def add(given: dict[str, Any]) -> None:
+def add(**given: Any) -> None:
     """Release one more week of a series.
 
     A week with fewer people than were promised is refused, and not used up; nor is one whose run
@@ -169,8 +169,8 @@ def refresh(folder: Path, ledger: Path | None) -> None:
         write_pages(tracked(folder, ledger=ledger))
 
 
-@track.command("status", "track status cities", "track status cities --json")
-def status(folder: Folder, ledger: PaidIn = None, as_json: options.Json = False) -> None:
+@command("series status", "cities", "cities --json", options=[FOLDER, LEDGER, JSON])
+def status(folder: Path, ledger: Path | None, as_json: bool) -> None:
     """How many weeks are left, what was spent so far, and what a pause would buy: every number is
     certified.
     """
@@ -240,19 +240,17 @@ def _released(state: "Tracked", week: int) -> dict[str, Any]:
 def _row(pace: "Pace") -> tuple[str, ...]:
     better = ""
     if pace.gain is not None and pace.calibrated_error is not None:
-        better = f"{pace.calibrated_error:.4g}: {pace.gain:.2f} times smaller"
-    return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), f"{pace.error:.4g}", better)
+        better = f"{show.number(pace.calibrated_error)}: {pace.gain:.2f} times smaller"
+    return (pace.words, f"{pace.asked:,}", rounded(pace.epsilon.upper, up=True), show.number(pace.error), better)
 
 
-@track.command("plot", "track plot cities", "track plot cities --out trend.svg")
-def plot(
-    folder: Folder,
-    out: Path | None = flag(
-        "out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", metavar="FILE", default=None
-    ),
-    ledger: PaidIn = None,
-    as_json: options.Json = False,
-) -> None:
+@command(
+    "series plot",
+    "cities",
+    "cities --out trend.svg",
+    options=[FOLDER, option("out", ANSWER, "An .svg file; if left out, trend.svg in the folder.", Path), LEDGER, JSON],
+)
+def plot(folder: Path, out: Path | None, ledger: Path | None, as_json: bool) -> None:
     """Draw the trend: every week with its interval, the one that holds for all weeks at once, and
     gaps where there is none. The page and the table are made again, too.
     """
@@ -264,7 +262,7 @@ def plot(
     trend = trend_of(state)
     if not trend.lines:
         raise InvalidInput(
-            f"series {state.series.name!r} must have a week to draw, got none. Release one: shuffledp track add."
+            f"series {state.series.name!r} must have a week to draw, got none. Release one: shuffledp series add."
         )
     with patiently("drawing the trend"):
         place = trend_svg(trend).save(folder / "trend.svg" if out is None else out)
