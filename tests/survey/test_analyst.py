@@ -132,7 +132,7 @@ def test_what_is_fetched_must_be_the_whole_release_of_this_collection(tmp_path: 
         released[:-1]: "must be as long as its header says",
         swapped: "must hold each report once, in the order of its bytes",
         foreign: "the reports of another collection",
-        b"<html>": "must have the format 'shuffledp-sealed'",
+        b"<html>": "must be a file of sealed reports",
         released + bytes(length * collection.design.n): "more bytes than the 200 reports",
     }.items():
         with pytest.raises(Unanswered, match=words):

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from shuffledp.errors import InvalidInput, Refusal
 from shuffledp.schema import File, Part, check_format, part, rules_of
@@ -94,8 +94,10 @@ def _refuse(name: str) -> float:
 @part
 class Line(Part):
     """A part that is a file, or its first line: canonical JSON with a ``format`` and a ``version``,
-    read only letter by letter as it was written.
+    read only letter by letter as it was written; ``called`` is what it is to those who give another.
     """
+
+    called: ClassVar[str] = "as shuffledp wrote it"
 
     @cached_property
     def content(self) -> bytes:
@@ -105,8 +107,10 @@ class Line(Part):
     @classmethod
     def from_bytes(cls, content: bytes, file: File, *, version: int | None = None) -> Self:
         """Read ``content``; any other bytes than this version writes are refused."""
-        form, usual = (rules_of(cls)[name].default for name in ("format", "version"))
-        made = cls.read(check_format(file.title, parsed(content), form, version or usual, file.remedy), file)
+        (form, usual), written = (rules_of(cls)[name].default for name in ("format", "version")), parsed(content)
+        if not isinstance(written, dict) or written.get("format") != form:
+            raise InvalidInput(Refusal(f"{file.title} must be {cls.called}", "something else", file.remedy))
+        made = cls.read(check_format(file.title, written, form, version or usual, file.remedy), file)
         if made.content != content:
             rule = f"{file.title} must be spelled as shuffledp spells it"
             raise InvalidInput(Refusal(rule, "other bytes", file.remedy))

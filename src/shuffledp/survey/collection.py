@@ -27,7 +27,7 @@ from shuffledp.design import VERSION as DESIGN_VERSION
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.schema import NEEDED, File, Text, Whole, check_format, part
-from shuffledp.storage.canonical import Line, parsed
+from shuffledp.storage.canonical import Line
 
 FORMAT: Literal["shuffledp-collection"] = "shuffledp-collection"
 VERSION = 1
@@ -47,6 +47,8 @@ class Collection(Line):
     ``key`` is the analyst's X25519 public key, in hexadecimal digits; ``opens`` and ``closes`` are
     seconds since 1970 (UTC), or None. With ``codes``, every report needs an invitation.
     """
+
+    called = "a collection in JSON"
 
     format: Annotated[Literal["shuffledp-collection"], NEEDED] = FORMAT
     version: Annotated[Whole, NEEDED] = VERSION
@@ -93,9 +95,6 @@ class Collection(Line):
     @classmethod
     def of_bytes(cls, content: bytes, title: str = "the collection") -> Self:
         """The collection in a file; any other bytes than this version writes are refused."""
-        written = parsed(content)
-        if not isinstance(written, dict) or written.get("format") != FORMAT:
-            raise InvalidInput(f"{title} must be a collection in JSON, got something else. {REMEDY}")
         return cls.from_bytes(content, File(title, REMEDY))
 
 

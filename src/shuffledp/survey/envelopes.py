@@ -181,6 +181,8 @@ class SealedHeader(Line):
     ``people``, where their number does not say that. It is the first line of the file.
     """
 
+    called = "a file of sealed reports"
+
     format: Annotated[Literal["shuffledp-sealed"], NEEDED] = FORMAT
     version: Annotated[Whole, NEEDED] = VERSION
     collection: Digest
