@@ -94,7 +94,7 @@ def _refuse(name: str) -> float:
 @part
 class Line(Part):
     """A part that is a file, or its first line: canonical JSON with a ``format`` and a ``version``,
-    read only letter by letter as it was written; ``called`` is what it is to those who give another.
+    read only letter by letter as it was written; ``called`` is what another one is told to be.
     """
 
     called: ClassVar[str] = "as shuffledp wrote it"
