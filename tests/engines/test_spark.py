@@ -212,7 +212,8 @@ def test_reports_that_nobody_commits_are_not_drawn(tallied: bool, people: Any, m
     def drawn(*_: Any, **__: Any) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(spark_commit, "_encoded", drawn)
+    for module in (spark, spark_commit):
+        monkeypatch.setattr(module, "encoded", drawn)
     assert refused(lambda: spark.encode(people, poll(), column="way", ids="who", tallied=tallied)) == (
         "out must be given, got none: reports that are not committed would be drawn anew at every look. Add "
         'out="work", a new folder that all workers share.'

@@ -88,12 +88,12 @@ def test_the_first_rows_of_a_column_that_is_named_like_an_id_are_looked_at(comma
 def test_a_command_that_ended_early_goes_on(
     command: Command, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn, draw = list[Any](), spark_commit._encoded
+    drawn, draw = list[Any](), spark_commit.encoded
 
     def ended(*_: object, **__: object) -> None:
         raise InvalidInput("it ended here")
 
-    monkeypatch.setattr(spark_commit, "_encoded", lambda *given: drawn.append(draw(*given)))
+    monkeypatch.setattr(spark_commit, "encoded", lambda *given: drawn.append(draw(*given)))
     words = ("histogram", tables / "part0.parquet", *WAYS, *PROMISE, *ON_SPARK, "--out", tmp_path / "ways")
     with monkeypatch.context() as patch:
         patch.setattr(spark_commit, "release_counts", ended)
