@@ -4,7 +4,7 @@ docs/schemas is written from it (``pages.schemas``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
 from functools import cache
@@ -287,14 +287,11 @@ def _open(value: Any, file: File, where: str) -> Any:
     """Any value that is not nested so deeply that some reader of it would give up."""
     inside = [value]
     for _ in range(DEEPEST):
-        inside = [each for one in inside if isinstance(one, (dict, list)) for each in _items(one)]
+        lists = (list(one.values()) if isinstance(one, dict) else one for one in inside)
+        inside = [each for one in lists if isinstance(one, list) for each in one]
         if not inside:
             return value
     raise unusual(where, "lists in each other", file)
-
-
-def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
 
 
 def _kinds(form: Any) -> tuple[type, ...]:
