@@ -184,7 +184,7 @@ def large_delta(delta: float, n: int) -> list[str]:
     ]
 
 
-GROUPED, UNREADABLE = 1e3, 1e15  # from here a number has commas; from there it has an exponent
+GROUPED, UNREADABLE = 1e3, 1e7  # from here a number has commas; from there it has an exponent
 
 
 def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> str:
@@ -197,7 +197,7 @@ def rounded(value: float, *, up: bool, digits: int = 4, zeros: bool = True) -> s
     ...     rounded(2.5e-07, up=True),
     ...     rounded(12345678.9, up=True),
     ... )
-    ('0.3616', '0.3615', '2.500e-7', '12,350,000')
+    ('0.3616', '0.3615', '2.500e-7', '1.235e+7')
     """
     if not math.isfinite(value):
         return "infinite"
@@ -213,7 +213,7 @@ def number(value: float, digits: int = 4) -> str:
     """``value`` in a few digits, with commas: the one way in which a number is shown.
 
     >>> number(1056.3), number(10563.0), number(8.75801), number(1.23e-05), number(99.99999)
-    ('1,056', '10,560', '8.758', '1.23e-4', '100')
+    ('1,056', '10,560', '8.758', '1.23e-5', '100')
     """
     short = float(f"{value:.{digits}g}")
     if GROUPED <= abs(short) < UNREADABLE:

@@ -139,9 +139,10 @@ def test_python_says_the_same_and_an_empty_group_has_too_few_to_say(survey: Path
     rng = np.random.default_rng(3)
     promise = {"epsilon": 1.0, "delta": 1e-6, "rng": rng}
     made = sdp.crosstab(str(survey), ["smoker"], categories=lists, by="region", **promise)  # type: ignore[arg-type]
-    assert [row.label for row in made.shares][-1] == "west × no"
-    assert made.shares[-1].words() == ("too few to say", "")
-    assert "west × no: too few to say of its group" in str(made)
+    (told,) = made.record.question.told(made.record)
+    assert told.rows[-1] == ("west × no", "too few to say", "", "")
+    assert "Shares within region:" in str(made)
+    assert "west × no: too few to say" in str(made).splitlines()
     assert made.estimates["west × (all)"].all_lower < 0 < made.estimates["north × yes"].lower
     with pytest.raises(sdp.InvalidInput, match="categories must have an entry for each of the columns region, smoker"):
         sdp.crosstab(str(survey), ["smoker"], categories=lists[:1], by="region", **promise)  # type: ignore[arg-type]

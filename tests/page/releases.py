@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.mechanisms.results import Tally
 from shuffledp.record import Context, LedgerEntry, Limit, Record, Total
-from shuffledp.release.pipeline import estimate_of, record_of
+from shuffledp.release.pipeline import Run, estimate_of, record_of
 
 CITIES = [
     "Lisbon",
@@ -79,14 +80,8 @@ def _made(name: str) -> dict[str, Any]:
         missing="left out",
         outside="refused",
     )
-    made = record_of(
-        design,
-        tally,
-        estimate_of(design, tally),
-        asked=asked,
-        missing=17,
-        ledger=LEDGER if name == "survey" else None,
-    ).as_json()
+    found = record_of(design, tally, estimate_of(design, tally), Run(asked=asked, missing=17))
+    made = replace(found, ledger=LEDGER if name == "survey" else None).sealed().as_json()
     made["made"]["when"] = "2026-11-15T12:00:00+00:00"  # screenshots change only with the page
     return json.loads(json.dumps(made))  # type: ignore[no-any-return]
 

@@ -7,7 +7,6 @@ import pytest
 
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.page.facts import quantile_rows
 from shuffledp.page.page import ResultPage, release_svg
 from tests.page.releases import record
 
@@ -100,7 +99,7 @@ def test_quantiles_are_said_and_marked() -> None:
     drawn = release_svg(made)._repr_svg_()
     found = made.table("quantiles")
     assert found is not None
-    rows = [f"{name}: {point} (95 % interval: {ends})" for name, point, ends in quantile_rows(made)]
+    rows = [f"{name}: {point} (95 % interval: {ends})" for name, point, ends in made.question.told(made)[0].rows]
     assert len(rows) == 3
     assert all(row in " ".join(words(drawn)) for row in rows)
     dots = [each for each in elements(drawn) if each.get("class") == "dot"]

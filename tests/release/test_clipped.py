@@ -17,7 +17,6 @@ import pytest
 from shuffledp import Poll
 from shuffledp.domain import Grid
 from shuffledp.page import html
-from shuffledp.page.sentences import clipping
 from shuffledp.record import Record, Table
 from shuffledp.tables.values import Values
 from tests.cli.people import AGE, PROMISE, Said, done, people
@@ -66,7 +65,7 @@ def test_every_output_says_that_it_is_the_mean_of_the_clipped_values(made: Made)
         assert "This is the mean of the clipped values, not of the values themselves." in words
         assert "a wider range, such as 0 to 80, would clip fewer" in words
     assert made.page.index("not of the values themselves") < made.page.index("The estimate in numbers"), "at the top"
-    assert made.said.out.index("Warning") < made.said.out.index("95 % interval"), "at the top"
+    assert made.said.out.index("95 % interval") < made.said.out.index("Warning"), "results come first"
     assert "clipped" in made.facts["asked"]["what"]
 
 
@@ -133,7 +132,8 @@ def test_a_page_that_leaves_out_who_is_at_the_ends_is_caught(made: Made) -> None
 
 def test_only_a_large_share_calls_for_a_wider_range(made: Made) -> None:
     few = {"lower": [0.0, 2.0], "value": [1.0, 9.0], "upper": [8.0, 16.0]}
-    words = clipping(Record.from_json(changed(made.facts, 1, few))).replace("\u00a0", " ")
+    record = Record.from_json(changed(made.facts, 1, few))
+    words = " ".join(record.question.clipping(record)).replace("\u00a0", " ")
     assert "wider range" not in words
     assert "at most 0.3 % of the people are at or below 0" in words
     assert "at most 0.6 % are at or above 40" in words
@@ -157,7 +157,7 @@ def test_what_is_said_of_the_ends_is_true_where_nobody_was_clipped_but_many_are_
         counted=dataclasses.replace(record.counted, reports=n),
         tables=(record.estimates, at_ends),
     )
-    words = clipping(record).replace("\u00a0", " ")
+    words = " ".join(record.question.clipping(record)).replace("\u00a0", " ")
     shares = [float(share) for share in re.findall(r"at (?:most|least) ([\d.]+) %", words)]
     assert "below 12,000; " in words
     assert "above 48,000 (" in words

@@ -19,7 +19,6 @@ from shuffledp.design import Design
 from shuffledp.engines.batch import BatchReporter
 from shuffledp.errors import InvalidInput
 from shuffledp.page import html
-from shuffledp.page.facts import quantile_rows, range_rows
 from shuffledp.record import Record
 from shuffledp.release.stages import check_counts
 from shuffledp.verify import verify
@@ -109,7 +108,8 @@ def test_a_quantile_among_clipped_values_is_at_or_beyond_the_end() -> None:
         sdp.quantile(values, lower=0, upper=100, bins=10, at=0.5, epsilon=1.0, delta=1e-6)
     asked: dict[str, Any] = {"lower": 0, "upper": 100, "bins": 10, "at": [0.1, 0.5], "clip": True}
     made = sdp.quantile(values, **asked, epsilon=1.0, delta=1e-6)
-    assert quantile_rows(made.record) == [
+    (told,) = made.record.question.told(made.record)
+    assert told.rows == [
         ("0.1-quantile", "below 10", "below 10"),
         ("median", "90 or more", "90 or more"),
     ]
@@ -118,7 +118,7 @@ def test_a_quantile_among_clipped_values_is_at_or_beyond_the_end() -> None:
 
 def test_ranges_are_counted() -> None:
     made = sdp.quantile([15.0] * 1500 + [35.0] * 500, cuts=CUTS, ranges=[(10, 20)], epsilon=1.0, delta=1e-6)
-    ((name, people, _, share),) = range_rows(made.record)
+    ((name, people, share, _),) = made.record.question.told(made.record)[1].rows
     assert name == "10 to 20"
     assert abs(int(people.replace(",", "")) - 1500) < 200
     assert share.endswith("%")

@@ -28,7 +28,7 @@ from tests.verify.releases import as_page, rehashed
 
 LETTERS = list("abcdefgh")
 WORDS = ["bad"] * 9000 + ["cafe"] * 7000 + ["head"] * 3000 + ["hah"] * 1000
-TERMS = {"k": 4, "longest": 3, "tokens": LETTERS, "epsilon": 1.0, "delta": 1e-6}
+TERMS = {"words": 4, "longest": 3, "tokens": LETTERS, "epsilon": 1.0, "delta": 1e-6}
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from shuffledp.judge.effort import Effort
 from shuffledp.mechanisms.results import Tally
 from shuffledp.page import html
 from shuffledp.record import HASHED, Context, Record
-from shuffledp.release.pipeline import estimate_of, record_of
+from shuffledp.release.pipeline import Run, estimate_of, record_of
 from shuffledp.release.released import Release
 from shuffledp.storage.canonical import digest_of
 from shuffledp.verify import Check
@@ -37,7 +37,7 @@ LEDGER = {
 }
 
 
-WORDS: dict[str, Any] = {"k": 2, "longest": 2, "tokens": ["a", "b"], "epsilon": 2.0, "delta": 1e-3}
+WORDS: dict[str, Any] = {"words": 2, "longest": 2, "tokens": ["a", "b"], "epsilon": 2.0, "delta": 1e-3}
 BINS: dict[str, Any] = {"lower": 0, "upper": 4, "ranges": [(0, 2)], "epsilon": 1.0, "delta": 1e-3}
 # Releases that are more than a tally and its design.
 ASKED: dict[str, Callable[[], Release]] = {
@@ -119,7 +119,7 @@ def made_by(protocol: Poll, values: Any = None) -> dict[str, Any]:
     tally = Tally.of(protocol.randomizer, Reporter.of(design).encode(values, rng=rng)).mixed(rng=rng)
     by = "region" if design.question.type == "crosstab" else None
     asked = Context(question=design.question.type, source="people.csv", column="x", by=by)
-    made = record_of(design, tally, estimate_of(design, tally), asked=asked, missing=3)
+    made = record_of(design, tally, estimate_of(design, tally), Run(asked=asked, missing=3))
     return json.loads(json.dumps(made.as_json()))  # type: ignore[no-any-return]
 
 

@@ -21,7 +21,7 @@ from shuffledp.mechanisms.results import Tally
 from shuffledp.page import release_svg
 from shuffledp.record import Context, Record, Table
 from shuffledp.release.files import write_csv
-from shuffledp.release.pipeline import estimate_of, record_of
+from shuffledp.release.pipeline import Run, estimate_of, record_of
 from shuffledp.verify import Verification, verify
 from tests.verify.releases import as_page, facts, rehashed
 
@@ -45,7 +45,7 @@ def large() -> tuple[str, str]:
     tally = Tally.handed_on(protocol.randomizer, np.append([60], votes))
     estimate = estimate_of(design, tally)
     asked = Context(question=design.question.type, source="s", column="c")
-    made = record_of(design, tally, estimate, asked=asked, missing=0)
+    made = record_of(design, tally, estimate, Run(asked=asked, missing=0))
     return json.dumps(made.as_json()), _table(estimate)
 
 

@@ -40,10 +40,6 @@ WOULD_REPLACE = (
     "if both are about the same people they "
     "would be two releases, and what they cost would add up."
 )
-TO_BE_CLIPPED = (
-    "Values outside the range would be moved to its ends: the answer would be the mean of the clipped "
-    "values, not of the values themselves."
-)
 
 
 def asking_options(name: str) -> list[Given]:
@@ -276,7 +272,6 @@ def _plan(
     asking: TypedCommand, question: "Request", design: "Design", missing: int | None, remarks: Sequence[str]
 ) -> None:
     """What would be done, what it would be worth, and what it would cost."""
-    from shuffledp.page.sentences import CLIPPED_ENDS
     from shuffledp.release.certificate import certificate, comparison
     from shuffledp.release.files import holds_release
 
@@ -324,7 +319,7 @@ def _plan(
     )
     show.warnings(f"{each}." for each in remarks)
     if question.clip:
-        show.warnings([CLIPPED_ENDS if question.question.ordered else TO_BE_CLIPPED])
+        show.warnings([question.question.to_be_clipped])
     if said := design.sparse(design.poll.predicted_stderr()):
         show.warnings(said)
     show_cost(receipt, (receipt or {}).get("more"))
@@ -356,15 +351,12 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
         return show.as_json(facts, remarks)
     bound = record.certificate.epsilon
     show.answer(headline(record), [], [])
-    print()
-    if record.question.ordered:
-        _show_quantiles(record)
-    else:
+    if not record.question.ordered:
+        print()
         _show_estimates(made.estimates)
-    if made.shares:
-        show.sentences([f"\nShares within {record.asked.by}:"])
-        percent = f"{100.0 * record.estimates.level:g} % interval"
-        show.table(["share", percent, ""], [(*row.words(), row.label) for row in made.shares], numbers=2)
+    _show_told(record)
+    if record.question.ordered:
+        show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
     show.sentences([f"\n{show.meaning(bound.upper, bound.delta)}", certified(record)])
     if (moved := influence(record)) is not None:
         show.sentences([moved, *moved_quantiles(record)])
@@ -376,19 +368,12 @@ def show_release(made: "Release", *, as_json: bool, more: int | None = None, rem
     return show.warnings([*warned(record), *(f"{each}." for each in remarks)])
 
 
-def _show_quantiles(record: "Record") -> None:
-    """The quantiles and ranges that were asked for; how many people are below each cut point is in
-    the files.
-    """
-    from shuffledp.page.facts import quantile_rows, range_rows
-
-    sure = f"{100.0 * record.estimates.level:g} % interval"
-    if rows := quantile_rows(record):
-        show.table(["estimate", sure, ""], [(value, ends, name) for name, value, ends in rows], numbers=2)
-    if ranges := range_rows(record):
-        table = [(people, share, ends, name) for name, people, ends, share in ranges]
-        show.table(["people", "share", sure, ""], table, numbers=3)
-    show.sentences([f"How many people are below each of {record.estimates.of:,} cut points is in estimates.csv."])
+def _show_told(record: "Record") -> None:
+    """What was asked for beside the estimates."""
+    for each in record.question.told(record):
+        show.sentences([f"\n{each.title}:"])
+        heads, rows = each.heads[1:], [(*cells, name) for name, *cells in each.rows]
+        show.table([*map(str.lower, heads), ""], rows, numbers=len(heads))
 
 
 def _show_estimates(table: "EstimateTable") -> None:

@@ -115,7 +115,7 @@ def shuffle(
         done = stages.shuffle(
             reports, out, design=shared, budget=budget, drop=drop_invalid, force=force, tick=watched(None, lambda: None)
         )
-    ledger, dropped = None if done.spent is None else done.spent.facts(), sum(done.dropped.values())
+    ledger, dropped = None if done.spent is None else done.spent.entry().as_json(), sum(done.dropped.values())
     if as_json:
         facts = {"out": str(out), "reports": done.people, "batches": done.file.header.batches, "ledger": ledger}
         left_out = {str(path): count for path, count in done.dropped.items() if count}

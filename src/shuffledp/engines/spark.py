@@ -46,7 +46,7 @@ from shuffledp.record import Context
 from shuffledp.release.budget import Budget
 from shuffledp.release.categories import Categories, categories_of, parts_of
 from shuffledp.release.files import check_folder
-from shuffledp.release.pipeline import charged
+from shuffledp.release.pipeline import Run, charged
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.release.stages import operated, seal_counts
@@ -299,17 +299,17 @@ def release_search_column(
     if budget is not None:
         spent = budget.spend(search, asked.what or asked.question, batches=(key,), held_back=True)
     with charged(spent):
-        return finished_search(
-            step,
-            replace(asked, engine="Spark"),
-            folder,
+        run = Run(
+            asked=replace(asked, engine="Spark"),
+            folder=folder,
             missing=surveyed.missing,
             repeated=surveyed.repeated,
             spent=spent,
+            held_back=True,
             force=force,
             notes=notes,
-            held_back=True,
         )
+        return finished_search(step, run)
 
 
 def check_ids(ids: str | None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shuffledp.page.numerals import decimals_for, exact, fixed, power, scientific, tied
+from shuffledp.numerals import decimals_for, exact, fixed, power, scientific, tied
 from shuffledp.page.svg import (
     Chart,
     Markup,
@@ -184,15 +184,31 @@ def fixed_ticks(low: float, high: float, most: int = 4) -> list[tuple[float, str
 
 
 def _axis(scale: Scale, y: float) -> Markup:
-    ticks = linear_ticks(scale.low, scale.high, 4)
-    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 2
-    marks = [line(scale(tick), y, scale(tick), y + 6.0, class_="axis") for tick in ticks]
-    anchors = ["start" if scale(tick) < 0.04 else "end" if scale(tick) > 0.96 else "middle" for tick in ticks]
+    ticks = [(scale(tick), words) for tick, words in fixed_ticks(scale.low, scale.high)]
+    marks = [line(x, y, x, y + 6.0, class_="axis") for x, _ in ticks]
+    anchors = ["start" if x < 0.04 else "end" if x > 0.96 else "middle" for x, _ in ticks]
     names = [
-        text(scale(tick), y + 24.0, fixed(tick, decimals), anchor=anchor, class_="tick")
-        for tick, anchor in zip(ticks, anchors, strict=True)
+        text(x, y + 24.0, words, anchor=anchor, class_="tick")
+        for (x, words), anchor in zip(ticks, anchors, strict=True)
     ]
     return join([line(0.0, y, 1.0, y, class_="axis"), *marks, *names])
+
+
+def _across(y: float, words: str) -> Markup:
+    """A line of the grid, with its name on the left."""
+    return join([line(0.0, y, 1.0, y, class_="grid"), text(0.0, y + 4.0, words, anchor="end", class_="tick", dx=-8.0)])
+
+
+def _beneath(x: float, words: str, anchor: str = "middle") -> Markup:
+    """A mark on the axis of a curve, with its name."""
+    mark = line(x, CURVE, x, CURVE + 5.0, class_="axis")
+    return join([mark, text(x, CURVE + 21.0, words, anchor=anchor, class_="tick")])
+
+
+def _guides(x: float, y: float) -> Markup:
+    """A point of a curve, led to both axes."""
+    lines = [line(0.0, y, x, y, class_="guide"), line(x, y, x, CURVE, class_="guide")]
+    return join([*lines, disc(x, y, 5.0, class_="dot")])
 
 
 def _estimate(scale: Scale, value: float, low: float, high: float, y: float) -> Markup:
@@ -228,22 +244,15 @@ def steps(
         return [(at / bins, CURVE * (1.0 - min(max(each, 0.0), 1.0))) for at, each in enumerate([0.0, *shares, 1.0])]
 
     shapes = window(CURVE, ribbon(through(high), through(low), class_="band"), ribbon(through(value), class_="upper"))
-    grid, names, marks = [], [], []
-    for share in SHARES:
-        height = CURVE * (1.0 - share)
-        grid.append(line(0.0, height, 1.0, height, class_="grid"))
-        names.append(text(0.0, height + 4.0, f"{100.0 * share:g}%", anchor="end", class_="tick", dx=-8.0))
+    grid = [_across(CURVE * (1.0 - share), f"{100.0 * share:g}%") for share in SHARES]
+    ends, marks = {0: "start", bins: "end"}, []
     for at in range(0, bins + 1, -(-bins // MOST_TICKS)):
-        grid.append(line(at / bins, CURVE, at / bins, CURVE + 5.0, class_="axis"))
-        anchor = {0: "start", bins: "end"}.get(at, "middle")
-        names.append(text(at / bins, CURVE + 21.0, exact(cuts[at]), anchor=anchor, class_="tick"))
+        grid.append(_beneath(at / bins, exact(cuts[at]), ends.get(at, "middle")))
     for dot in dots:
         bin = next((at for at in range(bins) if dot.value < cuts[at + 1]), bins - 1)
         x = (bin + min((dot.value - cuts[bin]) / (cuts[bin + 1] - cuts[bin]), 1.0)) / bins
-        height = CURVE * (1.0 - dot.share)
-        marks += [line(0.0, height, x, height, class_="guide"), line(x, height, x, CURVE, class_="guide")]
-        marks.append(disc(x, height, 5.0, class_="dot"))
-    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
+        marks.append(_guides(x, CURVE * (1.0 - dot.share)))
+    return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, kind="curve")
 
 
 def curve(
@@ -270,48 +279,23 @@ def curve(
     )
     band = [] if lower is None else [ribbon(above, below, class_="band"), ribbon(below, class_="lower")]
     shapes = window(CURVE, *band, ribbon(above, class_="upper"))
-    grid, names = [], []
-    for exponent in log_ticks(lowest, highest):
-        level = CURVE * y(exponent)
-        grid.append(line(0.0, level, 1.0, level, class_="grid"))
-        names.append(
-            text(0.0, level + 4.0, power(f"1e{exponent}") if exponent else "1", anchor="end", class_="tick", dx=-8.0)
-        )
-    ticks = linear_ticks(x.low, x.high, 5)
-    decimals = max(0, decimals_for(ticks[1] - ticks[0]) - 1) if len(ticks) > 1 else 0
-    for tick in ticks:
-        grid.append(line(x(tick), CURVE, x(tick), CURVE + 5.0, class_="axis"))
-        names.append(text(x(tick), CURVE + 21.0, fixed(tick, decimals), anchor="middle", class_="tick"))
-    names += [
+    levels = [(CURVE * y(exponent), exponent) for exponent in log_ticks(lowest, highest)]
+    grid = [_across(level, power(f"1e{exponent}") if exponent else "1") for level, exponent in levels]
+    grid += [_beneath(x(tick), words) for tick, words in fixed_ticks(x.low, x.high, 5)]
+    names = [
         text(0.0, -14.0, "δ", anchor="end", class_="axis-name", dx=-8.0),
         text(1.0, CURVE + 40.0, "ε", anchor="end", class_="axis-name"),
     ]
-    marks = [_alone(x, alone, "one report alone"), _mark(*place(*promise), promise[0]) if promise[1] >= floor else None]
+    marks = []
+    if alone is not None and alone <= x.high:
+        marks.append(line(x(alone), 0.0, x(alone), CURVE, class_="alone"))
+        marks.append(text(x(alone), 14.0, "one report alone", anchor="end", class_="note", dx=-8.0))
+    if promise[1] >= floor:
+        at, level = place(*promise)
+        side, dx = ("start", 8.0) if at < 0.6 else ("end", -8.0)
+        words = tied(f"ε ≤ {scientific(promise[0], up=True)}")
+        marks += [_guides(at, level), text(at, level - 10.0, words, anchor=side, class_="mark", dx=dx)]
     return chart(title, CURVE, grid, line(0.0, CURVE, 1.0, CURVE, class_="axis"), shapes, marks, names, kind="curve")
-
-
-def _alone(x: Scale, alone: float | None, words: str) -> Markup | None:
-    if alone is None or alone > x.high:
-        return None
-    at = x(alone)
-    return join(
-        [
-            line(at, 0.0, at, CURVE, class_="alone"),
-            text(at, 14.0, words, anchor="end", class_="note", dx=-8.0),
-        ]
-    )
-
-
-def _mark(x: float, y: float, epsilon: float) -> Markup:
-    side, dx = ("start", 8.0) if x < 0.6 else ("end", -8.0)
-    guides = [line(0.0, y, x, y, class_="guide"), line(x, y, x, CURVE, class_="guide")]
-    return join(
-        [
-            *guides,
-            disc(x, y, 5.0, class_="dot"),
-            text(x, y - 10.0, tied(f"ε ≤ {scientific(epsilon, up=True)}"), anchor=side, class_="mark", dx=dx),
-        ]
-    )
 
 
 HEIGHT, ROOM = 180.0, 6  # names of weeks beneath, at most
@@ -343,14 +327,9 @@ def trend_chart(title: str, marks: Sequence[Mark], unit: str = "") -> Chart:
     def x(mark: Mark) -> float:
         return EDGE + (1.0 - 2.0 * EDGE) * across(mark.place)
 
-    grid, names = [], []
-    for tick, words in fixed_ticks(min(ends), max(ends)):
-        level = HEIGHT * y(tick)
-        grid.append(line(0.0, level, 1.0, level, class_="grid"))
-        names.append(text(0.0, level + 4.0, f"{words}{unit}", anchor="end", class_="tick", dx=-8.0))
-    step = max(1, -(-len(marks) // ROOM))
-    for mark in marks[::step]:
-        names.append(text(x(mark), HEIGHT + 21.0, mark.name, anchor="middle", class_="tick"))
+    grid = [_across(HEIGHT * y(tick), f"{words}{unit}") for tick, words in fixed_ticks(min(ends), max(ends))]
+    some = marks[:: max(1, -(-len(marks) // ROOM))]
+    names = [text(x(mark), HEIGHT + 21.0, mark.name, anchor="middle", class_="tick") for mark in some]
     joined = [
         ribbon([(x(one), HEIGHT * y(one.value)), (x(other), HEIGHT * y(other.value))], class_="upper")
         for one, other in pairwise(marks)

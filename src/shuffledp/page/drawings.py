@@ -8,9 +8,9 @@ from itertools import product
 from math import prod
 
 from shuffledp.domain import ALL, CROSS
+from shuffledp.numerals import between, exact, fixed, many, margin, predicted, scientific, tied
 from shuffledp.page.charts import Bar, Dot, MapRow, bars, cell_map, curve, interval, narrow, steps
-from shuffledp.page.facts import between, compared, decimals_of, ends_of, first_rows, possible, symmetric
-from shuffledp.page.numerals import exact, fixed, many, margin, predicted, scientific, tied
+from shuffledp.page.facts import compared, decimals_of, ends_of, first_rows, possible, symmetric
 from shuffledp.page.svg import Chart
 from shuffledp.record import Record, Table
 
@@ -54,11 +54,10 @@ class Drawings:
         """Whether ``number`` shows the part around the estimate once more, enlarged."""
         return narrow(self.record.estimates.lower[0], self.record.estimates.upper[0], *possible(self.record))
 
-    def distribution(self) -> Chart:
-        """The distribution function with its band, and a dot for each quantile."""
+    def distribution(self, quantiles: Table | None) -> Chart:
+        """The distribution function with its band, and a dot for each of the quantiles."""
         found, cuts, people = self.record.estimates, self.record.question.cuts, self.record.counted.reports
-        asked = self.record.table("quantiles")
-        dots = [] if asked is None else [Dot(value, float(at)) for at, value, *_ in asked.rows()]
+        dots = [] if quantiles is None else [Dot(value, float(at)) for at, value, *_ in quantiles.rows()]
         columns = (found.value, found.all_lower, found.all_upper)
         value, low, high = ([each / people for each in column] for column in columns)
         title = "The share of people below each cut point, with its band."
@@ -96,16 +95,11 @@ class Drawings:
 
     def trust(self) -> Chart:
         """The error to expect under each kind of trust."""
-        known = compared(self.record)
-        assert known is not None
         unit = " people" if self.record.question.unit == "people" else ""
+        names = ("No shuffler", "A shuffler: this release", "A trusted curator"), ("bar other", "bar", "bar other")
         drawn = [
-            Bar(words, f"{predicted(error)}{unit}", error, class_=f"bar{kind}")
-            for words, error, kind in (
-                ("No shuffler", known.alone.stderr, " other"),
-                ("A shuffler: this release", known.ours.stderr, ""),
-                ("A trusted curator", known.curator.stderr, " other"),
-            )
+            Bar(words, f"{predicted(each.stderr)}{unit}", each.stderr, class_=kind)
+            for words, kind, each in zip(*names, compared(self.record), strict=True)
         ]
         said = "; ".join(f"{each.label}, {each.words}" for each in drawn)
         return bars(f"Predicted standard errors: {said}.", drawn)

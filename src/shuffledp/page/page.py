@@ -16,11 +16,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp import wording
+from shuffledp import numerals, wording
 from shuffledp.errors import InvalidInput
-from shuffledp.page import facts, numerals, sentences
+from shuffledp.numerals import count, exact, scientific, tied
+from shuffledp.page import facts, sentences
 from shuffledp.page.drawings import Drawings, bars_of
-from shuffledp.page.numerals import count, exact, scientific, tied
 from shuffledp.page.svg import Chart, Markup, SvgFigure, printable, sheet
 from shuffledp.questions import OURS, folder_of, origin_of
 from shuffledp.record import Record, Table, data_block, read_record

@@ -27,7 +27,6 @@ ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", 
 # Not allowed in HTML or not in UTF-8; and the signs that turn the direction of text, with which a
 # name could look like another.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-VOID = {"meta", "br", "hr"}
 WIDTH, EDGE, LINE = 720.0, 24.0, 20.0
 COLUMNS, TITLE = 92, 56  # letters of a line, and of the title, which has one
 # What a chart draws beyond its box: on the left, on the right, above and below.
@@ -59,7 +58,7 @@ def element(name: str, /, *content: Content, **attributes: object) -> Markup:
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    return Markup(f"<{name}{written}>" if name in VOID else f"<{name}{written}>{join(content)}</{name}>")
+    return Markup(f"<{name}{written}>{join(content)}</{name}>")
 
 
 def join(content: Iterable[Content], between: str = "") -> Markup:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from shuffledp.domain import REMEDY, Stored
 from shuffledp.errors import InvalidInput, check_needed
 from shuffledp.questions import kind_of
-from shuffledp.questions.table import Table
+from shuffledp.questions.table import Table, Told
 from shuffledp.schema import RELEASE, File, Label, Part, part, rules_of
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Question(Part):
     counts: ClassVar[bool] = False  # whether it is people that are counted, place by place
     ordered: ClassVar[bool] = False  # whether runs of its places say something, as those of bins do
     clipped: ClassVar[str | None] = None  # what is estimated where values were moved to the ends of the range
+    to_be_clipped: ClassVar[str] = ""  # what to know before they are
     alone: ClassVar[bool] = True  # whether its answer is a release by itself
     mechanisms: ClassVar[tuple[str, ...]]
     choices: ClassVar[tuple[str, ...]] = ()
@@ -180,6 +181,31 @@ class Question(Part):
         asked.
         """
         return []
+
+    def told(self, record: Any) -> list[Told]:
+        """What the tables beside the estimates say, in words, as far as readers look for it."""
+        return []
+
+    def misled(self, record: Any) -> Told | None:
+        """Where values that do not add up would be without false reports: without one, and without
+        1 % of all reports.
+        """
+        return None
+
+    def clipping(self, record: Any) -> list[str]:
+        """What nobody must overlook where values were moved to the ends of the range."""
+        return []
+
+    def remarks(self, record: Any) -> list[str]:
+        """What the tables call for beside the notes of the estimate."""
+        return []
+
+    def followed(self, record: Any, tables: Sequence[Table]) -> list[tuple[Table, list[int]]]:
+        """What a series follows from week to week, of the tables of a record at some level, by
+        names of their own, and the rank of each row: a lower one says more of what was asked.
+        People are shares of those who reported.
+        """
+        return [(tables[0].of_people(record.counted.reports), [1] * len(tables[0].label))]
 
 
 def read(stored: Part, file: File = RELEASE) -> Question:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.schema import Chance, Count, Floats, Part, Size, Text, Texts, part
 
@@ -72,3 +73,31 @@ class Table(Part):
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Each label with its numbers."""
         return zip(self.label, *self.columns().values(), strict=True)
+
+    def of_people(self, people: int) -> Self:
+        """Counts as shares of so many people; what has another unit, as it is."""
+        if self.unit != "people":
+            return self
+        scale = 1.0 / people
+        shares: dict[str, Any] = {name: tuple(scale * each for each in col) for name, col in self.columns().items()}
+        return replace(self, unit="share of people", **shares)
+
+
+class Told(NamedTuple):
+    """A table in words: in every row a name and cells, the ``heads`` above them. Terminal, notebook
+    and page show the same.
+    """
+
+    title: str
+    heads: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+    def sentences(self) -> list[str]:
+        """A line for each row; a cell that is empty is left out."""
+        said = []
+        for name, first, *others in self.rows:
+            more = "; ".join(
+                f"{head.lower()}: {cell}" for head, cell in zip(self.heads[2:], others, strict=True) if cell
+            )
+            said.append(f"{name}: {first} ({more})" if more else f"{name}: {first}")
+        return said

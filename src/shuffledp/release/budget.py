@@ -72,10 +72,6 @@ class Spent:
             total=Total(lower=receipt.total.lower, upper=receipt.total.upper),
         )
 
-    def facts(self) -> dict[str, Any]:
-        """The same as JSON."""
-        return self.entry().as_json()
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -95,20 +91,10 @@ class Budget:
     ) -> Budget | None:
         """The budget that the options describe, if any."""
         if path is None:
-            if given := [
-                name
-                for name, value in (
-                    ("population", population),
-                    ("limit-epsilon", limit_epsilon),
-                    ("limit-delta", limit_delta),
-                )
-                if value is not None
-            ]:
-                rule, file = (
-                    (Argument(given[0]), " must come with ", Argument("ledger")),
-                    Argument("ledger", "budget.sqlite"),
-                )
-                raise InvalidInput(Refusal(rule, "none", ("Add ", file, ".")))
+            others = {"population": population, "limit-epsilon": limit_epsilon, "limit-delta": limit_delta}
+            for name in [name for name, value in others.items() if value is not None]:
+                rule = (Argument(name), " must come with ", Argument("ledger"))
+                raise InvalidInput(Refusal(rule, "none", ("Add ", Argument("ledger", "budget.sqlite"), ".")))
             return None
         if population is None:
             people = Argument("population", "app-users")
@@ -142,30 +128,24 @@ class Budget:
 
     def _record(self, entry: Entry, *, held_back: bool) -> Spent:
         ledger = Ledger(self.path)
-        receipt = ledger.spend(
-            self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta, held_back=held_back
-        )
-        return Spent(ledger, receipt)
+        return Spent(ledger, ledger.spend(self.population, entry, **self._limits, held_back=held_back))
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return {"limit_epsilon": self.limit_epsilon, "limit_delta": self.limit_delta}
 
     def afford(self, design: Charged, what: str) -> dict[str, Any]:
         """What spending would come to, and how many ``more`` like it would fit after it; nothing is
         recorded.
         """
         ledger = Ledger(self.path)
-        receipt = ledger.afford(
-            self.population,
-            entry_of(design, what, series=self.turn),
-            limit_epsilon=self.limit_epsilon,
-            limit_delta=self.limit_delta,
-        )
-        return Spent(ledger, receipt).facts() | {"more": max(self.more(design) - 1, 0)}
+        receipt = ledger.afford(self.population, entry_of(design, what, series=self.turn), **self._limits)
+        return Spent(ledger, receipt).entry().as_json() | {"more": max(self.more(design) - 1, 0)}
 
     def more(self, design: Charged) -> int:
         """How many more rounds of a design fit within the limit."""
         entry = entry_of(design, design.charge[0].question.type)
-        return Ledger(self.path).more(
-            self.population, entry, limit_epsilon=self.limit_epsilon, limit_delta=self.limit_delta
-        )
+        return Ledger(self.path).more(self.population, entry, **self._limits)
 
 
 def entry_of(

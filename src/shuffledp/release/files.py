@@ -26,7 +26,6 @@ from shuffledp.storage.files import check_new_folder, new_folder, write_table
 LEVEL = 0.95  # with which an interval covers
 SHOWN = 20  # rows that are printed; of more, the largest
 HEAD = ("estimate", "std. error")
-TOO_FEW = "too few to say"
 
 
 class EstimateRow(NamedTuple):
@@ -176,39 +175,6 @@ def _needed(name: str, method: str) -> Any:
             f"{name} must be installed for {method}(), got no such package. Install it, or take to_dict() or "
             f"to_arrow(), which need nothing more."
         ) from None
-
-
-class ShareRow(NamedTuple):
-    """Of those in its group, the share that is in a cell, with its own interval and the one that
-    holds for all at once; all None where too few are in the group to say.
-    """
-
-    label: str
-    share: float | None
-    lower: float | None
-    upper: float | None
-    all_lower: float | None
-    all_upper: float | None
-
-    def words(self) -> tuple[str, str]:
-        """The share and its interval, which is rounded outwards.
-
-        >>> ShareRow("north × yes", 0.25, 0.2012, 0.2988, 0.1, 0.4).words()
-        ('25.0 %', '20.1 to 29.9 %')
-        """
-        if self.share is None or self.lower is None or self.upper is None:
-            return TOO_FEW, ""
-        low, high = math.floor(1000.0 * self.lower) / 10.0, math.ceil(1000.0 * self.upper) / 10.0
-        return f"{100.0 * self.share:.1f} %", f"{low:.1f} to {high:.1f} %"
-
-
-def share_rows(record: Record) -> tuple[ShareRow, ...]:
-    """A row for each cell, in the order of the estimates; none where nobody asked."""
-    found = record.table("shares")
-    if found is None:
-        return ()
-    told, silent = {row[0]: row for row in found.rows()}, (None,) * 5
-    return tuple(ShareRow._make(told.get(label, (label, *silent))) for label in record.question.cells.names)
 
 
 FILES = {

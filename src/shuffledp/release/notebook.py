@@ -7,7 +7,7 @@ from __future__ import annotations
 from shuffledp.page.svg import Markup, Scale, element, label
 from shuffledp.record import Record
 from shuffledp.release.files import EstimateTable
-from shuffledp.release.released import certified, charged, headline, quantile_sentences, warned
+from shuffledp.release.released import certified, charged, headline, told, warned
 
 WIDTH, HEIGHT, BAR = 160.0, 16.0, 8.0  # of the drawing beside a row, and of its bar
 FRAME = "max-width: 56em; line-height: 1.45"
@@ -24,7 +24,7 @@ def release_html(record: Record, table: EstimateTable) -> str:
         None if title is None else element("p", element("strong", label(title))),
         element("p", label(headline(record))),
         *(element("p", element("strong", words)) for words in warned(record)),
-        *(element("p", label(words)) for words in quantile_sentences(record)),
+        *(element("p", label(words)) for words in told(record)),
         estimates_html(table, bounds=None if record.question.unit == "people" else record.design.domain.bounds),
         element("p", element("strong", certified(record))),
         None if record.ledger is None else element("p", f"{charged(record.ledger)}."),

@@ -12,7 +12,7 @@ import platform
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -24,18 +24,12 @@ from numpy.typing import NDArray
 from shuffledp import __version__
 from shuffledp.client import Reporter
 from shuffledp.design import Design
-from shuffledp.errors import (
-    CertificateError,
-    InvalidInput,
-    ShuffledpError,
-    spelled,
-)
+from shuffledp.errors import CertificateError, InvalidInput, ShuffledpError, spelled
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.results import Tally
-from shuffledp.page.sentences import perhaps_clipped
 from shuffledp.questions import options_module
 from shuffledp.questions.table import ESTIMATES
-from shuffledp.record import Collected, Context, Counted, LedgerEntry, Made, Record, Table
+from shuffledp.record import Collected, Context, Counted, Made, Record, Table
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise, budget_of, promise_of, reading
 from shuffledp.release.budget import Budget, Spent, Unnoted
@@ -44,6 +38,7 @@ from shuffledp.release.files import LEVEL, check_folder, holds_release, write_re
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
+from shuffledp.search.terms import Searched
 from shuffledp.storage.canonical import digest_of, digest_of_votes
 from shuffledp.storage.files import check_apart
 from shuffledp.tables.memory import VALUES
@@ -105,39 +100,82 @@ def check_sayable(design: Design) -> None:
         )
 
 
-def record_of(
-    design: Design,
-    tally: Tally,
-    estimate: Estimate,
-    *,
-    asked: Context,
-    missing: int | None,
-    repeated: int | None = None,
-    collected: Collected | None = None,
-    ledger: LedgerEntry | None = None,
-) -> Record:
-    """The record of one release. ``asked`` says what was asked in the user's words; ``missing``
-    counts the rows that were left out, if that is public.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What is known of a release beside its reports: what was ``asked`` in the user's words, what
+    is public, what was paid for it, and where it goes.
 
-    ``repeated`` counts the rows that were left out since their person has another one; it is None,
-    and stands nowhere, if every row was taken for a person.
+    ``missing`` counts the rows without a value that were left out, if that is public; ``repeated``
+    those whose person has another one, and is None if every row was taken for a person. What is
+    ``held_back`` is begun in the ledger just before it can be seen, and ``last`` is called before.
     """
-    certified = certificate(design, collected=collected is not None)
-    kept = _largest(estimate)
-    record = Record(
-        made=made_now(),
-        asked=asked,
-        design=design,
-        counted=Counted(reports=estimate.n, missing=missing, repeated=repeated, collected=collected),
+
+    asked: Context
+    folder: Path | None = None
+    missing: int | None = None
+    repeated: int | None = None
+    collected: Collected | None = None
+    spent: Spent | None = None
+    held_back: bool = False
+    force: bool = False
+    notes: tuple[str, ...] = ()
+    last: Callable[[], object] | None = None
+
+    def record(self, design: Design, reports: int, *, search: Searched | None = None, **found: Any) -> Record:
+        """The record of what was ``found`` in so many reports."""
+        counted = Counted(
+            reports=reports, missing=self.missing, repeated=self.repeated, collected=self.collected, search=search
+        )
+        made = Made(
+            when=datetime.now(UTC).isoformat(timespec="seconds"),
+            shuffledp=__version__,
+            python=platform.python_version(),
+            numpy=version("numpy"),
+            scipy=version("scipy"),
+            cryptography=version("cryptography"),
+            pyarrow=version("pyarrow"),
+        )
+        ledger = None if self.spent is None else self.spent.entry()
+        record = Record(made=made, asked=self.asked, design=design, counted=counted, ledger=ledger, **found)
+        return replace(record, notes=(*record.notes, *record.question.remarks(record))).sealed()
+
+    def published(self, record: Record, estimate: Estimate) -> Release:
+        """Write a release into its folder, if it has one, and note in the ledger that it stands.
+        One in memory was paid for, and an error would lose it.
+        """
+        if self.folder is None:
+            self._before_seen()
+        else:
+            write_release(self.folder, record, estimate, replace=self.force, last=self._before_seen)
+        if self.spent is not None:
+            try:
+                self.spent.publish(digest_of(record.as_json()), self.folder)
+            except Unnoted as error:
+                if self.folder is not None:
+                    raise
+                warnings.warn(str(error), stacklevel=2)
+        return Release(record, estimate, self.folder)
+
+    def _before_seen(self) -> None:
+        if self.last is not None:
+            self.last()
+        if self.spent is not None and self.held_back:
+            self.spent.begin()
+
+
+def record_of(design: Design, tally: Tally, estimate: Estimate, run: Run) -> Record:
+    """The record of one release."""
+    certified, kept = certificate(design, collected=run.collected is not None), _largest(estimate)
+    return run.record(
+        design,
+        estimate.n,
         certificate=certified,
         comparison=comparison(design, certified),
         tally=_tally(design, tally, kept),
-        tables=_tables(design, tally, estimate, kept, asked, LEVEL),
+        tables=_tables(design, tally, estimate, kept, run.asked, LEVEL),
         secure=estimate.secure,
         notes=tuple(estimate.notes),
-        ledger=ledger,
     )
-    return replace(record, notes=(*record.notes, *perhaps_clipped(record))).sealed()
 
 
 def tables_again(record: Record) -> Callable[[float], tuple[Table, ...]] | None:
@@ -155,19 +193,6 @@ def tables_again(record: Record) -> Callable[[float], tuple[Table, ...]] | None:
         return None
     every = np.arange(len(same))
     return lambda level: _tables(design, tally, estimate, every, record.asked, level)
-
-
-def made_now() -> Made:
-    """When, and with which versions."""
-    return Made(
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-        shuffledp=__version__,
-        python=platform.python_version(),
-        numpy=version("numpy"),
-        scipy=version("scipy"),
-        cryptography=version("cryptography"),
-        pyarrow=version("pyarrow"),
-    )
 
 
 def _largest(estimate: Estimate) -> NDArray[np.intp]:
@@ -235,65 +260,12 @@ def charged(spent: Spent | None) -> Iterator[None]:
         raise
 
 
-def finished(
-    design: Design,
-    counted: Tally,
-    folder: Path | None,
-    *,
-    asked: Context,
-    missing: int | None,
-    repeated: int | None,
-    spent: Spent | None,
-    force: bool,
-    notes: tuple[str, ...] = (),
-    held_back: bool = False,
-    collected: Collected | None = None,
-    last: Callable[[], object] | None = None,
-) -> Release:
-    """Estimate, record and write a tally, and note in the ledger that it stands; what was
-    ``held_back`` is begun just before it can be seen, and ``last`` is called before that.
-    """
-    invalid = collected is not None and collected.people < collected.arrived
-    estimate = estimate_of(design, counted, clipped=asked.clips, invalid=invalid)
-    estimate = replace(estimate, notes=(*estimate.notes, *notes))
-    record = record_of(
-        design,
-        counted,
-        estimate,
-        asked=asked,
-        missing=missing,
-        repeated=repeated,
-        collected=collected,
-        ledger=None if spent is None else spent.entry(),
-    )
-    final = last or (lambda: None)
-    begin = spent.begin if spent is not None and held_back else (lambda: None)
-    return placed(Release(record, estimate, folder), spent, force=force, last=lambda: (final(), begin()))
-
-
-def placed(made: Release, spent: Spent | None, *, force: bool, last: Callable[[], object]) -> Release:
-    """Write a release into its folder, if it has one, and note in the ledger that it stands;
-    ``last`` is called just before it can be seen.
-    """
-    if made.folder is None:
-        last()
-    else:
-        write_release(made.folder, made.record, made.estimate, replace=force, last=last)
-    if spent is not None:
-        publish(spent, digest_of(made.record.as_json()), made.folder)
-    return made
-
-
-def publish(spent: Spent, digest: str, folder: Path | None) -> None:
-    """Note in the ledger that a release stands. One in memory was paid for, and an error would lose
-    it.
-    """
-    try:
-        spent.publish(digest, folder)
-    except Unnoted as error:
-        if folder is not None:
-            raise
-        warnings.warn(str(error), stacklevel=2)
+def finished(design: Design, counted: Tally, run: Run) -> Release:
+    """Estimate, record and write a tally, and note in the ledger that it stands."""
+    invalid = run.collected is not None and run.collected.people < run.collected.arrived
+    estimate = estimate_of(design, counted, clipped=run.asked.clips, invalid=invalid)
+    estimate = replace(estimate, notes=(*estimate.notes, *run.notes))
+    return run.published(record_of(design, counted, estimate, run), estimate)
 
 
 @contextmanager
@@ -358,17 +330,14 @@ def release(
             source=source,
             tick=tick,
         ).mixed(rng=source)
-        missing = values.missing if question.leaves_out else None
-        asked = question.asked()
-        return finished(
-            design,
-            counted,
-            folder,
-            asked=asked,
-            missing=missing,
+        run = Run(
+            asked=question.asked(),
+            folder=folder,
+            missing=values.missing if question.leaves_out else None,
             repeated=values.repeated,
             spent=spent,
+            held_back=held_back,
             force=force,
             notes=notes,
-            held_back=held_back,
         )
+        return finished(design, counted, run)

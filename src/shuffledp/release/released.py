@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.mechanisms.estimate import Estimate
-from shuffledp.page.facts import quantile_rows, range_rows
-from shuffledp.page.numerals import many
+from shuffledp.numerals import many
 from shuffledp.page.page import release_svg
-from shuffledp.page.sentences import CLIPPED_ENDS, clipping, not_the_values
 from shuffledp.page.svg import SvgFigure
 from shuffledp.record import Certificate, LedgerEntry, Record
-from shuffledp.release.files import LEVEL, EstimateTable, ShareRow, share_rows, write_release
+from shuffledp.release.files import LEVEL, EstimateTable, write_release
 from shuffledp.storage.files import check_new_folder
 from shuffledp.wording import exactly, rounded
 
@@ -41,11 +39,6 @@ class Release:
     def estimates(self) -> EstimateTable:
         """The answer, with error bars: a table that every library can take."""
         return EstimateTable.of(self.estimate, level=LEVEL, ordered=self.record.question.ordered)
-
-    @property
-    def shares(self) -> tuple[ShareRow, ...]:
-        """Of a crosstab with ``by``, the share of each cell within its group."""
-        return share_rows(self.record)
 
     @property
     def certificate(self) -> Certificate:
@@ -88,9 +81,7 @@ class Release:
     def __str__(self) -> str:
         """The estimates, and what is certified."""
         record = self.record
-        within = [f"{row.label}: {'  '.join(row.words()).strip()} of its group" for row in self.shares]
-        within = [*quantile_sentences(record), *within]
-        said = [headline(record), repr(self.estimates), *within, *warned(record), certified(record)]
+        said = [headline(record), repr(self.estimates), *told(record), *warned(record), certified(record)]
         if record.ledger is not None:
             said.append(f"{charged(record.ledger)}.")
         return "\n".join([*said, *(f"Note: {note}." for note in self.notes)])
@@ -137,17 +128,12 @@ def _invalid(record: Record) -> str:
 def warned(record: Record) -> list[str]:
     """What nobody must overlook."""
     said = [] if record.secure else [SEEDED]
-    said += [f"{not_the_values(record)} {clipping(record)}"] if record.clipped else []
-    return said + ([CLIPPED_ENDS] if record.question.ordered and record.asked.clips else [])
+    return [*said, " ".join(clipped)] if (clipped := record.question.clipping(record)) else said
 
 
-def quantile_sentences(record: Record) -> list[str]:
-    """The quantiles and ranges that were asked for, where any were."""
-    sure = f"{100.0 * record.estimates.level:g} % interval"
-    rows = [f"{name}: {value} ({sure}: {ends})" for name, value, ends in quantile_rows(record)]
-    return rows + [
-        f"{name}: {value} people, {share} ({sure}: {ends})" for name, value, ends, share in range_rows(record)
-    ]
+def told(record: Record) -> list[str]:
+    """What was asked for beside the estimates, in lines."""
+    return [line for each in record.question.told(record) for line in (f"{each.title}:", *each.sentences())]
 
 
 def certified(record: Record) -> str:

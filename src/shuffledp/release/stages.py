@@ -15,7 +15,7 @@ from shuffledp.poll import certify
 from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
-from shuffledp.release.pipeline import charged, check_sayable, finished, standing
+from shuffledp.release.pipeline import Run, charged, check_sayable, finished, standing
 from shuffledp.release.released import Release
 from shuffledp.sampling import Rng, source_of
 from shuffledp.storage.canonical import digest_of
@@ -81,17 +81,9 @@ def shuffle(
 
     def spend() -> None:
         nonlocal spent
-        batches = tuple(str(file.header.batch) for file in files)
-        spent = (
-            None
-            if budget is None
-            else budget.spend(certified, f"{certified.question.type}, shuffled", batches=batches, held_back=True)
-        )
-
-    def begin() -> None:
-        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
-        if spent is not None:
-            spent.begin()
+        if budget is not None:
+            what, batches = f"{certified.question.type}, shuffled", tuple(str(file.header.batch) for file in files)
+            spent = budget.spend(certified, what, batches=batches, held_back=True)
 
     source, law = None if rng is None else source_of(rng), certified.poll.randomizer
     for file in files:
@@ -100,23 +92,28 @@ def shuffle(
                 f"{str(file.path)!r} must hold the {law.messages} messages of each person in a row, got others. Leave "
                 f"the file out."
             )
-    honest, most = certified.honest, certified.n
     done = shuffle_files(
         files,
         out,
-        least=honest,
-        most=most,
+        least=certified.honest,
+        most=certified.n,
         check=law.check_reports,
         apart=law.messages > 1,
         drop=drop,
         source=source,
         before=spend,
-        last=begin,
+        last=lambda: _begin(out, spent, force=force),
         tick=tick,
     )
     if spent is not None:
         spent.publish(digest_of({"reports": done.file.count, "design": certified.digest}), out)
     return Mixed(done.file, done.file.count // law.messages, done.dropped, spent)
+
+
+def _begin(out: Path, spent: Spent | None, *, force: bool) -> None:
+    check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
+    if spent is not None:
+        spent.begin()
 
 
 def analyse(
@@ -140,7 +137,7 @@ def analyse(
     check_sayable(certified)
     counted = tally_file(file, certified.poll.randomizer, tick=tick)
     asked = _asked(certified, "shuffled", path, title)
-    return finished(certified, counted, folder, asked=asked, missing=None, repeated=None, spent=None, force=force)
+    return finished(certified, counted, Run(asked=asked, folder=folder, force=force))
 
 
 def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: str | None, force: bool) -> Release:
@@ -149,18 +146,12 @@ def _analyse_counts(path: Path, folder: Path, *, design: Design | None, title: s
     certified = check_counts(counted, repr(str(path)), design)
     check_sayable(certified)
     asked = _asked(certified, "counted", path, title)
-    tallied = Tally.handed_on(certified.poll.randomizer, counted.votes, secure=counted.secure)
-    return finished(
-        certified,
-        tallied,
-        folder,
-        asked=asked,
-        missing=counted.missing,
-        repeated=counted.repeated,
-        spent=None,
-        force=force,
-        notes=operated(counted),
-    )
+    known: dict[str, Any] = {"missing": counted.missing, "repeated": counted.repeated, "notes": operated(counted)}
+    return finished(certified, _tally(certified, counted), Run(asked=asked, folder=folder, force=force, **known))
+
+
+def _tally(design: Design, counted: CountedReports) -> Tally:
+    return Tally.handed_on(design.poll.randomizer, counted.votes, secure=counted.secure)
 
 
 def _asked(design: Design, made: str, path: Path, title: str | None) -> Context:
@@ -185,13 +176,7 @@ def seal_counts(
     certified, spent = check_counts(counted, "what was counted", design), None
     if budget is not None:
         spent = budget.spend(certified, f"{certified.question.type}, counted", batches=counted.batches, held_back=True)
-
-    def begin() -> None:
-        check_new_file(out, replace=force)  # another run may have put its own answer there meanwhile
-        if spent is not None:
-            spent.begin()
-
-    write_counted(out, counted, last=begin)
+    write_counted(out, counted, last=lambda: _begin(out, spent, force=force))
     if spent is not None:
         spent.publish(counted.as_json()["sha256"], out)
     return spent
@@ -221,20 +206,19 @@ def release_counts(
         what = asked.what or asked.question
         spent = budget.spend(design, what, batches=counted.batches, held_back=True)
     with charged(spent):
-        return finished(
-            design,
-            Tally.handed_on(design.poll.randomizer, counted.votes, secure=counted.secure),
-            folder,
+        run = Run(
             asked=asked,
+            folder=folder,
             missing=counted.missing,
             repeated=counted.repeated,
+            collected=collected,
             spent=spent,
+            held_back=True,
             force=force,
             notes=notes,
-            held_back=True,
-            collected=collected,
             last=last,
         )
+        return finished(design, _tally(design, counted), run)
 
 
 def check_counts(counted: CountedReports, title: str, design: Design | None) -> Design:

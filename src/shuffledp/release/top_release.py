@@ -17,13 +17,13 @@ from shuffledp.design import Design
 from shuffledp.errors import Argument, InvalidInput, Refusal
 from shuffledp.mechanisms.results import Tally
 from shuffledp.questions.table import ESTIMATES
-from shuffledp.record import Certificate, Collected, Context, Counted, Record, Table
+from shuffledp.record import Certificate, Context, Table
 from shuffledp.record import Tally as TallyPart
 from shuffledp.release.arguments import Promise
-from shuffledp.release.budget import Budget, Spent
+from shuffledp.release.budget import Budget
 from shuffledp.release.certificate import certificate
 from shuffledp.release.files import LEVEL
-from shuffledp.release.pipeline import charged, made_now, placed, standing
+from shuffledp.release.pipeline import Run, charged, standing
 from shuffledp.release.released import Release
 from shuffledp.release.request import Request
 from shuffledp.sampling import Rng, source_of
@@ -66,43 +66,38 @@ class SearchRequest(Request):
     def asked(self) -> Context:
         return replace(super(SearchRequest, self).asked(), categories=None, outside=None)
 
-    def release(self, values: Values, design: Any, folder: Path | None = None, **how: Any) -> Release:
-        return release_search(self, values, design, folder, **how)
-
-
-def release_search(
-    question: Request,
-    values: Values,
-    search: Search,
-    folder: Path | None = None,
-    *,
-    budget: Budget | None = None,
-    force: bool = False,
-    rng: Rng = None,
-    tick: Tick = None,
-) -> Release:
-    """Ask all levels of a search, one after the other, and write what was found into ``folder``, if
-    there is one. The budget is spent once, before the first level is asked.
-    """
-    notes = standing(folder, budget, force=force)
-    spent = None if budget is None else budget.spend(search, question.what)
-    with charged(spent):
-        levels, tallies, secure = drawn_levels(search, values.count, rng=rng), list[NDArray[np.int64]](), True
-        while not isinstance(step := search.next(tallies), Found):
-            counted = _ask(step, values, levels, len(tallies), rng=rng, tick=tick)
-            tallies.append(counted.votes)
-            secure = secure and counted.secure
-        return finished_search(
-            step,
-            question.asked(),
-            folder,
-            missing=values.missing,
-            repeated=values.repeated,
-            spent=spent,
-            force=force,
-            notes=notes,
-            secure=secure,
-        )
+    def release(  # type: ignore[override]
+        self,
+        values: Values,
+        design: Any,
+        folder: Path | None = None,
+        *,
+        budget: Budget | None = None,
+        force: bool = False,
+        rng: Rng = None,
+        tick: Tick = None,
+    ) -> Release:
+        """Ask all levels of a search, one after the other, and write what was found into
+        ``folder``, if there is one. The budget is spent once, before the first level is asked.
+        """
+        notes = standing(folder, budget, force=force)
+        spent = None if budget is None else budget.spend(design, self.what)
+        with charged(spent):
+            levels, tallies, secure = drawn_levels(design, values.count, rng=rng), list[NDArray[np.int64]](), True
+            while not isinstance(step := design.next(tallies), Found):
+                counted = _ask(step, values, levels, len(tallies), rng=rng, tick=tick)
+                tallies.append(counted.votes)
+                secure = secure and counted.secure
+            run = Run(
+                asked=self.asked(),
+                folder=folder,
+                missing=values.missing,
+                repeated=values.repeated,
+                spent=spent,
+                force=force,
+                notes=notes,
+            )
+            return finished_search(step, run, secure=secure)
 
 
 def drawn_levels(search: Search, people: int, *, rng: Rng = None) -> NDArray[np.uint8]:
@@ -145,45 +140,21 @@ def _ask(design: Design, values: Values, levels: NDArray[np.uint8], asked: int, 
     ).mixed(rng=source)
 
 
-def finished_search(
-    found: Found,
-    asked: Context,
-    folder: Path | None,
-    *,
-    missing: int | None,
-    repeated: int | None,
-    spent: Spent | None,
-    force: bool,
-    notes: tuple[str, ...] = (),
-    secure: bool = True,
-    collected: Collected | None = None,
-    held_back: bool = False,
-) -> Release:
-    """Record and write what was found, and note in the ledger that it stands; what was
-    ``held_back`` is begun just before it can be seen.
-    """
+def finished_search(found: Found, run: Run, *, secure: bool = True) -> Release:
+    """Record and write what was found, and note in the ledger that it stands."""
     first, design, moved = found.levels[0], found.search.first_design, [found.influence] * len(found.listed.labels)
-    record = Record(
-        made=made_now(),
-        asked=asked,
-        design=design,
-        counted=Counted(
-            reports=first.reports,
-            missing=missing,
-            repeated=repeated,
-            collected=collected,
-            search=found.searched(),
-        ),
-        certificate=_certified(found.search, collected=collected is not None),
+    record = run.record(
+        design,
+        first.reports,
+        search=found.searched(),
+        certificate=_certified(found.search, collected=run.collected is not None),
         comparison=(),  # the first level alone could be compared, and its error is not that of the words
         tally=TallyPart(reports=first.reports, blocks=(), votes=first.votes),
         tables=(Table.estimated(ESTIMATES, found.listed, unit=design.resolved.unit, level=LEVEL, influence=moved),),
         secure=secure,
-        notes=(*(each.rstrip(".") for each in found.missed()), *notes),
-        ledger=None if spent is None else spent.entry(),
-    ).sealed()
-    begin = spent.begin if spent is not None and held_back else (lambda: None)
-    return placed(Release(record, replace(found.listed, secure=secure), folder), spent, force=force, last=begin)
+        notes=(*(each.rstrip(".") for each in found.missed()), *run.notes),
+    )
+    return run.published(record, replace(found.listed, secure=secure))
 
 
 def _certified(search: Search, *, collected: bool) -> Certificate:

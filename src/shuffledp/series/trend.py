@@ -20,8 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shuffledp.page.tables import Row, Table, tables
-from shuffledp.record import Record
+from shuffledp.record import Record, Table
 from shuffledp.release.pipeline import tables_again
 from shuffledp.series.series_file import SeriesFile, period_of
 from shuffledp.series.weeks import Tracked
@@ -122,49 +121,48 @@ class Trend:
 
 def trend_of(state: Tracked) -> Trend:
     """The trend of the weeks that stand in a folder."""
-    lines: dict[str, list[Point]] = {}
-    of: dict[str, Table] = {}
+    lines, units, ranks = dict[str, list[Point]](), dict[str, str](), dict[str, int]()
     for week, period in state.periods().items():
         record = state.standing[week]
         at = week if period is None else period_of(period).number
-        for table, row, band, apart in _weekly(record, state.series.weeks):
-            of.setdefault(row.label, table)
-            own = (row.value, row.stderr, row.lower, row.upper, band, apart)
-            lines.setdefault(row.label, []).append(Point(week, period, at, record.counted.reports, *own))
+        for label, unit, rank, found in _weekly(record, state.series.weeks):
+            units.setdefault(label, unit)
+            ranks.setdefault(label, rank)
+            lines.setdefault(label, []).append(Point(week, period, at, record.counted.reports, *found))
     records = state.standing.values()
     level = next((record.estimates.level for record in records), 0.95)
-    units, ranks = ({label: getattr(table, name) for label, table in of.items()} for name in ("unit", "rank"))
     return Trend(state.series, lines, units, ranks, level, all(record.secure for record in records))
 
 
-def _weekly(record: Record, weeks: int) -> Iterator[tuple[Table, Row, Limits | None, Limits | None]]:
-    """The rows of a week's tables, each with its limits for the whole trend, and, if it is known no
-    closer than to a bin, with those at the level at which two weeks both hold as often as its own.
+def _weekly(record: Record, weeks: int) -> Iterator[tuple[str, str, int, tuple[Any, ...]]]:
+    """What is followed of a week, each with its numbers, with its limits for the whole trend, and,
+    if it is known no closer than to a bin, with those at the level at which two weeks both hold as
+    often as its own.
     """
-    own, again = tables(record), tables_again(record)
-    level, lines = record.estimates.level, sum(len(table.rows) for table in own)
+    followed, again = record.question.followed, tables_again(record)
+    own, level = followed(record, record.tables), record.estimates.level
+    lines = sum(len(table.label) for table, _ in own)
     missed = (1.0 - level) / weeks
 
     @cache
-    def at(sure: float) -> list[Table | None]:
-        return [None] * len(own) if again is None else [*tables(record, again(sure))]
+    def at(sure: float) -> dict[str, Limits]:
+        """The limits of every line at another level."""
+        every: list[tuple[Table, Any]] = [] if again is None else followed(record, again(sure))
+        return {label: ends for table, _ in every for label, ends in zip(table.label, _ends(table), strict=True)}
 
-    for place, table in enumerate(own):
-        at_once = any(row is not None and row.all_lower is not None for row in table.rows)
-        every = at(1.0 - missed if at_once else 1.0 - missed / lines)[place]
-        both = at(math.sqrt(level))[place] if table.binned else None
-        for number, row in enumerate(table.rows):
-            if row is not None:
-                yield table, row, _ends(every, number, at_once=at_once), _ends(both, number)
+    for table, ranks in own:
+        limits = at(1.0 - missed if table.all_lower else 1.0 - missed / lines)
+        both = {} if table.stderr or table.all_lower else at(math.sqrt(level))  # without: the ends of bins
+        errors = table.stderr or [None] * len(table.label)
+        columns = zip(table.label, ranks, table.value, errors, table.lower, table.upper, strict=True)
+        for label, rank, *numbers in columns:
+            yield label, table.unit, rank, (*numbers, limits.get(label), both.get(label))
 
 
-def _ends(table: Table | None, number: int, *, at_once: bool = False) -> Limits | None:
-    """The limits of a row, if there are any: its own, or those that hold for all rows at once."""
-    row = None if table is None else table.rows[number]
-    if row is None:
-        return None
-    low, high = (row.all_lower, row.all_upper) if at_once else (row.lower, row.upper)
-    return None if low is None or high is None else (low, high)
+def _ends(table: Table) -> Iterator[Limits]:
+    """The limits of all rows: those that hold for all at once, or of each by itself."""
+    ends = (table.all_lower, table.all_upper) if table.all_lower else (table.lower, table.upper)
+    return zip(*ends, strict=True)
 
 
 def write_trend(trend: Trend, path: Path) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 
 from shuffledp import __version__
+from shuffledp.numerals import SPACE, decimals_for, exact, fixed, level, many, scientific, tied
 from shuffledp.page.charts import Mark, trend_chart
-from shuffledp.page.numerals import SPACE, decimals_for, exact, fixed, level, many, scientific, tied
 from shuffledp.page.page import SEEDED, rendered
 from shuffledp.page.svg import Chart, SvgFigure, shortened
 from shuffledp.series.pausing import paces, spent_after

@@ -27,7 +27,7 @@ from shuffledp.ledger import Ledger, Receipt
 from shuffledp.record import Collected, Context
 from shuffledp.release.budget import Budget, Spent
 from shuffledp.release.files import check_folder
-from shuffledp.release.pipeline import charged
+from shuffledp.release.pipeline import Run, charged
 from shuffledp.release.released import Release
 from shuffledp.release.top_release import drawn_levels, finished_search
 from shuffledp.search.found import Found
@@ -140,18 +140,9 @@ def next_level(
         source=first.shuffler,
     )
     collected = Collected(digest=first.digest, round=1, arrived=opened["arrived"], invalid=opened["invalid"])
-    spent = folder.spent
-    with charged(spent):
-        return finished_search(
-            step,
-            asked,
-            out,
-            missing=None,
-            repeated=None,
-            spent=spent,
-            force=force,
-            collected=collected,
-        )
+    run = Run(asked=asked, folder=out, collected=collected, spent=folder.spent, force=force)
+    with charged(run.spent):
+        return finished_search(step, run)
 
 
 def _open_level(place: Path, sealed: Path, opening: Opening) -> None:

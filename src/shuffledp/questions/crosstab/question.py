@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
 from math import prod
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import ALL, CROSS, MOST_COLUMNS, NAMING, REMEDY, Cells, ColumnLabels, Named, as_list
 from shuffledp.errors import InvalidInput
+from shuffledp.numerals import SPACE, between, level, percent
 from shuffledp.questions.histogram.question import algorithm_1, check_labels, labels_of
 from shuffledp.questions.question import COUNTED, LISTED, Planned, Question
-from shuffledp.questions.table import Table
+from shuffledp.questions.table import Table, Told
 from shuffledp.schema import NEEDED, Label, Limits, Texts, part
 from shuffledp.workload import Each, Margins, kept_columns
 
@@ -161,6 +163,31 @@ class CrosstabQuestion(Question):
         shares = {name: column[known] for name, column in zip(names, columns, strict=True)}
         labels = [label for label, said in zip(self.cells.names, known, strict=True) if said]
         return [Table.made("shares", labels, unit="share of the group", level=level, **shares)]
+
+    def told(self, record: Any) -> list[Told]:
+        """A row for each cell, group by group, if shares were asked for."""
+        shares, by = record.table("shares"), record.asked.by
+        if shares is None or by not in self.columns:
+            return []
+        axis, rows = self.columns.index(by), list[tuple[str, ...]]()
+        groups, found = self.cells.columns[axis].names, {label: row for label, *row in shares.rows()}
+        for label in sorted(self.cells.names, key=lambda label: groups.index(label.split(CROSS)[axis])):
+            value, *ends = found.get(label, (None,))
+            pairs = zip(ends[::2], ends[1::2], strict=True)
+            own = [f"{between(100.0 * low, 100.0 * high, 1)}{SPACE}%" for low, high in pairs]
+            rows.append((label, "too few to say", "", "") if value is None else (label, percent(value), *own))
+        heads = ("Answer", "Share", f"{level(record.estimates.level)} interval", "For all at once")
+        return [Told(f"Shares within {by}", heads, rows)]
+
+    def followed(self, record: Any, tables: Sequence[Table]) -> list[tuple[Table, list[int]]]:
+        """The fewer columns are summed over, the more a row says; shares within groups say most."""
+        people, found = record.counted.reports, list[tuple[Table, list[int]]]()
+        for shares in tables[1:]:
+            axis, names = self.columns.index(record.asked.by), [label.split(CROSS) for label in shares.label]
+            label = tuple(f"{name.pop(axis)}: {CROSS.join(name)}" for name in names)
+            found.append((replace(shares, label=label), [0] * len(label)))
+        ranks = [1 + label.split(CROSS).count(ALL) for label in tables[0].label]
+        return [(tables[0].of_people(people), ranks), *found]
 
 
 def column_sizes(domain: object) -> list[int]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import Grid, check_bounds, check_numbers, on_grid
 from shuffledp.errors import InvalidInput
+from shuffledp.questions.mean import clipping
 from shuffledp.questions.question import Planned, Question
 from shuffledp.questions.table import Table
 from shuffledp.schema import NEEDED, Number, part
@@ -35,6 +36,10 @@ class MeanQuestion(Question):
     estimated = "the mean"
     divided: ClassVar[str] = ", divided by the number of reports"  # how a sum becomes an answer
     clipped = "mean of the clipped values"
+    to_be_clipped = (
+        "Values outside the range would be moved to its ends: the answer would be the mean of the clipped "
+        "values, not of the values themselves."
+    )
     mechanisms = ("krr", "split")
     planned = Planned(error="standard error of the mean, worst data")
 
@@ -143,6 +148,12 @@ class MeanQuestion(Question):
         lower, upper = at_ends.simultaneous(level)
         labels, value = ("lower end", "upper end"), at_ends.values
         return [Table.made("ends", labels, unit="people", level=level, value=value, lower=lower, upper=upper)]
+
+    def clipping(self, record: Any) -> list[str]:
+        return clipping.certain(record) if record.clipped else []
+
+    def remarks(self, record: Any) -> list[str]:
+        return [] if record.clipped else clipping.perhaps(record)
 
 
 QUESTION = MeanQuestion

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from shuffledp.domain import MOST_BINS, NAMING, REMEDY, Bins, as_list, is_bound
 from shuffledp.errors import Argument, InvalidInput, Refusal, check_count, check_finite
+from shuffledp.numerals import exact
+from shuffledp.questions.quantile import words
 from shuffledp.questions.quantile.cuts import plainly
 from shuffledp.questions.question import Planned, Question
-from shuffledp.questions.table import Table
+from shuffledp.questions.table import Table, Told
 from shuffledp.schema import NEEDED, Chance, Floats, Limits, Number, part
 from shuffledp.workload import Ranges, below
 
@@ -40,6 +43,10 @@ class QuantileQuestion(Question):
     unit = "people"
     estimated = "the count below a cut point"
     ordered = True
+    to_be_clipped = (
+        "Values outside the range were counted in its first or last bin. A quantile in one of these bins is at the end "
+        "of the range or beyond it, and the reports do not say how far."
+    )
     mechanisms = (*NAMING, "one of", "tree")
     choices: ClassVar[tuple[str, ...]] = NAMING
     compared = ("cuts",)
@@ -176,6 +183,26 @@ class QuantileQuestion(Question):
             own = dict(zip(("value", "stderr", "lower", "upper"), columns, strict=True))
             found.append(Table.made("ranges", counts.labels, unit="people", level=level, **own))
         return found
+
+    def told(self, record: Any) -> list[Told]:
+        return words.told(self, record)
+
+    def misled(self, record: Any) -> Told | None:
+        return words.misled(self, record)
+
+    def clipping(self, record: Any) -> list[str]:
+        return [self.to_be_clipped] if record.asked.clips else []
+
+    def followed(self, record: Any, tables: Sequence[Table]) -> list[tuple[Table, list[int]]]:
+        clipped = " of the clipped values" if record.asked.clips else ""
+        names = {
+            "quantiles": [f"{words.name_of(plainly(at))}{clipped}" for at in self.at],
+            "ranges": [f"from {exact(low)} to {exact(high)}" for low, high in self.ranges],
+        }
+        named = [replace(each, label=tuple(names[each.name])) for each in tables if each.name in names]
+        people = record.counted.reports
+        found = [(each.of_people(people), [1] * len(each.label)) for each in named]
+        return found or super().followed(record, tables)
 
 
 def _numbers(name: str, values: object, remedy: str = "Pass a list of numbers.") -> tuple[float, ...]:

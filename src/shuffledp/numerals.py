@@ -1,4 +1,6 @@
-"""Numbers and sentences. A bound is rounded to the safe side, an interval outwards."""
+"""Numbers in words, as page and terminal say them. A bound is rounded to the safe side, an interval
+outward.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from shuffledp import wording
 from shuffledp.wording import rounded
 
 __all__ = [
+    "between",
     "count",
     "decimals_for",
     "exact",
@@ -38,19 +41,9 @@ MOST_DECIMALS = 9
 LARGEST_EXPONENT = 700.0
 TIES = re.compile(r" (?=[=≤%])|(?<=[=≤±]) ")
 MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
 
 
 def count(value: int) -> str:
@@ -120,6 +113,11 @@ def fixed(value: float, decimals: int, *, up: bool | None = None) -> str:
     """
     short = _short(value, decimals, up=up)
     return f"{abs(short) if short == 0 else short:,f}".replace("-", MINUS)
+
+
+def between(low: float, high: float, decimals: int) -> str:
+    """An interval, rounded outward."""
+    return f"{fixed(low, decimals, up=False)} to {fixed(high, decimals, up=True)}"
 
 
 def margin(value: float, low: float, high: float, decimals: int) -> decimal.Decimal:
