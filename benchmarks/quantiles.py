@@ -58,7 +58,7 @@ def populations() -> list[Population]:
     ages = np.array([float(row["age"]) for row in csv.DictReader(text.splitlines())])
     rng = np.random.default_rng(15)
     lognormal, pareto = np.exp(rng.normal(10.3, 0.8, 10_000)), 12_000.0 * (1.0 + rng.pareto(1.6, 100_000))
-    log64, log256 = (cut_points(1_000, 10_000_000, bins=bins, scale="log") for bins in (64, 256))
+    log64, log256 = (cut_points(1_000, 10_000_000, bins=bins, spacing="log") for bins in (64, 256))
     return [
         Population("survey, age (6,366 people)", ages, cut_points(15, 50)),
         Population("lognormal incomes (10,000), 64 bins", lognormal.clip(1e3, 1e7), log64),

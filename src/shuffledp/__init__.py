@@ -4,6 +4,7 @@ n=...)``.
 errors       one sentence with a remedy; the tree of everything that can go wrong
 judge        the second opinion: exact laws, enumeration, ball arithmetic; independent of the rest
 wording      what terminal, page and figures say alike; numbers rounded to the safe side
+numerals     numbers as people write them, bounds rounded to the safe side
 schema       what a field of a file may hold, said once as its type
 storage      whole files or none, and JSON in one spelling
 data         a table to try things on

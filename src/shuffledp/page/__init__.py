@@ -4,10 +4,8 @@ that is not in it.
 page       templates filled in from a record; ``page.html`` is the frame, and its sections
            stand next to it
 drawings   the figures of a release
-facts      the numbers of an answer as rows of words, and what else templates put into words
-tables     the tables of a release as rows of numbers, whatever was asked
-sentences  what the terminal says, too
-numerals   numbers, in words and figures
+facts      the estimates as rows of words, and what else templates put into words
+sentences  how far false reports reach, as the terminal says it, too
 charts     figures as SVG that keeps its type size on every screen; also the weeks of a series
 svg        axes, ticks and shapes, all escaped, and a figure alone, for a notebook or a file
 

@@ -2,6 +2,7 @@
 asked for.
 
 question   what every question says of itself, and how one is decoded
+table      a table of a record, in numbers and in words
 histogram  how many people hold each category
 count      how many hold one value
 crosstab   how many hold each combination of several columns' categories
