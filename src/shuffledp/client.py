@@ -9,7 +9,6 @@ report says by itself, which needs nobody's word.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from shuffledp.randomizers.law_file import from_law
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
+from shuffledp.storage.canonical import strict_json
 from shuffledp.wording import exactly, rounded
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def read_search(path: Path) -> object | None:
 def read_written(path: Path) -> Any:
     """What `shuffledp stage design` wrote, as JSON."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        return strict_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(
             f"--design must name a file that `shuffledp stage design` wrote, got {str(path)!r}: {error.strerror}. "
@@ -101,17 +101,6 @@ def read_written(path: Path) -> Any:
         raise InvalidInput(
             f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp stage design`."
         ) from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Every name once: readers of JSON differ in which of two they take."""
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name twice")
-    return dict(pairs)
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def check_client(design: Design, most_epsilon0: float | None = None) -> None:

@@ -558,15 +558,6 @@ class Prefixes(OneLevel, Domain):
     type: Annotated[Literal["prefixes"], NEEDED] = "prefixes"
 
     def checked(self) -> Self:
-        for name in ("longest", "span", "room"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 0:
-                raise InvalidInput(f"{name} must be a whole number, got {getattr(self, name)!r}. {REMEDY}")
-        for name in ("tokens", "words", "prefixes"):
-            listed = getattr(self, name)
-            if not (name == "tokens" and listed is None) and not (
-                isinstance(listed, tuple) and all(isinstance(each, str) for each in listed)
-            ):
-                raise InvalidInput(f"{name} must be a list of texts, got {listed!r}. {REMEDY}")
         if not self.level.count <= self.room <= MOST_LABELS:
             raise InvalidInput(
                 f"room must be at least the {self.level.count} values that are told apart, and at most {MOST_LABELS}, "
@@ -657,17 +648,12 @@ def on_grid(numbers: Values, lower: float, upper: float, k: int, source: Any) ->
     """
     import numpy as np
 
-    chunks = (slice(start, min(start + CHUNK, len(numbers))) for start in range(0, len(numbers), CHUNK))
-    return np.concatenate([_rounded(numbers[chunk], lower, upper, k, source) for chunk in chunks])
-
-
-def _rounded(numbers: Values, lower: float, upper: float, k: int, source: Any) -> NDArray[Any]:
-    import numpy as np
-
-    positions = (numbers - lower) / (upper - lower) * k
-    below = np.floor(positions)
-    thresholds = ((positions - below) * 2.0**64).astype(np.uint64)
-    places: NDArray[Any] = below.astype(np.int64) + (source.words(len(numbers), np.uint64) < thresholds)
+    places = np.empty(len(numbers), dtype=np.int64)
+    for start in range(0, len(numbers), CHUNK):
+        positions = (numbers[start : start + CHUNK] - lower) / (upper - lower) * k
+        below = np.floor(positions)
+        thresholds = ((positions - below) * 2.0**64).astype(np.uint64)
+        places[start : start + CHUNK] = below + (source.words(len(positions), np.uint64) < thresholds)
     return places
 
 

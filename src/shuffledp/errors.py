@@ -27,7 +27,7 @@ import json
 import math
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 
 TYPE_CHECKING = False
@@ -127,14 +127,7 @@ def packed(words: Words) -> str:
     ('Name it: ', Argument(name='id', value=3), '.')
     """
 
-    def plain(each: Words) -> object:
-        if isinstance(each, tuple):
-            return list(map(plain, each))
-        if isinstance(each, Refusal):
-            return {"rule": plain(each.rule), "got": plain(each.got), "remedy": plain(each.remedy)}
-        return each if isinstance(each, str) else {"name": each.name, "value": each.value}
-
-    return json.dumps(plain(words))
+    return json.dumps(words, default=asdict)
 
 
 def unpacked(line: str) -> Words:
@@ -143,15 +136,14 @@ def unpacked(line: str) -> Words:
     def words(each: Any) -> Words:
         if isinstance(each, list):
             return tuple(map(words, each))
-        if isinstance(each, str):
-            return each
-        if "rule" in each:
-            return Refusal(*(words(each[name]) for name in ("rule", "got", "remedy")))
-        return Argument(**each | {"value": tuple(each["value"]) if isinstance(each["value"], list) else each["value"]})
+        if not isinstance(each, dict):
+            return each  # type: ignore[no-any-return]
+        parts: Any = {name: words(part) for name, part in each.items()}
+        return Refusal(**parts) if "rule" in parts else Argument(**parts)
 
     try:
         return words(json.loads(line))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError):
         return line
 
 

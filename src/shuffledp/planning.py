@@ -4,7 +4,7 @@ the bits to send.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -169,7 +169,7 @@ def plan(
     question = kind_of(task).of_domain(categories)
     options, refused = [], []
     first: InvalidInput | None = None
-    for name, (trust, build) in _builders(question, promise).items():
+    for name, trust, build in _rivals(question, promise):
         try:
             poll = build()
         except InvalidInput as error:
@@ -191,19 +191,17 @@ def plan(
     return Plan(task, n, size, epsilon, delta, rounds, tuple(options), tuple(refused), honest)
 
 
-def _builders(question: Question, promise: dict[str, Any]) -> dict[str, tuple[str, Callable[[], Poll | Baseline]]]:
-    """What is compared, by its name: whom it trusts, how it is made; under other trust the best
+def _rivals(question: Question, promise: dict[str, Any]) -> Iterator[tuple[str, str, Callable[[], Poll | Baseline]]]:
+    """What is compared: its name, whom it trusts, how it is made; under other trust the best
     mechanisms known here, which have names of their own once they are made.
     """
-    found: dict[str, tuple[str, Callable[[], Poll | Baseline]]] = {}
     for asked, name in question.rivals:
         kind = mechanism_named(name)
         for suffix, choices in kind.variants(asked, name).items():
-            found[f"{asked}, {suffix}"] = (kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise))
-    terms = {name: promise[name] for name in ("n", "epsilon", "delta", "rounds")}
-    found["no shuffler"] = ("nobody", partial(best_alone, question, **terms))
-    found["a curator"] = ("curator", partial(best_curator, question, **terms))
-    return found
+            yield f"{asked}, {suffix}", kind.trust, partial(Poll, asked, mechanism=name, **choices, **promise)
+    terms = {name: value for name, value in promise.items() if name != "honest"}
+    yield "no shuffler", "nobody", partial(best_alone, question, **terms)
+    yield "a curator", "curator", partial(best_curator, question, **terms)
 
 
 def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float | None) -> Poll:

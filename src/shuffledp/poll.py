@@ -259,13 +259,7 @@ class Poll:
                 f"tallies must number at most rounds = {self.rounds}, got {len(rounds)}. Build the poll with more "
                 f"rounds."
             )
-        tallies = [self.mechanism.received(counts, self.n, self.honest) for counts in rounds]
-        if len({tally.people for tally in tallies}) > 1:
-            raise InvalidInput(
-                f"rounds must have the same number of reports, got {', '.join(str(each.people) for each in tallies)}. "
-                f"Analyse each by itself, and average the shares, values / n."
-            )
-        return reduce(Tally.again, tallies)
+        return reduce(Tally.again, [self.mechanism.received(counts, self.n, self.honest) for counts in rounds])
 
     def check_noise(self, counts: ArrayLike) -> None:
         """Refuse a ``tally`` that cannot hold the noise that others were to add, where the law lets

@@ -4,7 +4,7 @@ docs/schemas is written from it (``pages.schemas``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
 from functools import cache
@@ -231,7 +231,7 @@ def unusual(where: str, value: object, file: File = RELEASE) -> InvalidInput:
 def _reader(form: Any) -> Read:
     """How a value of that form is read: lists become tuples, anything else is refused."""
     base, limits = get_args(form) if get_origin(form) is Annotated else (form, None)
-    if base is Open:
+    if base is Open or base is Any:
         return _open
     if get_origin(base) is Literal:
 
@@ -278,14 +278,11 @@ def _open(value: Any, file: File, where: str) -> Any:
     """Any value that is not nested so deeply that some reader of it would give up."""
     inside = [value]
     for _ in range(DEEPEST):
-        inside = [each for one in inside if isinstance(one, (dict, list)) for each in _items(one)]
+        lists = (list(one.values()) if isinstance(one, dict) else one for one in inside)
+        inside = [each for one in lists if isinstance(one, list) for each in one]
         if not inside:
             return value
     raise unusual(where, "lists in each other", file)
-
-
-def _items(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
 
 
 def _kinds(form: Any) -> tuple[type, ...]:

@@ -122,16 +122,14 @@ def test_the_best_grid_is_the_same() -> None:
 @pytest.mark.parametrize("sigma", [0.05, 0.07])
 def test_too_little_noise_for_any_number_of_users_is_refused(sigma: float) -> None:
     """The first guess was e^(1 / sigma^2), which no float holds where there is little noise."""
-    with pytest.raises(sdp.InvalidInput, match="n = 1000000000000 must already meet"):
+    with pytest.raises(sdp.InvalidInput, match=r"no n from 1 to 1e\+12 meets"):
         sdp.calibrate(sdp.Gaussian(sigma=sigma), epsilon=3.0, delta=1e-3)
 
 
 def test_a_target_that_nothing_meets_is_refused() -> None:
-    with pytest.raises(
-        sdp.InvalidInput, match="no epsilon0 between 1e-06 and 50 meets epsilon = 1e-12 at delta = 1e-09"
-    ):
+    with pytest.raises(sdp.InvalidInput, match="no epsilon0 from 1e-06 to 50 meets epsilon = 1e-12 at delta = 1e-09"):
         sdp.calibrate(sdp.KRR, k=16, n=100, rounds=1000, epsilon=1e-12, delta=1e-9)
-    with pytest.raises(sdp.InvalidInput, match="rounds = 1 must already meet"):
+    with pytest.raises(sdp.InvalidInput, match="no rounds from 1 to"):
         sdp.calibrate(sdp.KRR(k=16, epsilon0=4.0), n=100, rounds=None, epsilon=0.1, delta=1e-6)
 
 

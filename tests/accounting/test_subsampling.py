@@ -117,8 +117,8 @@ def test_a_tiny_share() -> None:
     [
         (lambda survey: survey.sampled(users=9), "users must be at least n = 10"),
         (lambda survey: survey.sampled(users=0.5), "whole number"),
-        (lambda survey: sdp.shuffle(survey.randomizer, n=10, honest=9).sampled(users=50), "honest users"),
-        (lambda survey: sdp.shuffle(survey.randomizer, n=10, adversary="weak").sampled(users=50), "the usual one"),
+        (lambda survey: sdp.shuffle(survey.randomizer, n=10, honest=9).sampled(users=50), "of honest people"),
+        (lambda survey: sdp.shuffle(survey.randomizer, n=10, adversary="weak").sampled(users=50), "seen as usual"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(make: Any, words: str) -> None:
@@ -167,5 +167,5 @@ def test_bad_input_is_refused(arguments: dict[str, float], said: str) -> None:
 
 
 def test_what_no_sample_meets_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="room for a sample"):
+    with pytest.raises(InvalidInput, match="must leave room"):
         SampleAndThreshold.largest_p(threshold=1, epsilon=0.1, delta=1e-12)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import shuffledp as sdp
 from shuffledp.accounting import views
 from shuffledp.accounting.shuffled import Shuffled
-from shuffledp.accounting.views import SumsDataset, SumsScan
+from shuffledp.accounting.views import SumsCurve
 from shuffledp.ledger.entry import Entry
 from shuffledp.randomizers.unary import UnaryEncoding
 from shuffledp.testing import assert_between
@@ -106,12 +106,12 @@ def test_it_falls_about_with_the_root_of_n() -> None:
 
 def test_a_dataset_and_its_mirror_image() -> None:
     law, epsilons = sdp.OUE(k=3, epsilon0=2.0).bit, np.array([0.0, 0.1, 0.4])
-    dataset = SumsDataset(law, 50, (0, 20))
+    dataset = SumsCurve.of(law, 50, (0, 20))
     lower, upper = dataset.bounds(epsilons)
     assert np.all(lower <= upper)
-    assert dataset.swapped().holders == (20, 0)
-    scan = SumsScan(law, 50, (0, 10), (5, 49), (0, 20))
-    assert scan.swapped() == SumsScan(law, 50, (5, 49), (0, 10), (20, 0))
+    assert dataset.swapped().example == (20, 0)
+    scan = SumsCurve(law, 50, (0, 10), (5, 49), (0, 20))
+    assert scan.swapped() == SumsCurve(law, 50, (5, 49), (0, 10), (20, 0))
     assert np.all(scan.bounds(epsilons)[1] >= lower)
 
 

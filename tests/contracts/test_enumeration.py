@@ -153,7 +153,7 @@ def test_colluders_hide_nobody(randomizer: Randomizer) -> None:
     epsilons = np.linspace(0.0, 0.9, 7)
     for end in ("lower", "upper"):
         assert np.array_equal(some._end(end, epsilons, 1e-3), few._end(end, epsilons, 1e-3))  # type: ignore[arg-type]
-    assert any("20 of the 50 users" in assumption for assumption in some.assumptions)
+    assert any("20 of the 50 people" in assumption for assumption in some.assumptions)
 
 
 @pytest.mark.parametrize("e0", [0.4, 1.0, 2.5])

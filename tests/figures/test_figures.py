@@ -58,7 +58,7 @@ def test_the_words_in_the_figure_are_true(tmp_path: Path) -> None:
     shown = float(text.partition("<!-- ε ≤ ")[2].split()[0])
     upper = SURVEY.epsilon(delta=1e-6).upper
     assert upper <= shown <= 1.01 * upper
-    assert "<!-- krr, k = 16, ε₀ = 4; 1,000 users -->" in text
+    assert "<!-- krr, k = 16, ε₀ = 4; 1,000 people -->" in text
     assert "<!-- one report without a shuffler -->" in text
     assert "<!-- ε = 4.00 -->" in text
 

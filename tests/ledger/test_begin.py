@@ -66,7 +66,7 @@ def test_the_same_release_again_takes_over_a_record_that_never_began(ledger: Led
         lambda asked: replace(asked, batches=(A, C)),
         lambda asked: replace(asked, what="another question"),
         lambda asked: replace(asked, design="cd" * 32),
-        lambda asked: replace(asked, parts=(asked.parts[0]._replace(n=20_000, honest=10_000),)),
+        lambda asked: replace(asked, parts=(replace(asked.parts[0], n=20_000, honest=10_000),)),
     ],
 )
 def test_only_the_very_same_release_takes_over(other: object, ledger: Ledger) -> None:

@@ -10,7 +10,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.ledger import Entry, Ledger, OverLimit, Turn, charge, write_csv
 from tests.ledger.made import DESIGN, LIMITS, entry
 
-SERIES = Turn("cities", 4)
+SERIES = Turn(name="cities", weeks=4)
 
 
 def payment(series: Turn = SERIES) -> Entry:
@@ -18,7 +18,7 @@ def payment(series: Turn = SERIES) -> Entry:
 
 
 def week(number: int, **changed: object) -> Entry:
-    return replace(entry(what=f"week {number}"), series=SERIES._replace(week=number), **changed)  # type: ignore[arg-type]
+    return replace(entry(what=f"week {number}"), series=replace(SERIES, week=number), **changed)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_killed_run_uses_up_no_week(paid: Ledger) -> None:
 def test_a_series_is_paid_for_once_and_a_changed_design_is_another(paid: Ledger) -> None:
     for held_back in (False, False, True, True):
         assert paid.spend("p", payment(), held_back=held_back).id == 1
-    longer = replace(entry(rounds=5), series=Turn("cities", 5))
+    longer = replace(entry(rounds=5), series=Turn(name="cities", weeks=5))
     for changed in (longer, replace(payment(), design="cd" * 32)):
         with pytest.raises(InvalidInput, match="a changed design is another series"):
             paid.spend("p", changed)
@@ -87,7 +87,7 @@ def test_a_series_is_paid_for_once_and_a_changed_design_is_another(paid: Ledger)
     with pytest.raises(InvalidInput, match="must have been paid for in this ledger"):
         paid.spend("q", week(1), **LIMITS)
     with pytest.raises(OverLimit):
-        paid.spend("p", payment(Turn("towns", 4)))
+        paid.spend("p", payment(Turn(name="towns", weeks=4)))
     with pytest.raises(InvalidInput, match="got the payment for a series"):
         Ledger(paid.path).begin(paid.spend("q", payment(), **LIMITS, held_back=True).id)
 

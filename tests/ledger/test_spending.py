@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,7 @@ def test_what_is_said_to_fit_does_and_two_per_cent_more_does_not(
 
     def larger(share: float) -> Entry:
         law = law_of(family(fitting.parts[0].law["epsilon0"] * share))
-        return replace(fitting, parts=(Part(law, *fitting.parts[0][1:]),))
+        return replace(fitting, parts=(replace(fitting.parts[0], law=law),))
 
     def is_stretched(share: float) -> bool:
         return larger(share).guarantee.epsilon_at_most(delta=1e-6) > 1.02 * fitting.epsilon
@@ -306,12 +307,17 @@ def test_an_entry_survives_json_to_the_last_digit(
     family: Callable[[float], Randomizer], epsilon0: float, n: int, share: float, rounds: int, what: str
 ) -> None:
     honest = max(1, int(n * share))
-    one = Entry((Part(law_of(family(epsilon0)), n, honest, rounds),), what, DESIGN, 1.0, 1e-6)
+    part = Part(law=law_of(family(epsilon0)), n=n, honest=honest, rounds=rounds)
+    one = Entry(parts=(part,), what=what, design=DESIGN, epsilon=1.0, delta=1e-6)
     again = Entry.from_json(json.loads(canonical(one.as_json())))
     assert again == one
     assert canonical(again.as_json()) == canonical(one.as_json())
     ((mechanism, times),) = again.mechanisms
     assert (mechanism.n, mechanism.honest, times, mechanism.randomizer) == (n, honest, rounds, family(epsilon0))
+
+
+def part(law: dict[str, Any], *, honest: int = 10, rounds: int = 1) -> Part:
+    return Part(law=law, n=10, honest=honest, rounds=rounds)
 
 
 @pytest.mark.parametrize(
@@ -323,10 +329,10 @@ def test_an_entry_survives_json_to_the_last_digit(
         ({"design": "ab"}, "design must be a SHA-256"),
         ({"epsilon": -1.0}, "epsilon must be positive"),
         ({"delta": 0.0}, "delta must lie in"),
-        ({"parts": (Part({"type": "krr"}, 10, 10, 1),)}, "the law of krr must have"),
-        ({"parts": (Part(law_of(SURVEY), 10, 11, 1),)}, "honest must be at most"),
-        ({"parts": (Part(law_of(SURVEY), 10, 10, 0),)}, "rounds must be at least 1"),
-        ({"parts": (Part(law_of(SURVEY) | {"integers": ["1"]}, 10, 10, 1),)}, "the integers of krr must be"),
+        ({"parts": (part({"type": "krr"}),)}, "the law of krr must have"),
+        ({"parts": (part(law_of(SURVEY), honest=11),)}, "honest must be at most"),
+        ({"parts": (part(law_of(SURVEY), rounds=0),)}, "rounds must be at least 1"),
+        ({"parts": (part(law_of(SURVEY) | {"integers": ["1"]}),)}, "the integers of krr must be"),
     ],
 )
 def test_a_wrong_entry_is_refused_in_one_sentence(change: dict[str, object], reason: str) -> None:

@@ -125,7 +125,7 @@ def test_what_bounds_a_release_from_above_has_no_lower_end() -> None:
         assert guarantee.rdp(order=2.0).upper == pytest.approx(most.rdp(order=2.0).upper, rel=1e-3)
         assert guarantee.explain(delta=1e-6).rows
     assert once.delta(epsilon=0.1).lower == once.rdp(order=2.0).lower == 0.0
-    with pytest.raises(InvalidInput, match="at_most must be true or false"):
+    with pytest.raises(InvalidInput, match=r"usual form, got '1' for parts\.at_most"):
         Entry.from_json(known.as_json() | {"parts": [known.as_json()["parts"][0] | {"at_most": 1}]})
 
 

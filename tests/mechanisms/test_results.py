@@ -103,9 +103,31 @@ def test_nothing_is_estimated_before_the_shuffler_did_its_part(name: str, mixed:
             ask()
 
 
-def test_tallies_of_two_designs_are_not_added() -> None:
-    with pytest.raises(InvalidInput, match="one of 4 numbers and one of 5"):
-        Tally.of(LAWS["krr"]) + Tally.of(LAWS["oue"])
+@pytest.mark.parametrize("other", [LAWS["oue"], sdp.KRR(k=4, epsilon0=1.0)], ids=["other numbers", "other noise"])
+def test_tallies_of_two_designs_are_neither_added_nor_pooled_nor_estimated(other: Any) -> None:
+    mine, theirs = (Tally.of(law, law.randomize(VALUES)) for law in (LAWS["krr"], other))
+    for ask in (
+        lambda: mine + theirs,
+        lambda: mine.mixed().again(theirs.mixed()),
+        lambda: mechanism_of(other).received(mine.mixed(), PEOPLE, PEOPLE),
+    ):
+        with pytest.raises(InvalidInput, match="must all be of one design"):
+            ask()
+
+
+def test_rounds_are_of_as_many_people_mixed_and_neither_added_nor_mixed() -> None:
+    law = LAWS["krr"]
+    early = Tally.of(law, law.randomize(VALUES))
+    tally, fewer = early.mixed(), Tally.of(law, law.randomize(VALUES[1:])).mixed()
+    for one, other in ((tally, early), (early, tally)):
+        with pytest.raises(InvalidInput, match="must be mixed before anything is estimated"):
+            one.again(other)
+    with pytest.raises(InvalidInput, match="the same number of reports, got 84, 83"):
+        tally.again(fewer)
+    both = tally.again(tally)
+    for ask in (lambda: both.numbers, lambda: mechanism_of(law).received(both, PEOPLE, PEOPLE)):
+        with pytest.raises(InvalidInput, match="must be of one round, got 2"):
+            ask()
 
 
 def test_it_loads_no_numpy() -> None:

@@ -29,6 +29,7 @@ from shuffledp.randomizers import (
     Unary,
     VotingRandomizer,
 )
+from shuffledp.randomizers.parameters import on_grid
 from shuffledp.sampling import WORD, source_of
 from shuffledp.sampling.draws import log_at_least
 from tests.sampling.fake import Scripted
@@ -298,7 +299,7 @@ def test_a_matrix_runs_on_exact_floats(rows: list[list[float]]) -> None:
     realised = given.realised
     table = np.asarray(realised.rows)
     assert realised.realised == realised
-    for integers, row in zip(given._integers(), table, strict=True):
+    for integers, row in zip(map(on_grid, given.table.tolist()), table, strict=True):
         assert sum(integers) == 1 << 53
         assert [Fraction(p) for p in row] == [Fraction(i, 1 << 53) for i in integers]
     assert np.allclose(table, given.rows, rtol=0.0, atol=1e-15)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shuffledp.errors import InvalidInput
-from shuffledp.sampling import WORD, SeededSource, Table, bernoulli, choice, smallest_dtype, source_of, uniform
+from shuffledp.sampling import WORD, SeededSource, Table, bernoulli, smallest_dtype, source_of, uniform
 from shuffledp.sampling.draws import (
     FEW,
     exp_at_most,
@@ -129,7 +129,7 @@ def test_a_wide_table_looks_at_further_words_only_where_the_first_meets_a_border
 
 def test_choice_has_the_law_of_its_weights() -> None:
     weights = [1 << 60, 3 << 60, 1 << 63, 1 << 62]
-    counts = np.bincount(choice(source_of(np.random.default_rng(8)), weights, 10**6), minlength=4)
+    counts = np.bincount(Table(weights).draw(source_of(np.random.default_rng(8)), 10**6), minlength=4)
     assert stats.chisquare(counts, np.array([float(w) for w in weights]) / WORD * 10**6).pvalue > 1e-6
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 
 import pytest
@@ -52,12 +53,12 @@ def test_all_short_words(words: tuple[str, ...], prefixes: tuple[str, ...], span
         ({"span": 9}, "at most 4"),
         ({"room": 4}, "room must be at least the 5 values"),
         ({"longest": 0}, "longest"),
-        ({"longest": "4"}, "whole number"),
+        ({"longest": "4"}, "usual form, got '4' for longest"),
         ({"tokens": ("a", "a")}, "distinct"),
-        ({"prefixes": (1,)}, "list of texts"),
+        ({"prefixes": (1,)}, "usual form, got '1' for prefixes"),
     ],
 )
 def test_a_level_that_is_none(changed: dict[str, object], words: str) -> None:
     usual = {"tokens": LETTERS, "longest": 4, "words": (), "prefixes": ("",), "span": 1, "room": 20}
     with pytest.raises(InvalidInput, match=words):
-        Level(**(usual | changed)).checked()  # type: ignore[arg-type]
+        Level.read({"type": "top"} | json.loads(json.dumps(usual | changed))).checked()

@@ -78,7 +78,7 @@ def test_level_after_level(
     port, people = free_port(), 3000
     Path("letters.txt").write_text("\n".join(LETTERS))
     words = random.Random(15).choices(WORDS, weights=(5, 3, 2), k=people)
-    asked = ["--n", str(people), "--k", "3", "--longest", "6", "--tokens", "letters.txt", "--least-holders", "20"]
+    asked = ["--n", str(people), "--words", "3", "--longest", "6", "--tokens", "letters.txt", "--least-holders", "20"]
     budget = ["--ledger", "budget.sqlite", "--population", "p", "--limit-epsilon", "4", "--limit-delta", "1e-3"]
     assert main(["stage", "design", "top", *asked, "--epsilon", "3", "--delta", "1e-4", "--out", "words.json"]) == 0
     where = ["--shuffler", f"http://127.0.0.1:{port}", "--text", "Which?"]

@@ -153,7 +153,8 @@ def test_a_gradient_of_another_number_of_rows_than_users_is_refused(training, ro
 
 def test_what_a_custom_gradient_may_use_is_among_the_assumptions(training):
     assert any(
-        "depend on the current weights and on the data of the user, row by row" in text for text in training.assumptions
+        "depend on the current weights and on the data of the person, row by row" in text
+        for text in training.assumptions
     )
 
 

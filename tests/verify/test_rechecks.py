@@ -5,6 +5,7 @@ epsilon, delta and the tally are concerned. Whatever that code does, no page pas
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -243,6 +244,60 @@ def test_code_that_does_not_come_back_is_left_to_itself(install: Install, monkey
     verification = verify(json.dumps(ballot()), seconds=0.0)
     assert (verification.verdict, verification.failed) == ("incomplete", ())
     assert "took more than 0.2 seconds" in why(verification)
+
+
+# The file that is handed to it for its answer, found as a stranger would.
+FLOOD = """    import os
+    for each in map(int, os.listdir("/proc/self/fd")):
+        if each > 2 and "fd" not in os.readlink(f"/proc/self/fd/{{each}}"):
+            {deed}
+    return own(record, judge)
+"""
+
+
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "[os.write(each, b'x' * 100_000) for _ in range(100)]",
+        r"""os.write(each, b'\n["part %d", true, [["", "", "", "", "pass", false]]]' * 2000 % tuple(range(2000)))""",
+        r"""os.write(each, b'\n["part x", true, [%s]]\n' % b",".join([b'["", "", "", "", "pass", false]'] * 2000))""",
+    ],
+    ids=["bytes", "parts", "checks"],
+)
+def test_more_than_anybody_reads_is_left_unread(install: Install, monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
+    monkeypatch.setattr("shuffledp.verify.rechecks.LARGEST", 1_000_000)
+    monkeypatch.setattr("shuffledp.verify.rechecks.MOST", 1000)
+    install(RECHECK + FLOOD.format(deed=deed))
+    verification = found(ballot())
+    assert (verification.verdict, verification.failed) == ("incomplete", ())
+    assert len(verification.checks) < 1100
+
+
+@pytest.mark.parametrize("words", ["the estimates\x1b[2J", "\u202e", None])
+def test_what_it_writes_by_itself_obeys_no_terminal(install: Install, words: str | None) -> None:
+    lines = "\n".join(["", json.dumps([words and f"part {words}", False, words]), ""])
+    install(RECHECK + FLOOD.format(deed=f"os.write(each, {lines.encode()}); os._exit(0)"))
+    verification = found(ballot())
+    assert (verification.verdict, verification.failed) == ("incomplete", ())
+    assert all(word.isprintable() for check in verification.checks for word in (check.what, check.claimed, check.how))
+    assert "it could not be computed again" not in why(verification)
+
+
+def test_it_writes_no_larger_file_than_is_read(install: Install) -> None:
+    limit = (
+        "    from resource import RLIMIT_FSIZE, getrlimit\n    assert getrlimit(RLIMIT_FSIZE) == (1 << 27, 1 << 27)\n"
+    )
+    install(RECHECK + limit + HONEST)
+    assert found(ballot()).verdict == "pass"
+
+
+def test_what_it_leaves_running_is_ended_and_not_waited_for(install: Install, tmp_path: Path) -> None:
+    child = "    import os, time\n    if os.fork() == 0:\n        time.sleep(3)\n        open({!r}, 'x')\n"
+    left = tmp_path / "left"
+    install(RECHECK + child.format(str(left)) + HONEST)
+    assert found(ballot()).verdict == "pass"
+    time.sleep(3.5)
+    assert not left.exists()
 
 
 @pytest.mark.parametrize("where", ["recheck", "question", "page"])

@@ -172,7 +172,7 @@ def test_a_label_guarded_against_spreadsheets_is_the_same_label_and_another_colu
         ",".join(map(str, row)) + "\n" for row in rows
     )
     found = verify(as_page(made), beside={"estimates.csv": table})
-    assert not found.failed
+    assert (found.verdict, found.failed) == ("incomplete", ())
     assert "other columns of estimates.csv" in {check.what for check in found.checks if check.outcome == "not checked"}
 
 
@@ -245,8 +245,9 @@ def test_a_figure_of_another_version_is_searched_for_what_runs() -> None:
     made["made"]["shuffledp"] = "9.0.0"
     page, drawn = as_page(rehashed(made)), release_svg(Record.from_json(made))._repr_svg_()
     assert verify(page, beside={"estimates.svg": drawn}).verdict == "pass"
-    found = verify(page, beside={"estimates.svg": drawn.replace("people", "persons", 1)}).checks
-    assert [each.outcome for each in found if each.what == "estimates.svg"] == ["not checked"]
+    found = verify(page, beside={"estimates.svg": drawn.replace("people", "persons", 1)})
+    assert [each.outcome for each in found.checks if each.what == "estimates.svg"] == ["not checked"]
+    assert (found.verdict, found.of_record) == ("incomplete", "pass"), "whoever forged it chose the version, too"
     running = drawn.replace("</svg>", "<script>1</script></svg>")
     assert failed(verify(page, beside={"estimates.svg": running})) == {"what estimates.svg runs or loads"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache, partial
 from typing import Self
 
 import numpy as np
@@ -155,27 +155,19 @@ def calibrate(
     return Search(scale, build, target, delta, sizes).answer(max(start, alone) if name == "epsilon0" else start)
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """An unknown, and where it can lie. ``loss`` is, up to a constant, about the logarithm of the
-    privacy loss; ``value`` is its inverse.
-
-    On that scale the curve to be searched is nearly a straight line of slope 1, wherever the search
-    begins.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale(Strength):
+    """An unknown, and where it can lie, on a scale of its loss: there the curve to be searched is
+    nearly a straight line of slope 1, wherever the search begins.
     """
 
-    name: str
-    safe: float
-    risky: float
-    loss: Callable[[float], float]
-    value: Callable[[float], float]
     whole: bool = False
-    remedy: str = ""
+    remedy: str = "Use more people, fewer rounds, or relax the target."
 
     @classmethod
     def of(cls, strength: Strength) -> Self:
         """The scale of a randomizer's own parameter."""
-        return cls(strength.name, strength.safe, strength.risky, strength.loss, strength.value)
+        return cls(**{each.name: getattr(strength, each.name) for each in fields(strength)})
 
     def unit(self, value: float) -> float:
         """How far apart the candidates are: whole numbers, or numbers of five digits."""
@@ -201,20 +193,22 @@ class Scale:
 
 
 USERS = Scale(
-    "n",
-    float(MOST_PLANNED),
-    1.0,
+    name="n",
+    safe=float(MOST_PLANNED),
+    risky=1.0,
     loss=lambda n: -0.5 * math.log(n),
     value=lambda loss: math.exp(min(-2.0 * loss, 99.0)),
     whole=True,
+    remedy="Use a smaller epsilon0 or fewer rounds.",
 )
 ROUNDS = Scale(
-    "rounds",
-    1.0,
-    float(MOST_ROUNDS),
+    name="rounds",
+    safe=1.0,
+    risky=float(MOST_ROUNDS),
     loss=lambda rounds: 0.5 * math.log(rounds),
     value=lambda loss: math.exp(min(2.0 * loss, 99.0)),
     whole=True,
+    remedy="Use more people or a smaller epsilon0.",
 )
 
 
@@ -267,7 +261,11 @@ class Search:
             if self.good == scale.risky or self._close_enough():
                 return
             if self.bad == scale.safe:
-                raise InvalidInput(self._hopeless())
+                low, high = sorted((scale.safe, scale.risky))
+                raise InvalidInput(
+                    f"no {scale.name} from {low:g} to {high:g} meets epsilon = {self.epsilon:g} at delta = "
+                    f"{self.delta:g}, got a larger epsilon. {scale.remedy}"
+                )
             if self.good is None or self.bad is None:
                 value = self._beyond()
                 continue
@@ -289,7 +287,7 @@ class Search:
 
     def _switches(self) -> Iterator[float]:
         """Where the family next chooses other sizes: it may leak less there than before."""
-        if self.sizes is None or self.good is None:
+        if (sizes := self.sizes) is None or self.good is None:
             return
 
         def nearest(low: float, high: float) -> float:
@@ -297,16 +295,12 @@ class Search:
 
         low, far = self.good, min(AHEAD * self.good, self.scale.risky)
         for _ in range(SWITCHES):
-            before, high = self.sizes(low), far
-            if self.scale.risky < self.scale.safe or self.sizes(high) == before:
+            before = sizes(low)
+            if self.scale.risky < self.scale.safe or sizes(far) == before:
                 return
-            _, low = halve(self._same_sizes(before), low, high, middle=nearest, close=self.scale.closed)
+            same = partial(lambda known, value: sizes(value) == known, before)
+            _, low = halve(same, low, far, middle=nearest, close=self.scale.closed)
             yield low
-
-    def _same_sizes(self, before: tuple[int, ...]) -> Callable[[float], bool]:
-        assert self.sizes is not None
-        sizes = self.sizes
-        return lambda value: sizes(value) == before
 
     def _judge(self, value: float) -> None:
         self.judged += 1
@@ -365,25 +359,6 @@ class Search:
         if not min(self.good, self.bad) < value < max(self.good, self.bad):
             value = scale.candidate(scale.loss(0.5 * (self.good + self.bad)), risky=risky)
         return value
-
-    def _hopeless(self) -> str:
-        scale, target = self.scale, f"meets epsilon = {self.epsilon:g} at delta = {self.delta:g}"
-        if scale.remedy:
-            low, high = sorted((scale.safe, scale.risky))
-            return f"no {scale.name} from {low:g} to {high:g} {target}, got a larger epsilon. {scale.remedy}"
-        if not scale.whole:
-            low, high = sorted((scale.safe, scale.risky))
-            return (
-                f"no {scale.name} between {low:g} and {high:g} {target}. Use more people, fewer rounds, or relax the "
-                f"target."
-            )
-        remedy = (
-            "Use more people or a smaller epsilon0." if scale is ROUNDS else "Use a smaller epsilon0 or fewer rounds."
-        )
-        return (
-            f"{scale.name} = {scale.safe:.0f} must already {target.replace('meets', 'meet')}, got a larger epsilon. "
-            f"{remedy}"
-        )
 
 
 def _loss(randomizer: Randomizer) -> float:

@@ -143,16 +143,9 @@ class _Search:
         # At delta itself a curve may be flat, and met before.
         safe = counts <= self.delta if self.end == "upper" else counts > self.delta
         hopeless = self.sign * (other - self.delta) > 0.0
-        if self.end == "upper":
-            self.best, self.wall = (
-                min([self.best, *epsilons[safe].tolist()]),
-                max([self.wall, *epsilons[hopeless].tolist()]),
-            )
-        else:
-            self.best, self.wall = (
-                max([self.best, *epsilons[safe].tolist()]),
-                min([self.wall, *epsilons[hopeless].tolist()]),
-            )
+        nearer, farther = (min, max) if self.end == "upper" else (max, min)
+        self.best = nearer([self.best, *epsilons[safe].tolist()])
+        self.wall = farther([self.wall, *epsilons[hopeless].tolist()])
         return np.where(np.isnan(counts), self.sign * math.inf, counts)  # never good
 
     def value(self, epsilon: float, gap: float) -> float:

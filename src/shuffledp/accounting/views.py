@@ -50,10 +50,10 @@ def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
     curves: tuple[Curve, ...]
     if n <= FEW_USERS:
         every = [(a, b) for a in range(n) for b in range(n - a) if third or a + b == n - 1]
-        curves = lowers = tuple(SumsDataset(law, n, each) for each in every)
+        curves = lowers = tuple(SumsCurve.of(law, n, each) for each in every)
     else:
         curves = _cells(law, n, third)
-        lowers = tuple(SumsDataset(law, n, each) for each in named)
+        lowers = tuple(SumsCurve.of(law, n, each) for each in named)
     assumptions = tuple(statement("sums only") if each == statement("shuffler") else each for each in MODEL)
     theorems: tuple[Theorem, ...] = (Theorem(statement("sums"), curves),)
     if n > FEW_USERS and len(curves) > 1:  # what bounds the reports may be smaller than coarse cells
@@ -61,7 +61,7 @@ def reduce_sums(randomizer: Randomizer, n: int) -> Reduction:
     return Reduction(theorems, assumptions + randomizer.assumptions, lowers, randomizer.epsilon0)
 
 
-def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsScan, ...]:
+def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsCurve, ...]:
     """Every dataset is in a cell.
 
     Where a holder adds no less noise than another user, few holders of both values leak about
@@ -71,51 +71,19 @@ def _cells(law: BitLaw, n: int, third: bool) -> tuple[SumsScan, ...]:
     everybody = (0, n - 1)
     if third and law.p * law.not_p >= law.q * law.not_q * (1.0 - 1e-9):
         symmetric = law == law.flipped()
-        return (SumsScan(law, n, everybody, everybody, (n - 1, 0) if symmetric else (0, 0)),)
+        return (SumsCurve(law, n, everybody, everybody, (n - 1, 0) if symmetric else (0, 0)),)
     edges = sorted({round(share * n) for share in CELLS} | {n - round(share * n) for share in CELLS})
     cells = []
     for least, after in pairwise(edges):
         most = after - 1
         second = (0 if third else n - 1 - most, n - 1 - least)
         example = (most, n - 1 - most) if 2 * most >= n - 1 else (least, n - 1 - least)
-        cells.append(SumsScan(law, n, (least, most), second, example))
+        cells.append(SumsCurve(law, n, (least, most), second, example))
     return tuple(cells)
 
 
 @dataclass(frozen=True)
-class SumsDataset:
-    """Two bits' sums: ``holders`` others hold the target's value in either world."""
-
-    law: BitLaw
-    n: int
-    holders: tuple[int, int]
-
-    @property
-    def name(self) -> str:
-        first, second = self.holders
-        if first + second == 0:
-            return "sums; all others hold a third value"
-        return f"sums; of the others, {first} hold x0 and {second} hold x1"
-
-    def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
-        return self.product.deltas(epsilons, "lower", gap), self.product.deltas(epsilons, "upper", gap)
-
-    def swapped(self) -> SumsDataset:
-        return SumsDataset(self.law, self.n, self.holders[::-1])
-
-    @cached_property
-    def product(self) -> SumsProduct:
-        first, second = self.holders
-        return SumsProduct(
-            BitDataset(self.law, first, self.n - 1 - first, True),
-            BitDataset(self.law, second, self.n - 1 - second, False),
-            BitDataset(self.law, first, self.n - 1 - first, True),
-            max(self.law.up, self.law.down),
-        )
-
-
-@dataclass(frozen=True)
-class SumsScan:
+class SumsCurve:
     """Two bits' sums on all datasets whose numbers of holders lie from the least to the most in
     ``first`` and in ``second``; ``example`` is one of them, and gives the lower end.
     """
@@ -126,9 +94,20 @@ class SumsScan:
     second: tuple[int, int]
     example: tuple[int, int]
 
+    @classmethod
+    def of(cls, law: BitLaw, n: int, holders: tuple[int, int]) -> SumsCurve:
+        """One dataset: so many of the others hold the target's value in either world."""
+        first, second = holders
+        return cls(law, n, (first, first), (second, second), holders)
+
     @property
     def name(self) -> str:
-        first, second = (f"{least} to {most}" for least, most in (self.first, self.second))
+        if self._example is not self:
+            first, second = (f"{least} to {most}" for least, most in (self.first, self.second))
+        elif sum(self.example) == 0:
+            return "sums; all others hold a third value"
+        else:
+            first, second = map(str, self.example)
         return f"sums; of the others, {first} hold x0 and {second} hold x1"
 
     def bounds(self, epsilons: Floats, gap: float = DEFAULT_GAP) -> tuple[Floats, Floats]:
@@ -136,22 +115,25 @@ class SumsScan:
         lower = self._example.product.deltas(epsilons, "lower", gap)
         return lower, self.product.deltas(epsilons, "upper", gap)
 
-    def swapped(self) -> SumsScan:
-        return SumsScan(self.law, self.n, self.second, self.first, self.example[::-1])
+    def swapped(self) -> SumsCurve:
+        return SumsCurve(self.law, self.n, self.second, self.first, self.example[::-1])
 
     @cached_property
-    def _example(self) -> SumsDataset:
-        return SumsDataset(self.law, self.n, self.example)
+    def _example(self) -> SumsCurve:
+        alone = SumsCurve.of(self.law, self.n, self.example)
+        return self if self == alone else alone
 
     @cached_property
     def product(self) -> SumsProduct:
-        """The pair of sums, dominated."""
-        return SumsProduct(
-            BitScan(self.law, self.n, *self.first, True),
-            BitScan(self.law, self.n, *self.second, False),
-            BitDataset(self.law, self.example[0], self.n - 1 - self.example[0], True),
-            max(self.law.up, self.law.down),
+        """The pair of sums, or what dominates it."""
+        one, two = (
+            BitDataset(self.law, holders, self.n - 1 - holders, place == 0)
+            for place, holders in enumerate(self.example)
         )
+        sides: tuple[BitCurve, BitCurve] = (one, two)
+        if self._example is not self:
+            sides = BitScan(self.law, self.n, *self.first, True), BitScan(self.law, self.n, *self.second, False)
+        return SumsProduct(*sides, one, max(self.law.up, self.law.down))
 
 
 class SumsProduct:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shuffledp.errors import InvalidInput
-from shuffledp.ledger.entry import Entry, Part, mechanism_of
+from shuffledp.ledger.entry import ENTRY, Entry, Part, mechanism_of
 from shuffledp.ledger.file import reading
 from shuffledp.ledger.schema import START, Population, begun_seal, check_schema, output_seal, seal_of
 from shuffledp.ledger.series import PaidSeries, covered_ids, paid_series
@@ -273,12 +273,10 @@ def _counted(row: Row) -> list[tuple[tuple[str, int, int, bool], int]]:
     at most that; and rounds.
     """
     try:
-        parts = [Part(**part) for part in _facts_of(row)["parts"]]
+        parts = [Part.read(part, ENTRY, "parts.") for part in _facts_of(row)["parts"]]
         for part in parts:
-            if not (type(part.n) is type(part.honest) is type(part.rounds) is int and part.rounds >= 1):
-                raise ValueError("users and rounds are whole numbers, and rounds at least 1.")
             mechanism_of(canonical(part.law), part.n, part.honest)
-        return [((canonical(part.law), part.n, part.honest, part.at_most is True), part.rounds) for part in parts]
+        return [((canonical(part.law), part.n, part.honest, part.at_most), part.rounds) for part in parts]
     except UNREADABLE as error:
         raise _unreadable(row, error) from None
 

@@ -30,7 +30,7 @@ from shuffledp.errors import (
     check_probability,
 )
 from shuffledp.ledger.book import Book
-from shuffledp.ledger.entry import Entry, Part
+from shuffledp.ledger.entry import Entry
 from shuffledp.ledger.populations import check_name, check_new_name, lookalikes
 from shuffledp.ledger.schema import Population
 from shuffledp.ledger.series import check_turn
@@ -305,6 +305,7 @@ def _scaled(entry: Entry, factor: float) -> Entry | None:
     """
     try:
         laws = [law_of(scaled(randomizer_of(part.law), factor)) for part in entry.parts]
-        return replace(entry, parts=tuple(Part(law, *part[1:]) for law, part in zip(laws, entry.parts, strict=True)))
+        parts = (replace(part, law=law) for part, law in zip(entry.parts, laws, strict=True))
+        return replace(entry, parts=tuple(parts))
     except InvalidInput:
         return None

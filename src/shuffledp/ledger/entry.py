@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import Annotated, Any, TypeVar
 
+from shuffledp import schema
 from shuffledp.accounting.guarantee import Guarantee
 from shuffledp.accounting.rounds import Rounds
 from shuffledp.accounting.shuffled import Shuffled, shuffle, shuffled_parts
@@ -16,65 +16,63 @@ from shuffledp.errors import InvalidInput, Refusal, check_count, check_delta, ch
 from shuffledp.ledger.total import AtMost, added
 from shuffledp.randomizers.law_file import law_of, randomizer_of
 from shuffledp.randomizers.randomizer import Randomizer
+from shuffledp.schema import NEEDED, File, Number, Some, Text, Texts, part
 from shuffledp.storage.canonical import canonical
 
 LONGEST = 500  # characters of a name or of a description
-FIELDS = {"parts", "what", "design", "epsilon", "delta", "batches"}
 SERIES = "series"  # stands in no entry but those of a series
-AT_MOST = "at_most"  # stands in no part but those of a search
 REMEDY = "Take it from what shuffledp wrote."
+ENTRY = File("an entry", REMEDY)
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
 
-class Part(NamedTuple):
+@part
+class Part(schema.Part):
     """One mechanism: ``honest`` of ``n`` users report ``rounds`` times, by this law (``law_of``),
     to an adversary who sees shuffled reports. What ran shows as much, or ``at_most`` as much, as a
     search does; no lower end follows from that.
     """
 
-    law: dict[str, Any]
-    n: int
-    honest: int
-    rounds: int
+    law: Any
+    n: Some
+    honest: Some
+    rounds: Some
     at_most: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data; a part that is known from both sides says nothing of it."""
-        facts = self._asdict()
-        return facts if self.at_most else {name: facts[name] for name in facts if name != AT_MOST}
+    @classmethod
+    def of(cls, mechanism: Shuffled, rounds: int, *, at_most: bool = False) -> Part:
+        """A mechanism of an accountant."""
+        law = _law_kept(mechanism)
+        return cls(law=law, n=mechanism.n, honest=mechanism.honest, rounds=rounds, at_most=at_most)
 
 
-class Turn(NamedTuple):
+@part
+class Turn(schema.Part):
     """A place in the series ``name`` of so many ``weeks``: one of its weeks, or, without a
     ``week``, the payment for all of them in advance.
     """
 
-    name: str
-    weeks: int
-    week: int | None = None
+    name: Text
+    weeks: Some
+    week: Annotated[Some | None, NEEDED] = None
+
+    def __post_init__(self) -> None:
+        check_count("weeks", self.weeks, least=2, remedy="A series has at least two.")
+        if self.week is not None and check_count("week", self.week, least=1, remedy=REMEDY) > self.weeks:
+            rule = f"week must be at most the {self.weeks} that series {self.name!r} has"
+            raise InvalidInput(Refusal(rule, str(self.week), REMEDY))
+        object.__setattr__(self, "name", unicodedata.normalize("NFC", check_text("series", self.name)))
+        object.__setattr__(self, "order", None)
 
     def __str__(self) -> str:
         if self.week is None:
             return f"{self.weeks} weeks of series {self.name}"
         return f"week {self.week} of {self.weeks} of series {self.name}"
 
-    @classmethod
-    def checked(cls, facts: object) -> Turn:
-        """A turn, or what JSON says of one, with every rule checked."""
-        if isinstance(facts, Mapping) and set(facts) == set(cls._fields):
-            facts = cls(**facts)
-        if not isinstance(facts, cls):
-            raise InvalidInput(Refusal(f"a series must have {', '.join(cls._fields)} in an entry", repr(facts), REMEDY))
-        weeks = check_count("weeks", facts.weeks, least=2, remedy="A series has at least two.")
-        week = facts.week
-        if week is not None and check_count("week", week, least=1, remedy=REMEDY) > weeks:
-            raise InvalidInput(f"week must be at most the {weeks} that series {facts.name!r} has, got {week}. {REMEDY}")
-        return cls(unicodedata.normalize("NFC", check_text("series", facts.name)), weeks, week)
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
+@part
+class Entry(schema.Part):
     """A release: its mechanisms, what it is, the digest of its design, and the (epsilon, delta)
     that it promises by itself.
 
@@ -84,11 +82,11 @@ class Entry:
     """
 
     parts: tuple[Part, ...]
-    what: str
-    design: str
-    epsilon: float
-    delta: float
-    batches: tuple[str, ...] = ()
+    what: Text
+    design: Text
+    epsilon: Number
+    delta: Number
+    batches: Annotated[Texts, NEEDED] = ()
     series: Turn | None = None
 
     def __post_init__(self) -> None:
@@ -104,7 +102,7 @@ class Entry:
             "epsilon": check_positive("epsilon", self.epsilon, remedy="It is what the release promises by itself."),
             "delta": check_delta(self.delta),
             "batches": tuple(sorted(set(self.batches))),
-            "series": None if self.series is None else Turn.checked(self.series),
+            "order": None,  # which is that of the fields, whoever wrote it
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -135,8 +133,8 @@ class Entry:
         if any(each.view != "reports" for each, _ in mechanisms):
             remedy = 'Record the same with view="reports", which promises less and holds for sums, too.'
             raise InvalidInput(Refusal("a recorded release must be of whole reports", 'the view "sums"', remedy))
-        parts = tuple(Part(_law_kept(each), each.n, each.honest, rounds, at_most) for each, rounds in mechanisms)
-        return cls(parts, what, design, epsilon, delta, batches, series)
+        parts = tuple(Part.of(*each, at_most=at_most) for each in mechanisms)
+        return cls(parts=parts, what=what, design=design, epsilon=epsilon, delta=delta, batches=batches, series=series)
 
     @property
     def mechanisms(self) -> tuple[tuple[Shuffled, int], ...]:
@@ -150,33 +148,10 @@ class Entry:
         """What is certified about this release by itself."""
         return added(self.mechanisms)
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data, for ``from_json``."""
-        parts = [part.as_json() for part in self.parts]
-        return {
-            "parts": parts,
-            "what": self.what,
-            "design": self.design,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "batches": list(self.batches),
-            **({} if self.series is None else {SERIES: self.series._asdict()}),
-        }
-
     @classmethod
     def from_json(cls, facts: object) -> Entry:
         """The entry of ``as_json``; every rule is checked again."""
-        known = facts if isinstance(facts, Mapping) else {}
-        if set(known) - {SERIES} != FIELDS or not all(isinstance(known[name], list) for name in ("parts", "batches")):
-            rule = f"an entry must have {', '.join(sorted(FIELDS))}"
-            raise InvalidInput(Refusal(rule, "something else", REMEDY))
-        for part in known["parts"]:
-            if not isinstance(part, Mapping) or set(part) | {AT_MOST} != set(Part._fields):
-                rule = f"a part of an entry must have {', '.join(Part._fields[:-1])}"
-                raise InvalidInput(Refusal(rule, "something else", REMEDY))
-        named: dict[str, Any] = {SERIES: Turn.checked(known[SERIES])} if SERIES in known else {}
-        named |= {"parts": tuple(Part(**part) for part in known["parts"]), "batches": tuple(known["batches"])}
-        return cls(**{**known, **named})
+        return cls.read(facts, ENTRY)
 
 
 def check_text(name: str, value: object) -> str:
@@ -209,19 +184,8 @@ def check_digest(name: str, value: object) -> str:
 
 def _checked(part: Part) -> Part:
     users, some = check_users(part.n, part.honest)
-    if not isinstance(part.at_most, bool):
-        raise InvalidInput(f"at_most must be true or false in a part of an entry, got {part.at_most!r}. {REMEDY}")
-    return Part(json.loads(_normal(_text(part.law))), users, some, check_rounds(part.rounds), part.at_most)
-
-
-def _text(law: object) -> str:
-    """A law as canonical JSON; what is no JSON is no law."""
-    try:
-        return canonical(law)
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"the law of a part must be what `law_of` says of a randomizer, got {law!r}. {REMEDY}"
-        ) from None
+    facts: dict[str, Any] = {"law": json.loads(_normal(part.law)), "rounds": check_rounds(part.rounds), "order": None}
+    return replace(part, n=users, honest=some, **facts)
 
 
 # Ten thousand releases have few laws and mechanisms between them; each is kept once, with what was
@@ -252,8 +216,13 @@ def _law_kept(mechanism: Shuffled) -> dict[str, Any]:
     return law
 
 
-def _normal(law: str) -> str:
-    """The same law as this version writes it; refused if this version would run another."""
+def _normal(given: object) -> str:
+    """A law as this version writes it; refused if this version would run another."""
+    try:
+        law = canonical(given)
+    except (TypeError, ValueError):  # what is no JSON is no law
+        rule = "the law of a part must be what `law_of` says of a randomizer"
+        raise InvalidInput(Refusal(rule, repr(given), REMEDY)) from None
     if law in _randomizers:
         return law
     randomizer = randomizer_of(json.loads(law))

@@ -55,23 +55,15 @@ _TWICE = {  # what INSERT OR REPLACE would remove without asking the guard of DE
 }
 
 
-def _guards(table: str) -> dict[str, str]:
-    return {
-        f"{table}_{change.lower()}": f"CREATE TRIGGER {table}_{change.lower()} BEFORE {change} ON {table} BEGIN {ONLY_GROWS}; END"
-        for change in ("UPDATE", "DELETE")
-    }
+def _guard(table: str, change: str, when: str = "") -> dict[str, str]:
+    name = f"{table}_{change.lower()}"
+    return {name: f"CREATE TRIGGER {name} BEFORE {change} ON {table}{when} BEGIN {ONLY_GROWS}; END"}
 
 
-def _insertion(table: str) -> str:
-    twice = f"EXISTS (SELECT 1 FROM {table} WHERE {_TWICE[table]})"
-    return f"CREATE TRIGGER {table}_insert BEFORE INSERT ON {table} WHEN {twice} BEGIN {ONLY_GROWS}; END"
-
-
-SCHEMA = (
-    _TABLES
-    | {name: text for table in _TABLES for name, text in _guards(table).items()}
-    | {f"{table}_insert": _insertion(table) for table in _TWICE}
-)
+SCHEMA = dict(_TABLES)
+for table, twice in _TWICE.items():
+    SCHEMA |= _guard(table, "UPDATE") | _guard(table, "DELETE")
+    SCHEMA |= _guard(table, "INSERT", f" WHEN EXISTS (SELECT 1 FROM {table} WHERE {twice})")
 _MADE_BY_SQLITE = (
     ("index", "sqlite_autoindex_populations_1", "populations", None),
     ("index", "sqlite_autoindex_releases_1", "releases", None),

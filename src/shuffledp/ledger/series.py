@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.errors import InvalidInput, Refusal
-from shuffledp.ledger.entry import SERIES, Entry, Turn
+from shuffledp.ledger.entry import ENTRY, SERIES, Entry, Turn
 
 if TYPE_CHECKING:
     from shuffledp.ledger.book import Row
@@ -51,7 +51,7 @@ def turn_of(text: str) -> tuple[Turn, dict[str, Any]] | None:
         return None
     try:
         facts = json.loads(text)
-        return (Turn.checked(facts[SERIES]), facts) if SERIES in facts else None
+        return (Turn.read(facts[SERIES], ENTRY, f"{SERIES}."), facts) if SERIES in facts else None
     except (InvalidInput, ValueError, TypeError, RecursionError):
         return None
 

@@ -179,6 +179,8 @@ class Mechanism(ABC):
         """A tally, or the numbers of one that was mixed, or refused if no bag of ``n`` people could
         have it.
         """
+        if isinstance(given, Tally):
+            given.check_law(self.law)
         numbers = given.checked().numbers if isinstance(given, Tally) else as_tally(given)
         self.check_numbers(numbers, n, honest)
         return given if isinstance(given, Tally) else Tally.handed_on(self.law, numbers.astype(np.int64))

@@ -54,20 +54,15 @@ class Tally:
 
     def __add__(self, other: Self) -> Self:
         """With other people's reports."""
-        (mine,), (theirs,) = self.rounds, other.rounds
+        self.check_law(other.law)
         if (self.first is None) != (other.first is None) or (self.first and other.first):
             raise InvalidInput(
                 "the parts of a tally must be added before they are mixed, or mixed with first=True for one of them, "
                 "got one that was mixed. Add up all parts, and mix the sum."
             )
-        if len(mine) != len(theirs):
-            raise InvalidInput(
-                f"the parts of a tally must all be of one design, got one of {len(mine)} numbers and one of "
-                f"{len(theirs)}. Add up what one design's reports make."
-            )
         first = None if self.first is None else self.first or other.first
         missing, secure = self.missing + other.missing, self.secure and other.secure
-        return replace(self, rounds=(mine + theirs,), missing=missing, secure=secure, first=first)
+        return replace(self, rounds=(self.numbers + other.numbers,), missing=missing, secure=secure, first=first)
 
     def mixed(self, *, first: bool = True, rng: Rng = None) -> Self:
         """As the shuffler hands it on; of a part, ``first`` says whether the dummies are in it."""
@@ -75,19 +70,34 @@ class Tally:
 
         if self.first is not None:
             raise InvalidInput("a tally must be mixed once, got one that was mixed. Take it as it is.")
-        (numbers,) = self.rounds
         secure = self.secure and (not self.law.mixes or source_of(rng).secure)
-        return replace(self, rounds=(self.law.mixed_part(numbers, first=first, rng=rng),), secure=secure, first=first)
+        mixed = self.law.mixed_part(self.numbers, first=first, rng=rng)
+        return replace(self, rounds=(mixed,), secure=secure, first=first)
 
     def again(self, later: Self) -> Self:
-        """With a later round of the same people."""
+        """With a later round of the same people; each has gone through the shuffler."""
+        self.check_law(later.law)
+        if self.checked().people != later.checked().people:
+            raise InvalidInput(
+                f"rounds must have the same number of reports, got {self.people}, {later.people}. Analyse each by "
+                f"itself, and average the shares, values / n."
+            )
         return replace(self, rounds=self.rounds + later.rounds, secure=self.secure and later.secure)
+
+    def check_law(self, law: Reporting) -> None:
+        """Refuse another design: equal numbers of another noise would add up as well."""
+        if self.law != law:
+            raise InvalidInput(
+                f"tallies must all be of one design, got {self.law!r:.80} and {law!r:.80}. Add up and analyze what one "
+                f"design's reports make."
+            )
 
     @property
     def numbers(self) -> Ints:
         """Of the only round, as files hold them."""
-        (numbers,) = self.rounds
-        return numbers
+        if len(self.rounds) > 1:
+            raise InvalidInput(f"a tally must be of one round, got {len(self.rounds)}. Pass every round by itself.")
+        return self.rounds[0]
 
     @property
     def people(self) -> int:

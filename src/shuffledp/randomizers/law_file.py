@@ -59,9 +59,7 @@ def law_of(randomizer: Randomizer) -> dict[str, Any]:
 
 def _counted(randomizer: Any) -> Any:
     """The wrapper whose reports are counted, or the randomizer itself."""
-    if isinstance(randomizer, VotingCheckIn):
-        return randomizer.check_in
-    return randomizer.one_of if isinstance(randomizer, OneLevel) else randomizer
+    return randomizer.law if isinstance(randomizer, (VotingCheckIn, OneLevel)) else randomizer
 
 
 def _plain(value: Any) -> Any:
@@ -82,13 +80,12 @@ def randomizer_of(law: object) -> Randomizer:
     >>> randomizer_of(law_of(CheckIn(KRR(k=4, epsilon0=2.0), probability=0.25)))
     CheckIn(randomizer=KRR(k=4, epsilon0=2.0), probability=0.25)
     """
-    name = law.get("type") if isinstance(law, Mapping) else None
-    if isinstance(law, Mapping) and isinstance(name, str) and name in ANY:
-        made = ANY[name](epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
-        if law_of(made) != law:
-            raise InvalidInput(f"the law of {name} must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")
-        return made
-    return _read(law, 0) if name in WRAPPERS else from_law(law)
+    if not isinstance(law, Mapping) or str(law.get("type")) not in ANY:
+        return _read(law, 0)
+    made = ANY[law["type"]](epsilon0=law.get("epsilon0"), delta0=law.get("delta0"))  # type: ignore[arg-type]
+    if law_of(made) != law:
+        raise InvalidInput(f"a law of that type must have epsilon0, delta0 and no integers, got {law!r}. {REMEDY}")
+    return made
 
 
 def _read(law: object, depth: int) -> Randomizer:
@@ -96,7 +93,7 @@ def _read(law: object, depth: int) -> Randomizer:
     name = law.get("type") if isinstance(law, Mapping) else None
     if not isinstance(law, Mapping) or name not in WRAPPERS:
         inside = from_law(law)
-        if isinstance(inside, MessageLaw):
+        if isinstance(inside, MessageLaw) and depth:
             raise InvalidInput(f"a law inside another must be of one message, got {name}. {REMEDY}")
         return inside
     if depth >= MOST_NESTED:

@@ -305,18 +305,9 @@ class LocationRandomizer(Randomizer):
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[np.int64]:
         return self.realised.randomize(values, rng=rng)
 
-    @property
-    def grid(self) -> float:
-        """The number that a report of 1 stands for."""
-        return self.realised.grid
-
-    def check_reports(self, reports: ArrayLike) -> NDArray[np.int64]:
-        """The reports as an array, if ``randomize`` could have sent them."""
-        return self.realised.check_reports(reports)
-
-    def mean(self, reports: ArrayLike) -> tuple[float, float]:
-        """An unbiased estimate of the mean of the users' values, and its standard error."""
-        return self.realised.mean(reports)
+    grid = that_of("realised")
+    check_reports = that_of("realised")
+    mean = that_of("realised")
 
     @property
     def worst_pair(self) -> tuple[object, object]:

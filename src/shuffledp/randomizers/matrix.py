@@ -27,9 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.family import Family, register
-from shuffledp.randomizers.parameters import check_indices, check_values, checked, read_fraction
+from shuffledp.randomizers.parameters import GRID, check_indices, check_values, checked, on_grid, read_fraction
 from shuffledp.randomizers.randomizer import Atoms, Listed, Randomizer, proportional, rounded
-from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
+from shuffledp.randomizers.support import Counted, Form, Ints, bits_for
 from shuffledp.sampling import WORD, Rng, Source, Table, smallest_dtype, source_of
 from shuffledp.sampling.draws import log_at_least
 
@@ -39,7 +39,6 @@ MOST_DATASETS = 200
 MOST_TRIED = 2_000
 FEW_ROWS = 6
 HAYS_PER_PAIR = 5
-GRID = 1 << 53  # the probabilities that run are multiples of 1 / GRID, which floats hold exactly
 NEAR_WORST = 1e-12
 
 
@@ -173,7 +172,7 @@ class FromMatrix(Randomizer):
     @property
     def realised(self) -> FromMatrix:
         """The rows as drawn: multiples of 2^-53, at least that for what can happen."""
-        return FromMatrix([[weight / GRID for weight in row] for row in self._integers()])
+        return FromMatrix([[weight / GRID for weight in row] for row in map(on_grid, self.table.tolist())])
 
     @property
     def listed(self) -> Listed:
@@ -183,7 +182,7 @@ class FromMatrix(Randomizer):
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         """One output, a column of the table, per value, a row of the table."""
-        rows = self._integers()
+        rows = [on_grid(row) for row in self.table.tolist()]
         checked, source = check_values(values, len(rows)), source_of(rng)
         reports = np.empty(len(checked), dtype=smallest_dtype(len(rows[0])))
         for x, row in enumerate(rows):
@@ -192,15 +191,6 @@ class FromMatrix(Randomizer):
                 law = Table([weight * (WORD // GRID) for weight in row])
                 reports[holders] = law.draw(source, len(holders))
         return reports
-
-    def _integers(self) -> list[list[int]]:
-        """Rows as whole numbers that sum to 2^53; their largest entry takes up rounding."""
-        rows = []
-        for row in self.table.tolist():
-            weights = [max(round(Fraction(p) * GRID), 1) if p else 0 for p in row]
-            weights[weights.index(max(weights))] += GRID - sum(weights)
-            rows.append(weights)
-        return rows
 
     @property
     def table(self) -> Floats:
@@ -310,27 +300,24 @@ def _read_only(array: ArrayLike) -> Floats:
 
 
 @dataclass(frozen=True, repr=False)
-class Unmixed(VotingRandomizer):
-    """``inner`` with a matrix for a ``table``. Its reports vote for nothing; each report is a block
+class Unmixed(Counted):
+    """A law with a matrix for a ``table``. Its reports vote for nothing; each report is a block
     of its own, and how many there are in each is all that counts.
     """
 
-    inner: Any
+    law: Any
 
     def __post_init__(self) -> None:
         strengths = np.linalg.svd(self.table, compute_uv=False)
         if len(self.table) > self.table.shape[1] or strengths[-1] < FAINTEST * strengths[0]:
             raise InvalidInput(
-                f"the rows of a matrix must be linearly independent to count, got {self.inner!r}. Merge like inputs."
+                f"the rows of a matrix must be linearly independent to count, got {self.law!r}. Merge like inputs."
             )
-
-    def __repr__(self) -> str:
-        return repr(self.inner)
 
     @cached_property
     def table(self) -> Floats:
         """The law that runs."""
-        return _read_only(self.inner.realised.table)
+        return _read_only(self.law.realised.table)
 
     @cached_property
     def weights(self) -> Floats:
@@ -391,15 +378,15 @@ class Unmixed(VotingRandomizer):
         return checked
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        drawn: NDArray[Any] = self.inner.randomize(values, rng=source)
+        drawn: NDArray[Any] = self.law.randomize(values, rng=source)
         return drawn
 
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
-        reports = self.check_reports(self.inner.randomize(values, rng=source_of(rng)))
+        reports = self.check_reports(self.law.randomize(values, rng=source_of(rng)))
         if len(reports) != len(np.asarray(values)):
             raise InvalidInput(
                 f"randomize must send one report for each of {len(np.asarray(values))} values, got {len(reports)} from "
-                f"{self.inner!r}."
+                f"{self.law!r}."
             )
         return reports.astype(self.form.dtype)
 
@@ -412,17 +399,11 @@ class Unmixed(VotingRandomizer):
 
     @property
     def realised(self) -> Unmixed:
-        return Unmixed(self.inner.realised) if self.inner.realised is not self.inner else self
-
-    epsilon0 = that_of("inner")
-    gamma = that_of("inner")
-    worst_pair = that_of("inner")
-    blankets = that_of("inner")
-    datasets = that_of("inner")
+        return Unmixed(self.law.realised) if self.law.realised is not self.law else self
 
     def describe(self) -> dict[str, object]:
-        """As ``inner``, and by a digest of the matrix: no other's reports pass for these."""
-        said: dict[str, object] = self.inner.describe()
+        """As ``law``, and by a digest of the matrix: no other's reports pass for these."""
+        said: dict[str, object] = self.law.describe()
         return said | {"matrix": hashlib.sha256(self.table.tobytes()).hexdigest()[:16]}
 
     @classmethod

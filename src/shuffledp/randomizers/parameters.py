@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -136,6 +136,18 @@ def _vector(name: str, given: ArrayLike, remedy: str) -> NDArray[Any]:
     if not len(array):
         raise InvalidInput(f"{name} must not be empty. {remedy}")
     return array
+
+
+GRID = 1 << 53  # probabilities that run are multiples of 1 / GRID, which floats hold exactly
+
+
+def on_grid(chances: Iterable[float]) -> list[int]:
+    """Probabilities as whole numbers that sum to ``GRID``: at least 1 for what can happen, and the
+    largest takes up rounding.
+    """
+    weights = [max(round(Fraction(each) * GRID), 1) if each else 0 for each in chances]
+    weights[weights.index(max(weights))] += GRID - sum(weights)
+    return weights
 
 
 def read_fraction(text: str) -> Fraction:

@@ -34,7 +34,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import End, Floats
+from shuffledp._types import End, Floats, that_of
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.parameters import SMALLEST_EPSILON0, check_values
 from shuffledp.randomizers.randomizer import Atoms, Form, GroupLaw, Ints, Randomizer, Reporting
@@ -42,6 +42,7 @@ from shuffledp.sampling import WORD, Rng, Source, source_of
 from shuffledp.sampling.draws import mixing_threshold
 
 __all__ = [
+    "Counted",
     "Form",
     "Ints",
     "MixingRandomizer",
@@ -207,6 +208,32 @@ class VotingRandomizer(Randomizer, Reporting):
                 f"counts must be {self.k} numbers of at least 0, got shape {held.shape}. Count people by value."
             )
         return held
+
+
+class Counted(VotingRandomizer):
+    """A ``law`` that knows nothing of votes, as one whose reports are counted: the same reports,
+    described and accounted as they were.
+    """
+
+    __slots__ = ()
+
+    law: Any
+
+    def __repr__(self) -> str:
+        return repr(self.law)
+
+    form = that_of("law")
+    integers = that_of("law")
+    epsilon0 = that_of("law")
+    gamma = that_of("law")
+    worst_pair = that_of("law")
+    blankets = that_of("law")
+    datasets = that_of("law")
+    table = that_of("law")
+    assumptions = that_of("law")
+    gentler = that_of("law")
+    sizes = that_of("law")
+    describe = that_of("law")
 
 
 def _total(numbers: Ints) -> int:

@@ -113,7 +113,7 @@ class Budget:
         """Record all rounds of a design in advance, as the series ``name``, or refuse it; paid once
         is paid.
         """
-        turn = Turn(name, design.rounds)
+        turn = Turn(name=name, weeks=design.rounds)
         whole = _once(design).compose(design.rounds)
         epsilon = whole.epsilon_at_most(delta=design.delta)
         entry = Entry.of(

@@ -154,11 +154,6 @@ class Table:
         return np.where(low == high, low, -1)
 
 
-def choice(source: Source, weights: Sequence[int] | NDArray[Any], size: int) -> NDArray[np.intp]:
-    """Index i with probability exactly weights[i] / sum, a power of 2^64."""
-    return Table(weights).draw(source, size)
-
-
 DIGITS = Context(prec=80)
 MARGIN = Fraction(1, 10**60)
 

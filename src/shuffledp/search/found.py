@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,11 +14,10 @@ from numpy.typing import NDArray
 from shuffledp._types import Floats
 from shuffledp.mechanisms.estimate import Estimate
 from shuffledp.mechanisms.rows import Parts, TwoCoins
-from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.schema import rules_of
 from shuffledp.search.search import MISS, Group, Search
 from shuffledp.search.terms import Searched, SearchLevel, Terms
-from shuffledp.search.votes import SplitVotes
+from shuffledp.search.votes import SplitVotes, passing
 from shuffledp.wording import rounded
 
 GOES_ON = "…"
@@ -48,13 +48,8 @@ class Found:
         people, counted = self.search.people, self.counted
         if counted is None:
             return Estimate((), people, Parts((), 0, people), of=0)
-        alphabet, group = self.search.alphabet, self._groups[-1]
-        law, share = group.randomizer, group.share
-        rows = TwoCoins(
-            self.tally[: len(_values(counted))],
-            people,
-            GroupLaw(share * law.hit, share * law.miss, share * law.contrast),
-        )
+        alphabet = self.search.alphabet
+        rows = TwoCoins(self.tally[: len(_values(counted))], people, self._groups[-1].votes)
         labels = tuple(alphabet.word(alphabet.read(text)) + GOES_ON * (not whole) for text, whole in _values(counted))
         return Estimate(labels, people, rows, of=_every(self.search, rows.values, self._places))
 
@@ -84,21 +79,17 @@ class Found:
         """Each word that so many people hold passes all thresholds except with probability
         ``MISS``; None if no number of holders is enough.
         """
-        return self._passing([self.search.votes(group) for group in self._groups])
+        return self._passing(map(self.search.votes, self._groups))
 
     @cached_property
     def faked_from(self) -> int | None:
         """About so many malicious people, who draw their levels like all others but vote for one
         word at each, get it past all thresholds that way, though nobody holds it.
         """
-        return self._passing([replace(self.search.votes(group), hit=group.share) for group in self._groups])
+        return self._passing(replace(self.search.votes(group), hit=group.share) for group in self._groups)
 
-    def _passing(self, votes: list[SplitVotes]) -> int | None:
-        miss = MISS / len(self.levels)
-        levels = zip(votes, self.levels, strict=True)
-        needed = [each.found_from(level.threshold, miss) for each, level in levels]
-        known = [each for each in needed if each is not None]
-        return min(self.search.people, max(known)) if len(known) == len(needed) else None
+    def _passing(self, votes: Iterable[SplitVotes]) -> int | None:
+        return passing(zip(votes, (each.threshold for each in self.levels), strict=True), MISS / len(self.levels))
 
     def missed(self) -> list[str]:
         """What may be missing from the list."""

@@ -37,6 +37,7 @@ from shuffledp.search.search import (
     gentler,
     room_of,
 )
+from shuffledp.search.votes import passing
 
 COUNTING = 0.2  # the least share of the people who count what was found
 MOST_ROOM = 1 << 17  # values of a level, unless a single symbol needs more
@@ -142,21 +143,14 @@ def rarest_found(search: Search, miss: float = MISS) -> int | None:
     as no level has more candidates than go on; None if nobody is found.
     """
     levels = len(search.spans)
-
-    def needed(group: Group) -> int | None:
-        return search.votes(group).found_from(search.threshold(group, group.law.values - 1), miss / (levels + 1))
-
-    each = [needed(search.group(0)), needed(search.group(levels, counting=True))]
-    return None if None in each else max(holders for holders in each if holders is not None)
+    groups = search.group(0), search.group(levels, counting=True)
+    needed = ((search.votes(each), search.threshold(each, each.law.values - 1)) for each in groups)
+    return passing(needed, miss / (levels + 1))
 
 
 def count_error(search: Search, held: int) -> float:
     """The standard error of the count of a listed word that so many of all people hold."""
-    group = search.group(len(search.spans), counting=True)
-    law, share = group.randomizer, group.share
-    hit, miss = share * law.hit, share * law.miss
-    votes = held * hit * (1.0 - hit) + (search.people - held) * miss * (1.0 - miss)
-    return math.sqrt(votes) / (share * law.contrast)
+    return math.sqrt(search.group(len(search.spans), counting=True).votes.variance(held, search.people))
 
 
 def _shapes(terms: dict[str, Any]) -> list[tuple[int, ...]]:

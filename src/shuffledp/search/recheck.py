@@ -15,7 +15,6 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
-from scipy.special import bdtrc, gammaln
 
 BYTES, LONGEST, GOES_ON, OUT_OF = 210, 255, "…", 1 << 32
 COUNTING = 0.2  # the least share of those who count
@@ -299,17 +298,14 @@ def _reach(mean: float) -> float:
 
 def _above(people: int, held: int, votes: int, hit: float, miss: float) -> float:
     """P(Bin(held, hit) + Bin(people - held, miss) >= votes), summed over the strays."""
+    from scipy.stats import binom  # slow to import, and needed for searches only
+
     others = people - held
     mean = others * miss
     reach = _reach(mean)
     strays = np.arange(max(0, math.floor(mean - reach)), min(others, math.ceil(mean + reach)) + 1)
-    logs = gammaln(others + 1.0) - gammaln(strays + 1.0) - gammaln(others - strays + 1.0)
-    chances = np.exp(logs + strays * math.log(miss) + (others - strays) * math.log1p(-miss))
-    least = votes - strays
-    own = np.where(
-        least <= 0, 1.0, np.where(least > held, 0.0, bdtrc(np.clip(least - 1, 0, max(held - 1, 0)), max(held, 1), hit))
-    )
-    return float(chances @ own / chances.sum())
+    chances = binom.pmf(strays, others, miss)
+    return float(chances @ binom.sf(votes - strays - 1, held, hit) / chances.sum())
 
 
 def _reader(tokens: list[str] | None) -> Reader:

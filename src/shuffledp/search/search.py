@@ -44,6 +44,7 @@ from shuffledp.errors import (
 )
 from shuffledp.randomizers.any_ldp import AnyLDP
 from shuffledp.randomizers.law_file import from_law
+from shuffledp.randomizers.randomizer import GroupLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.schema import NEEDED, Epsilon, File, Some, Texts, Whole, check_format, part
 from shuffledp.search.alphabet import LONGEST, Alphabet, Beginning, check_tokens, extensions
@@ -81,6 +82,12 @@ class Group(NamedTuple):
     def randomizer(self) -> VotingRandomizer:
         """The law, ready to be drawn from."""
         return _randomizer(self.law)
+
+    @property
+    def votes(self) -> GroupLaw:
+        """What the votes for a value say of how many of all people hold it."""
+        law = self.randomizer
+        return GroupLaw(self.share * law.hit, self.share * law.miss, self.share * law.contrast)
 
 
 @cache
@@ -199,7 +206,7 @@ class Search(Terms):
 
     def votes(self, group: Group) -> SplitVotes:
         """The law of a word's votes in a group."""
-        return SplitVotes(self.people, group.share * group.randomizer.hit, group.share * group.randomizer.miss)
+        return SplitVotes(self.people, *group.votes[:2])
 
     def threshold(self, group: Group, values: int) -> int:
         """From how many votes on one of so many ``values`` goes on, or is listed."""

@@ -9,15 +9,18 @@ and drawing the report are one draw.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp._types import Floats
+from shuffledp.accounting.inversion import halve, whole
 from shuffledp.mechanisms.exact_limits import binomial_above
 
 CUT_OFF = 1e-18  # more than a binomial has beyond ten standard deviations and 40 (Bernstein)
+MOST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,7 @@ class SplitVotes:
         """The fewest votes that a word of ``few`` holders or fewer gets with probability at most
         ``tail``.
         """
-        low, high = 0, 1
-        while self.above(few, high) > tail:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.above(few, middle) > tail else (low, middle)
-        return high
+        return _first(lambda votes: self.above(few, votes) <= tail)
 
     def found_from(self, votes: int, tail: float) -> int | None:
         """How many holders a word needs to get ``votes`` except with probability ``tail``; None if
@@ -66,13 +63,7 @@ class SplitVotes:
         """
         if self.below(self.people, votes) > tail:
             return None
-        low, high = 0, 1
-        while high < self.people and self.below(high, votes) > tail:
-            low, high = high, min(2 * high, self.people)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.below(middle, votes) > tail else (low, middle)
-        return high
+        return _first(lambda held: self.below(held, votes) <= tail, self.people)
 
     def _strays(self, others: int) -> tuple[NDArray[np.int64], Floats]:
         """How many of the others may vote for the word, and with which chances: Bin(others, miss)
@@ -85,3 +76,20 @@ class SplitVotes:
         logarithms = np.concatenate([[0.0], np.cumsum(steps)])
         chances: Floats = np.exp(logarithms - logarithms.max())
         return votes, chances / chances.sum()
+
+
+def passing(levels: Iterable[tuple[SplitVotes, int]], miss: float) -> int | None:
+    """How many holders a word needs to get so many votes at each of the ``levels``, but for a
+    probability ``miss`` at each; None if even everybody would not be enough.
+    """
+    needed = [votes.found_from(threshold, miss) for votes, threshold in levels]
+    known = [each for each in needed if each is not None]
+    return max(known) if len(known) == len(needed) else None
+
+
+def _first(fits: Callable[[int], bool], most: int = MOST) -> int:
+    """The least number from 1 to ``most``, which fits, from which on all do."""
+    low, high = 0, 1
+    while high < most and not fits(high):
+        low, high = high, min(2 * high, most)
+    return halve(fits, high, low, middle=whole)[0]

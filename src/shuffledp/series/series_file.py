@@ -89,7 +89,7 @@ class SeriesFile(Part):
         if self.by is not None and self.by not in columns:
             rule = (Argument("by"), f" must be one of the columns of a crosstab, here {', '.join(columns) or 'none'}")
             raise InvalidInput(Refusal(rule, repr(self.by), "Leave it out."))
-        return replace(self, name=Turn.checked(Turn(self.name, self.weeks)).name)
+        return replace(self, name=Turn(name=self.name, weeks=self.weeks).name)
 
     @cached_property
     def digest(self) -> str:

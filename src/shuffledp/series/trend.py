@@ -177,23 +177,16 @@ def _limits(found: Point | Change) -> dict[str, Any]:
 
 def _change(since: Point, to: Point) -> Change:
     """The difference of two independent estimates."""
-    value, band = to.value - since.value, None
-    if since.apart is not None and to.apart is not None:
-        own = _between(since.apart, to.apart)
-        band = None if since.band is None or to.band is None else _between(since.band, to.band)
-        return Change(since, to, value, *own, band)
-    if since.band is not None and to.band is not None:
-        band = _recovered(since.value, since.band, to.value, to.band)
-    own = _recovered(since.value, (since.lower, since.upper), to.value, (to.lower, to.upper))
-    return Change(since, to, value, *own, band)
+    value, apart = to.value - since.value, since.apart is not None and to.apart is not None
 
+    def limits(old: Limits | None, new: Limits | None) -> Limits | None:
+        if old is None or new is None:
+            return None
+        if apart:  # where each week is within its own
+            return new[0] - old[1], new[1] - old[0]
+        below, above = (to.value - new[0], old[1] - since.value), (new[1] - to.value, since.value - old[0])
+        return value - math.hypot(*below), value + math.hypot(*above)
 
-def _between(old: Limits, new: Limits) -> Limits:
-    """Limits of a change where each week is within its own."""
-    return new[0] - old[1], new[1] - old[0]
-
-
-def _recovered(before: float, old: Limits, after: float, new: Limits) -> Limits:
-    """Limits of ``after - before`` from those of each."""
-    value = after - before
-    return value - math.hypot(after - new[0], old[1] - before), value + math.hypot(new[1] - after, before - old[0])
+    own = [each.apart if apart else (each.lower, each.upper) for each in (since, to)]
+    lower, upper = limits(*own) or (math.nan, math.nan)
+    return Change(since, to, value, lower, upper, limits(since.band, to.band))

@@ -146,7 +146,7 @@ def next_week(
         said = InSeries(name=series.name, week=number, weeks=series.weeks, period=period, digest=series.digest)
         budget = None
         if book is not None and series.ledger is not None:
-            turn = Turn(series.name, series.weeks, number)
+            turn = Turn(name=series.name, weeks=series.weeks, week=number)
             budget = Budget(book.path, series.ledger.population, turn=turn)
         yield Week(folder_of(folder, number), series, said, budget)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -157,19 +157,12 @@ class CalibratedPlan:
             )
         return certified
 
-    @cached_property
-    def local(self) -> Baseline:
-        """The same promise where no other person's noise is relied on."""
-        return best_alone(self.asked.question, **_elsewhere(self.asked, self.epsilon))
-
 
 @lru_cache(maxsize=KEPT)
 def calibrated(asked: PlanRequest) -> CalibratedPlan:
     """Choose the noise that a request leaves open."""
-    if asked.given == "epsilon":
-        return CalibratedPlan(asked, Poll(asked.question, **_terms(asked, asked.epsilon)))
-    terms = _terms(asked, None) | {"epsilon0": asked.epsilon0}
-    return CalibratedPlan(asked, Poll(asked.question, **terms))
+    terms = _terms(asked) | {asked.given: getattr(asked, asked.given)}
+    return CalibratedPlan(asked, Poll(asked.question, honest=asked.crowd, **terms, **asked.hiding))
 
 
 def answer(asked: PlanRequest, part: str = "certified") -> dict[str, Any]:
@@ -194,25 +187,25 @@ def _numbers(asked: PlanRequest) -> dict[str, Any]:
     """What can be said at once: all, of one round of counts; a forecast of what takes longer."""
     if asked.rounds == 1 and not asked.of_number:
         return _certified(asked)
-    terms: dict[str, Any] = {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
     if asked.given == "epsilon0":
         found = calibrated(asked)
         shuffled, epsilon = found.poll, found.epsilon
     else:
-        epsilon = asked.epsilon
+        epsilon, terms = asked.epsilon, _terms(asked)
         shuffled = forecast_shuffled(asked.question, honest=asked.crowd, epsilon=epsilon, hiding=asked.hiding, **terms)
-    local = forecast_local(asked.question, epsilon=epsilon, **terms)
+    local = forecast_local(asked.question, epsilon=epsilon, **_terms(asked))
     return _shown(asked, shuffled, local, epsilon, certified=False)
 
 
 def _certified(asked: PlanRequest) -> dict[str, Any]:
     found = calibrated(asked)
-    shown = _shown(asked, found.poll, found.local, found.epsilon, certified=True)
+    local = best_alone(asked.question, epsilon=found.epsilon, **_terms(asked))
+    shown = _shown(asked, found.poll, local, found.epsilon, certified=True)
     return shown | {"curve": _drawn(found, ROUGH, ROUGH_GAP)}
 
 
 def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, *, certified: bool) -> dict[str, Any]:
-    curator = best_curator(asked.question, **_elsewhere(asked, epsilon))
+    curator = best_curator(asked.question, epsilon=epsilon, **_terms(asked))
     models = [
         ("local", "nobody", local.name),
         ("shuffled", "the shuffler", ""),
@@ -240,10 +233,6 @@ def _shown(asked: PlanRequest, shuffled: Poll, local: Baseline, epsilon: float, 
         "cautions": large_delta(asked.delta, asked.n),
         "commands": asked.commands(),
     }
-
-
-def _elsewhere(asked: PlanRequest, epsilon: float) -> dict[str, Any]:
-    return {"n": asked.n, "epsilon": epsilon, "delta": asked.delta, "rounds": asked.rounds}
 
 
 def _curve(asked: PlanRequest) -> dict[str, Any]:
@@ -312,9 +301,8 @@ PARTS: dict[str, Callable[[PlanRequest], dict[str, Any]]] = {
 QUICK_PARTS = ("numbers",)  # the others may take seconds
 
 
-def _terms(asked: PlanRequest, epsilon: float | None) -> dict[str, Any]:
-    promise = {"n": asked.n, "honest": asked.crowd, "rounds": asked.rounds, "epsilon": epsilon, "delta": asked.delta}
-    return promise | asked.hiding
+def _terms(asked: PlanRequest) -> dict[str, Any]:
+    return {"n": asked.n, "delta": asked.delta, "rounds": asked.rounds}
 
 
 def _up(value: float) -> dict[str, Any]:
@@ -340,45 +328,38 @@ def _error(asked: PlanRequest, error: float) -> dict[str, Any]:
     share = error / asked.question.scale(asked.n)
     return {
         "value": error,
-        "text": people(error) if asked.question.counts else rounded(error, up=True, digits=3),
-        "share": f"{_in_two_digits(100.0 * share, up=True)} %",
+        "text": in_digits(error, 3) if asked.question.counts else rounded(error, up=True, digits=3),
+        "share": f"{in_digits(100.0 * share, 2)} %",
     }
 
 
-def people(count: float) -> str:
-    """A number of people in three digits, rounded up, without an exponent where there is room.
+def in_digits(number: float, digits: int, *, up: bool = True) -> str:
+    """A number in so many digits, without an exponent where there is room.
 
-    >>> people(1234.5), people(0.01234), people(98765432.1)
-    ('1,240', '0.0124', '98,800,000')
+    >>> (
+    ...     in_digits(1234.5, 3),
+    ...     in_digits(0.01234, 3),
+    ...     in_digits(234.5, 2),
+    ...     in_digits(98765432.1, 3),
+    ... )
+    ('1,240', '0.0124', '240', '98,800,000')
     """
-    text = rounded(count, up=True, digits=3, zeros=False)
-    return f"{float(text):,.0f}" if 100.0 <= count < 1e15 else text
+    text = rounded(number, up=up, digits=digits, zeros=False)
+    return f"{float(text.replace(',', '')):,.0f}" if 10.0 ** (digits - 1) <= number < 1e15 else text
 
 
 def _gain(errors: dict[str, float], alone: str, by_curator: str, about: str) -> str:
     """How the shuffled model stands between the two others."""
     nearer, farther = errors["local"] / errors["shuffled"], errors["shuffled"] / errors["central"]
-    closer = f"{about.title()}{_in_two_digits(nearer, up=False)} times closer than without a shuffler ({alone})"
+    closer = f"{about.title()}{in_digits(nearer, 2, up=False)} times closer than without a shuffler ({alone})"
     if nearer < NOTICED:
         closer = f"Hardly closer than without a shuffler ({alone})"
     if nearer * NOTICED < 1.0:
-        closer = (
-            f"{about.title()}{_in_two_digits(1.0 / nearer, up=True)} times as far off as without a shuffler ({alone})"
-        )
-    curator = f"and {about}{_in_two_digits(farther, up=True)} times the error of a curator who sees every value"
+        closer = f"{about.title()}{in_digits(1.0 / nearer, 2)} times as far off as without a shuffler ({alone})"
+    curator = f"and {about}{in_digits(farther, 2)} times the error of a curator who sees every value"
     if farther <= 1.0:
         curator = "and as close as a curator who sees every value, or closer"
     return f"{closer}, {curator} ({by_curator})."
-
-
-def _in_two_digits(number: float, *, up: bool) -> str:
-    """Without an exponent where there is room.
-
-    >>> _in_two_digits(234.5, up=True), _in_two_digits(0.0123, up=False)
-    ('240', '0.012')
-    """
-    text = rounded(number, up=up, digits=2, zeros=False)
-    return f"{float(text):,.0f}" if 10.0 <= number < 1e15 else text
 
 
 def _colluding(epsilon0: float, rounds: int, most: str) -> str:
@@ -392,7 +373,7 @@ def _colluding(epsilon0: float, rounds: int, most: str) -> str:
 def _times_of(epsilon: float) -> str:
     """e to the epsilon, rounded up."""
     factor = math.exp(epsilon)
-    return people(factor) if factor < 1e7 else rounded(factor, up=True, digits=3, zeros=False)
+    return in_digits(factor, 3) if factor < 1e7 else rounded(factor, up=True, digits=3, zeros=False)
 
 
 def _authors(name: str) -> str:

@@ -103,7 +103,10 @@ class PlanRequest:
                 f"epsilon."
             )
         checked |= self._checked_strength()
-        checked |= self._checked_bounds() if self.of_number else self._checked_categories()
+        if self.of_number:
+            checked |= zip(("lower", "upper"), check_bounds(self.lower, self.upper), strict=True)
+        else:
+            checked |= self._checked_categories()
         asked = {"task", "given", *checked} | (set() if self.of_number else {"mechanism"})
         idle = {each.name: each.default for each in fields(self) if each.name not in asked}
         for name, value in (idle | checked).items():
@@ -120,10 +123,6 @@ class PlanRequest:
                 f"smaller one allows no useful report, and a larger one hides nothing."
             )
         return {"epsilon": epsilon}
-
-    def _checked_bounds(self) -> dict[str, Any]:
-        low, high = check_bounds(self.lower, self.upper)
-        return {"lower": low, "upper": high}
 
     def _checked_categories(self) -> dict[str, Any]:
         names: object = self.names
@@ -162,8 +161,12 @@ class PlanRequest:
     @property
     def crowd(self) -> int:
         """How many people are relied on to be honest."""
-        terms = Promise(epsilon=self.epsilon, delta=self.delta, honest=self.share).terms(self.n)
-        return self.n if terms["honest"] is None else int(terms["honest"])
+        return int(self.promise.terms(self.n)["honest"] or self.n)
+
+    @property
+    def promise(self) -> Promise:
+        """What is guaranteed, as ``shuffledp design`` takes it."""
+        return Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
 
     @cached_property
     def question(self) -> Question:
@@ -183,12 +186,11 @@ class PlanRequest:
             raise InvalidInput(
                 "a design must promise an epsilon, got epsilon0 alone. Promise the epsilon that is certified for it."
             )
-        promise = Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
         question = self.question
         if not self.of_number:
             labels = self._labels().labels if self.names else tuple(map(str, range(self.size)))
             question = HistogramQuestion(categories=labels)
-        return Request(source="-", question=question, hiding=self.hiding).design(self.n, promise)
+        return Request(source="-", question=question, hiding=self.hiding).design(self.n, self.promise)
 
     def commands(self) -> dict[Literal["design", "plan", "epsilon"], str]:
         """What to type for the same."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from shuffledp.accounting.calibration import Calibration, Scale, Search, deviation
-from shuffledp.errors import MOST_ROUNDS, InvalidInput, check_epsilon, check_promised
+from shuffledp.accounting.calibration import ROUNDS, USERS, Calibration, Scale, Search, deviation
+from shuffledp.errors import InvalidInput, check_epsilon, check_promised
 from shuffledp.randomizers.gaussian import BY_SIGMA
 from shuffledp.training import RandomAllocation
 from shuffledp.training.allocation import MOST_STEPS, check_epochs, check_participations, check_steps
@@ -13,27 +14,9 @@ from shuffledp.training.step_pairs import GaussianStep
 
 RISKIEST_SIGMA = 0.05
 
-SIGMA = Scale(
-    "sigma", BY_SIGMA.safe, RISKIEST_SIGMA, BY_SIGMA.loss, BY_SIGMA.value, remedy="Use more steps or fewer epochs."
-)
-STEPS = Scale(
-    "steps",
-    float(MOST_STEPS),
-    1.0,
-    loss=lambda steps: -0.5 * math.log(steps),
-    value=lambda loss: math.exp(min(-2.0 * loss, 99.0)),
-    whole=True,
-    remedy="Use more noise or fewer epochs.",
-)
-EPOCHS = Scale(
-    "epochs",
-    1.0,
-    float(MOST_ROUNDS),
-    loss=lambda epochs: 0.5 * math.log(epochs),
-    value=lambda loss: math.exp(min(2.0 * loss, 99.0)),
-    whole=True,
-    remedy="Use more noise or more steps.",
-)
+SIGMA = replace(Scale.of(BY_SIGMA), risky=RISKIEST_SIGMA, remedy="Use more steps or fewer epochs.")
+STEPS = replace(USERS, name="steps", safe=float(MOST_STEPS), remedy="Use more noise or fewer epochs.")
+EPOCHS = replace(ROUNDS, name="epochs", remedy="Use more noise or more steps.")
 
 
 def calibrate_training(
@@ -63,7 +46,14 @@ def calibrate_training(
         )
     size = deviation(target, delta)
     if sigma is None:
-        return _least_noise(target, delta, size, check_steps(steps), check_epochs(epochs), participations)
+        count, passes = check_steps(steps), check_epochs(epochs)
+        often = check_participations(participations, count)
+        start = SIGMA.value(math.log(size * math.sqrt(count / passes) / often))
+
+        def with_noise(value: float) -> RandomAllocation:
+            return RandomAllocation(sigma=value, steps=count, epochs=passes, participations=often)
+
+        return Search(SIGMA, with_noise, target, delta).answer(start)
     loss = math.exp(2.0 * min(BY_SIGMA.loss(min(max(GaussianStep(sigma).sigma, RISKIEST_SIGMA), 1e6)), 99.0))
     if steps is None:
         often = check_participations(participations, MOST_STEPS)
@@ -75,15 +65,3 @@ def calibrate_training(
         return Search(STEPS, with_steps, target, delta).answer(max(passes * often**2 * loss / size**2, 1.0))
     once = RandomAllocation(sigma=sigma, steps=steps, participations=participations)
     return Search(EPOCHS, lambda value: once.compose(int(value)), target, delta).answer(1.0)
-
-
-def _least_noise(
-    target: float, delta: float, size: float, steps: int, epochs: int, participations: object
-) -> Calibration:
-    often = check_participations(participations, steps)
-    start = SIGMA.value(math.log(size * math.sqrt(steps / epochs) / often))
-
-    def with_noise(value: float) -> RandomAllocation:
-        return RandomAllocation(sigma=value, steps=steps, epochs=epochs, participations=often)
-
-    return Search(SIGMA, with_noise, target, delta).answer(start)

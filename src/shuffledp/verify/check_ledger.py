@@ -4,6 +4,7 @@ hand, what was recorded and published.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,12 +74,13 @@ def check_ledger(ledger: Ledger, record: Record) -> list[Check]:
     owner = next(each for each in ledger.populations() if each.name == kept.population)
     stated, limit = (claimed.limit.epsilon, claimed.limit.delta), (owner.limit_epsilon, owner.limit_delta)
     series, upper = record.asked.series, claimed.total.upper
-    week = None if series is None else (series.name, series.weeks, series.week)
+    place = attrgetter("name", "weeks", "week")
+    week, noted = (None if each is None else place(each) for each in (series, kept.entry.series))
     least = ledger.spent_at_least(kept.id, delta=claimed.limit.delta)
     compared = {
         "population in the ledger": (claimed.population, kept.population),
         "seal in the ledger": (claimed.record, kept.record),
-        "week in the ledger": (week, kept.entry.series),
+        "week in the ledger": (week, noted),
         "releases in the ledger, up to this one": (claimed.releases, len(before)),
         "limit in the ledger": (stated, limit),
     }

@@ -59,7 +59,9 @@ def check_page(text: str, asked: Rechecker) -> list[Check]:
 
 
 def check_figure(text: str, asked: Rechecker) -> Iterator[Check]:
-    """The figure beside a page, drawn again and compared; one of another version runs nothing."""
+    """The figure beside a page, drawn again and compared; one of another version runs nothing, and
+    does not pass.
+    """
     wrote, here = asked.judge.record.made.shuffledp, version("shuffledp")
     same = plain(text) == plain(asked.said("figure", str))
     if same or (asked.ours and wrote == here):
@@ -67,7 +69,8 @@ def check_figure(text: str, asked: Rechecker) -> Iterator[Check]:
         return
     active = next(running(text, ""), None)
     yield holds(f"what {FIGURE} runs or loads", active or "nothing", "nothing", "its source text", active is None)
-    yield unchecked(FIGURE, "another figure", f"shuffledp {wrote} drew it, says its record, and this is {here}")
+    why = f"shuffledp {wrote} drew it, says its record, and this is {here}"
+    yield vital(unchecked(FIGURE, "another figure", why))  # whoever forged it chose the version, too
 
 
 def compared(text: str, written: str, wrote: str, says: str, whose: str | None = None) -> Check:

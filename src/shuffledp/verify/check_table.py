@@ -78,7 +78,7 @@ def check_table(table: str | None, record: Record, law: CountedLaw) -> list[Chec
 
 def _strange(beside: _Beside, where: str) -> list[Check]:
     named, why = ", ".join(beside.strange), "this version does not know them"
-    return [unchecked(f"other columns of {where}", named, why)] if beside.strange else []
+    return [vital(unchecked(f"other columns of {where}", named, why))] if beside.strange else []
 
 
 def check_beside(files: Mapping[str, str], record: Record) -> Iterator[Check]:

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property, partial
 from importlib import import_module
+from tempfile import TemporaryFile
 from traceback import format_exception_only
 from typing import Any, get_args
 
@@ -29,6 +33,7 @@ from shuffledp.verify.outcomes import PAGE, Check, Outcome, unchecked, vital
 
 ANSWER, REST, PART = "the estimates", "the rest of the recheck", "part "
 LEAST, LONGEST = 10.0, 1000  # seconds that a stranger's code may take; letters of what it says
+MOST, LARGEST = 10_000, 1 << 27  # lines of its answer, and checks of a part; bytes of all lines
 THEIRS = "code of {} judged it, which is not part of shuffledp, and neither epsilon, delta nor the tally"
 WORKER = "import sys; sys.path[:] = sys.argv[2:]; from shuffledp.verify.rechecks import work; work(float(sys.argv[1]))"
 DEEDS: dict[str, Callable[[Record], Any]] = {
@@ -87,16 +92,23 @@ class Rechecker:
         seconds, told = max(LEAST, self.judge.effort.seconds), dict[str, tuple[bool, Any]]()
         line = [sys.executable, "-I", "-c", WORKER, str(seconds), *sys.path]
         facts = json.dumps(self.judge.record.as_json()).encode()
-        limits: dict[str, Any] = {"stderr": subprocess.DEVNULL, "timeout": seconds, "start_new_session": True}
-        try:
-            ran = subprocess.run(line, input=facts, stdout=subprocess.PIPE, check=False, **limits)
-            answer, self.unsaid = ran.stdout, f"ended before it had answered, with code {ran.returncode}"
-        except subprocess.TimeoutExpired as error:
-            answer, self.unsaid = error.stdout or b"", f"took more than {seconds:g} seconds"
-        for each in answer.splitlines():
+        with TemporaryFile() as answer:  # no pipe, which whatever it leaves running would keep open
+            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": answer, "stderr": subprocess.DEVNULL}
+            with subprocess.Popen(line, **pipes, start_new_session=True) as worker:
+                try:
+                    worker.communicate(facts, timeout=seconds)
+                    self.unsaid = f"ended before it had answered, with code {worker.returncode}"
+                except subprocess.TimeoutExpired:
+                    self.unsaid = f"took more than {seconds:g} seconds"
+                finally:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.killpg(worker.pid, signal.SIGKILL)
+            answer.seek(0)
+            lines = answer.read(LARGEST).splitlines()
+        for each in lines[:MOST]:
             try:
                 what, done, value = json.loads(each)
-                told[what] = done is True, value
+                told[_tame(what)] = (True, value) if done is True else (False, _tame(value))
             except (ValueError, TypeError, RecursionError):
                 continue  # the half of a line
         if "end" in told:
@@ -108,6 +120,8 @@ def work(seconds: float) -> None:
     """In the process of a stranger's code: each thing that is asked of it, in a line; what it
     prints itself is none of the answer.
     """
+    with suppress(ValueError):  # there is a lower limit already
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST, LARGEST))
     lines = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
 
@@ -129,6 +143,11 @@ def work(seconds: float) -> None:
     tell("end", lambda: True)
 
 
+def _tame(words: object) -> str:
+    """What it calls a part, or says of a failure: it may have written any line by itself."""
+    return printable(str(words)[:LONGEST])
+
+
 def _recheck(judge: Judge) -> list[Check]:
     """What the module says of a record, of which it gets a copy."""
     name = judge.record.design.question.type
@@ -144,7 +163,7 @@ def _rows(found: object) -> list[tuple[Any, ...]] | None:
 
 def _checks(part: str, whose: str, done: bool, rows: Any) -> list[Check]:
     """What is none of the lines of a verification says nothing, and neither do none at all."""
-    if done and type(rows) is list and rows and all(map(_is_check, rows)):
+    if done and type(rows) is list and 0 < len(rows) <= MOST and all(map(_is_check, rows)):
         return [Check(*each) for each in rows]
     why = "returned something other than checks" if done else rows
     return [vital(unchecked(part, "", f"the recheck of {whose} {why}"))]

@@ -65,8 +65,9 @@ class Verification:
 
     @property
     def of_record(self) -> str:
-        """The verdict on the record inside the page, no matter what the page shows."""
-        return Verification(tuple(check for check in self.checks if check is not self.unread)).verdict
+        """The verdict on the record inside the page, no matter what page and figure show."""
+        shown = (PAGE, FIGURE)
+        return Verification(tuple(each for each in self.checks if not (each.vital and each.what in shown))).verdict
 
 
 def files_beside(record: Record) -> list[str]:
@@ -122,9 +123,11 @@ def verify(
         *judge.last.items(),
         ("the comparison", lambda: check_comparison(record, law, judge.measure)),
     ]
+    why, failed = "not computed again, since something is wrong already", wrong(checks)
     for part, check in slow:
-        why = "not computed again, since something is wrong already"
-        checks += [unchecked(part, "", why)] if wrong(checks) else _run(part, check)
+        found = [unchecked(part, "", why)] if failed else _run(part, check)
+        checks += found
+        failed = failed or wrong(found)
     return Verification(tuple(checks), asked)
 
 

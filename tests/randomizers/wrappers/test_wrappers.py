@@ -210,7 +210,7 @@ def test_answers_in_a_row_and_by_number_are_the_same() -> None:
 def test_descriptions() -> None:
     survey = sdp.shuffle(OneOf([RR(epsilon0=1.0)] * 3), n=10)
     assert survey.describe() == (
-        "one of, weights = [3 x 0.333333], questions = [3 x (rr, k = 2, epsilon0 = 1)]; 10 users"
+        "one of, weights = [3 x 0.333333], questions = [3 x (rr, k = 2, epsilon0 = 1)]; 10 people"
     )
     assert repr(CheckIn(RR(epsilon0=1.0), probability=0.5)) == (
         "CheckIn(randomizer=KRR(k=2, epsilon0=1.0), probability=0.5)"
@@ -230,7 +230,7 @@ def test_local_losses() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: CheckIn(3, probability=0.5), "must be given randomizers"),
+        (lambda: CheckIn(3, probability=0.5), "must be a randomizer such as"),
         (lambda: CheckIn(sdp.AnyLDP(epsilon0=1.0), probability=0.5), "whose law is known"),
         (lambda: CheckIn(RR(epsilon0=1.0), probability=0.0), "probability must lie in"),
         (lambda: CheckIn(RR(epsilon0=1.0), probability=1.0), "needs no check-in"),

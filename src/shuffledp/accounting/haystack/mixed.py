@@ -30,6 +30,7 @@ from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.haystack.powers import ThinnedScores, advantage, ramp_ends
+from shuffledp.accounting.inversion import geometric, halve, within
 
 RULE_MARGIN = 1e-11  # relative: rounding of the rules' nodes and weights
 FEW_ITEMS, LAGUERRE = 400.0, 16
@@ -232,11 +233,8 @@ def _plain_gain(needle: Needle, holder: int, epsilon: float, gap: float) -> floa
 def _likeliest(law: ThinnedScores, offset: float) -> float:
     """About how many items the views have on the border of the test."""
     low, high = 1e-9, 600.0 / float(np.abs(law.score).max())
-    while high > 1.1 * low:
-        middle = math.sqrt(low * high)
-        mean, _ = law.moments(middle)
-        low, high = (middle, high) if mean + offset < 2.0 / middle else (low, middle)
-    return float(law.count @ law.held(math.sqrt(low * high))[0]) + 1.0
+    ends = halve(lambda a: law.moments(a)[0] + offset < 2.0 / a, low, high, middle=geometric, close=within(0.1))
+    return float(law.count @ law.held(geometric(*ends))[0]) + 1.0
 
 
 def _tangent(keep: Floats, count: Floats, at: float) -> tuple[float, float]:
@@ -246,14 +244,14 @@ def _tangent(keep: Floats, count: Floats, at: float) -> tuple[float, float]:
     odds = keep / (1.0 - keep)
     if odds.max() <= odds.min() * (1.0 + 1e-12):
         return float(odds[0] * (count.sum() - at + 1.0)), float(-odds[0])
+
     # Under the tilt whose mode is m the ratio P(m) / P(m - 1) is 1 over the tilt.
-    low, high = 1e-12, 1e12
-    while high > low * (1.0 + 1e-9):
-        middle = math.sqrt(low * high)
-        held = odds * middle / (1.0 + odds * middle)
-        low, high = (middle, high) if float(count @ held) < at - 0.5 else (low, middle)
-    held = odds * low / (1.0 + odds * low)
-    spread = float(count @ (held * (1.0 - held)))
+    def held(tilt: float) -> Floats:
+        return np.asarray(odds * tilt / (1.0 + odds * tilt))
+
+    few, many = 1e-12, 1e12
+    low, _ = halve(lambda tilt: float(count @ held(tilt)) < at - 0.5, few, many, middle=geometric, close=within(1e-9))
+    spread = float(count @ (held(low) * (1.0 - held(low))))
     return at / low, (1.0 - at / max(spread, 1e-300)) / low
 
 

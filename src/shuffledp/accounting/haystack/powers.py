@@ -29,6 +29,7 @@ from scipy.special import log_ndtr
 
 from shuffledp._types import Complexes, Floats
 from shuffledp.accounting.haystack.contour import CUT, NEGLIGIBLE, UNIT, complex_log1p, turned
+from shuffledp.accounting.inversion import geometric, halve, within
 
 FAR = 9.0  # where the line of a test is cut, in units of 1 / tau: 1 / s falls more slowly than 1 / s^2
 MOST_NODES, MOST_WORK = 1 << 15, 1 << 20  # nodes of the line, and nodes times powers
@@ -311,7 +312,4 @@ def _along(law: ThinnedScores, line: _Line, t: Floats, shares: Floats) -> _Nodes
 
 def _root(slope: Callable[[float], float], low: float, high: float) -> float:
     """About where a rising function is 0, by bisection in logarithms."""
-    while high > 1.02 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-    return math.sqrt(low * high)
+    return geometric(*halve(lambda a: slope(a) < 0.0, low, high, middle=geometric, close=within(0.02)))

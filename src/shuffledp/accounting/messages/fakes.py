@@ -50,7 +50,7 @@ from shuffledp.accounting.haystack import Haystack, MixedBlanket, MixedDataset, 
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.pld import Composition, LossDistribution
 from shuffledp.accounting.reductions import Curve
-from shuffledp.errors import InvalidInput, check_count, check_positive, check_probability
+from shuffledp.errors import InvalidInput, check_positive
 from shuffledp.randomizers.randomizer import Atoms
 
 OUTSIDE = 1e-40  # the probability that a count lies outside the window
@@ -75,7 +75,7 @@ class BucketDummies:
     epsilon0: float = math.inf
 
     @classmethod
-    def poisson(cls, rate: float, *, keep: float = 1.0) -> BucketDummies:
+    def poisson(cls, rate: float) -> BucketDummies:
         """A Poisson number of fakes; users can send them in shares, each a Poisson number.
 
         >>> lower, upper = BucketDummies.poisson(42.8).bounds(np.array([1.0]))
@@ -86,56 +86,14 @@ class BucketDummies:
         # Chernoff: P(Z >= rate + t) and P(Z <= rate - t) are at most e^(-t^2 / (2 (rate + t/3))).
         reach = 14.0 * math.sqrt(rate) + 66.0
         low, high = max(math.floor(rate - reach), 0), math.ceil(rate + reach)
-        _check_size(high - low + 1)
+        if high - low >= MOST_COUNTS:
+            raise InvalidInput(
+                f"fakes of a bucket must range over at most {MOST_COUNTS:,} counts, got {high - low + 1:,}. Add fewer."
+            )
         counts = np.arange(float(low), high + 1.0)
         logs = counts * math.log(rate) - rate - gammaln(counts + 1.0)
-        doubt = _doubt(rate + reach)
-        return cls(f"Poisson({rate:g}) fakes", np.exp(logs), _check_keep(keep), doubt, OUTSIDE)
-
-    @classmethod
-    def binomial(cls, trials: int, p: float, *, keep: float = 1.0) -> BucketDummies:
-        """A binomial number of fakes."""
-        trials = check_count("trials", trials, least=1, remedy="It is the largest number of fakes in a bucket.")
-        p = check_probability("p", p, remedy="It is the probability of each fake.")
-        reach = 14.0 * math.sqrt(trials * p * (1.0 - p)) + 66.0
-        low, high = max(math.floor(trials * p - reach), 0), min(math.ceil(trials * p + reach), trials)
-        _check_size(high - low + 1)
-        counts = np.arange(float(low), high + 1.0)
-        ways = gammaln(trials + 1.0) - gammaln(counts + 1.0) - gammaln(trials - counts + 1.0)
-        logs = ways + counts * math.log(p) + (trials - counts) * math.log1p(-p)
-        doubt = _doubt(float(trials))
-        return cls(f"Binomial({trials}, {p:g}) fakes", np.exp(logs), _check_keep(keep), doubt, OUTSIDE)
-
-    @classmethod
-    def geometric(cls, center: int, left: float, right: float, *, keep: float = 1.0) -> BucketDummies:
-        """Two-sided geometric noise around ``center``, cut at 0: the probability of a count falls
-        by the factor ``left`` with every step below and by ``right`` with every step above it.
-        """
-        center = check_count("center", center, least=0, remedy="It is the likeliest number of fakes.")
-        left, right = (
-            check_probability(name, value, zero=True, remedy="It is the factor from one count to the next.")
-            for name, value in (("left", left), ("right", right))
-        )
-        keep = _check_keep(keep)
-        above = math.ceil(100.0 / -math.log(right)) if right > 0.0 else 0
-        _check_size(center + above + 1)
-        below = np.power(left, np.arange(float(center), 0.0, -1.0))
-        weights = np.concatenate([below, np.power(right, np.arange(above + 1.0))])
-        total = float(below.sum()) + 1.0 / (1.0 - right)
-        outside = OUTSIDE if right > 0.0 else 0.0
-        doubt = _doubt(float(center + above))
-        return cls(f"two-sided geometric fakes around {center}", weights / total, keep, doubt, outside)
-
-    def randomized(self, k: int, epsilon0: float) -> BucketDummies:
-        """The same where every report was randomized by k-RR before."""
-        return replace(self, k=k, epsilon0=epsilon0)
-
-    @property
-    def variance(self) -> float:
-        """Of the number of fakes in a bucket."""
-        counts = np.arange(float(self.chances.size))
-        center = float(counts @ self.chances) / float(self.chances.sum())
-        return float((counts - center) ** 2 @ self.chances)
+        doubt = float(16.0 * UNIT * (2.0 * gammaln(rate + reach + 2.0) + 16.0))  # relative, of log-gamma
+        return cls(f"Poisson({rate:g}) fakes", np.exp(logs), doubt=doubt, outside=OUTSIDE)
 
     def swapped(self) -> BucketDummies:
         return self
@@ -204,22 +162,6 @@ class BucketDummies:
         return first, math.expm1(self.epsilon0 + epsilon) / norm, growth * (self.k - 2) / norm
 
 
-def _check_keep(value: object) -> float:
-    return check_probability("keep", value, one=True, remedy="It is the probability that a true report is kept.")
-
-
-def _check_size(size: int) -> None:
-    if size > MOST_COUNTS:
-        raise InvalidInput(
-            f"the fakes of a bucket must range over at most {MOST_COUNTS:,} counts, got {size:,}. Add fewer fakes."
-        )
-
-
-def _doubt(largest: float) -> float:
-    """Relative, of a probability by log-gamma at counts up to the largest."""
-    return float(16.0 * UNIT * (2.0 * gammaln(largest + 2.0) + 16.0))
-
-
 @dataclass(frozen=True, eq=False)
 class DiscretePair:
     """``first[i]`` and ``second[i]`` are the probabilities of atom i, off by ``doubt`` relatively;
@@ -276,9 +218,6 @@ def uniform_fakes(buckets: int, fakes: int, chance: float) -> Curve:
     """True reports among ``fakes`` fakes, each of which is sent with probability ``chance`` and
     names a uniformly random bucket (Luo, Wang and Yi 2022).
     """
-    buckets = check_count("buckets", buckets, least=2, remedy="A report names one of them.")
-    fakes = check_count("fakes", fakes, least=1, remedy="Without fakes nothing is hidden.")
-    chance = check_probability("chance", chance, one=True, remedy="It is the probability that a fake is sent.")
     name, share = f"{fakes} uniform fakes", chance / buckets
     if fakes * share <= FEW:
         return _counted(name, fakes, share)

@@ -210,7 +210,7 @@ def _dummies(law: ShufflerDummies, honest: int) -> Reduction:
         lowers = (plain,) if quiet else _one_bucket(plain, 1.0, 0.0, 0)
         return _reduction("dummies", (plain,), lowers, math.inf, "honest dummies")
     report, chances = LightReport(law.k, law.epsilon0, honest - 1), law.numbers.chances
-    upper: Curve = plain.randomized(law.k, law.epsilon0)
+    upper: Curve = replace(plain, k=law.k, epsilon0=law.epsilon0)
     with suppress(TooManyViews):
         upper = report.among_dummies(chances, law.kept)
     lowers = ()

@@ -70,6 +70,7 @@ from shuffledp._types import Floats
 from shuffledp.accounting.accuracy import DEFAULT_GAP
 from shuffledp.accounting.haystack.contour import UNIT
 from shuffledp.accounting.haystack.powers import log_sum
+from shuffledp.accounting.inversion import halve, whole
 from shuffledp.accounting.messages.fakes import DiscretePair
 from shuffledp.errors import InvalidInput
 
@@ -83,13 +84,10 @@ def reach(t: float, ratio: float, outside: float) -> int:
     Chernoff: P(N >= m) <= E s^(N - m) = ((1 - q) / (1 - qs))^t s^-m for every s < 1/q; at the best
     one qs = m / (m + t).
     """
-    low, high = 0, 1
+    high = 1
     while _log_tail(t, ratio, high) > math.log(outside):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _log_tail(t, ratio, middle) > math.log(outside) else (low, middle)
-    return _checked(high)
+        high *= 2
+    return _checked(halve(lambda m: _log_tail(t, ratio, m) <= math.log(outside), high, high // 2, middle=whole)[0])
 
 
 def _checked(values: int) -> int:

@@ -18,17 +18,13 @@ from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers.wrapper import (
     LARGEST_SUM,
     MOST_OUTPUTS,
-    Wrapper,
+    Several,
     check_finite_reports,
     check_parts,
     check_rows,
     columns_of,
     counted,
-    every_choice,
     joined,
-    likely_choices,
-    outputs_of,
-    pairs_of,
     product_of,
     reports_of,
     small_tables,
@@ -38,7 +34,7 @@ from shuffledp.sampling import Rng, smallest_dtype, source_of
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf(Wrapper):
+class AllOf(Several):
     """A user answers all questions, each by its own randomizer, in one message that stays whole:
 
         m'_x(y_1, y_2, ...) = m_1,x_1(y_1) m_2,x_2(y_2) ...
@@ -61,7 +57,7 @@ class AllOf(Wrapper):
     randomizers: Sequence[Randomizer] = field(metadata=checked(check_parts))
 
     def __post_init__(self) -> None:
-        Wrapper.__post_init__(self)
+        Several.__post_init__(self)
         if LARGEST_SUM < self.epsilon0 < math.inf:
             raise InvalidInput(
                 f"epsilon0 must be at most {LARGEST_SUM:g} for all together, got {self.epsilon0!r}. Ask fewer."
@@ -69,10 +65,6 @@ class AllOf(Wrapper):
         if len(self.parts) > 1:
             for each in self.parts:
                 check_finite_reports(each)
-
-    @property
-    def parts(self) -> tuple[Randomizer, ...]:
-        return tuple(self.randomizers)
 
     @property
     def epsilon0(self) -> float:
@@ -88,17 +80,14 @@ class AllOf(Wrapper):
     def gamma(self) -> float:
         return math.prod(each.gamma for each in self.parts)
 
+    @property
+    def _alike(self) -> list[tuple[Randomizer, int]]:
+        return counted(self.parts)
+
     def _pairs(self, end: End, together: bool) -> tuple[Atoms, ...]:
-        groups = counted(self.parts)
-        kinds = [(pairs_of(part, end, together or len(self.parts) > 1), count) for part, count in groups]
-        return tuple(self._multiplied(choice, end) for choice in every_choice(kinds))
+        return Several._pairs(self, end, together or len(self.parts) > 1)  # super() does not work with slots
 
-    def datasets(self) -> tuple[Atoms, ...]:
-        """All others have the same answers, and the target differs in all of them."""
-        kinds = [(part.datasets(), count) for part, count in counted(self.parts)]
-        return tuple(self._multiplied(choice, "lower") for choice in likely_choices(kinds))
-
-    def _multiplied(self, choice: Sequence[Atoms], end: End) -> Atoms:
+    def _combined(self, choice: Sequence[Atoms], end: End) -> Atoms:
         return product_of(joined([each.name for each in choice]), choice, end)
 
     @property
@@ -113,10 +102,8 @@ class AllOf(Wrapper):
 
     @property
     def form(self) -> Form:
-        counts = [outputs_of(each) for each in self.parts]
-        known = [each for each in counts if each is not None]
-        if len(known) == len(counts) and math.prod(known) <= MOST_OUTPUTS:
-            return Form(smallest_dtype(math.prod(known)), outputs=math.prod(known))
+        if (counts := self._counts) and (outputs := math.prod(counts)) <= MOST_OUTPUTS:
+            return Form(smallest_dtype(outputs), outputs=outputs)
         return Form(np.dtype(np.int64), width=sum(columns_of(each) for each in self.parts))
 
     def local_delta(self, *, epsilon: float) -> float:
@@ -135,10 +122,11 @@ class AllOf(Wrapper):
     def randomize(self, values: ArrayLike, *, rng: Rng = None) -> NDArray[Any]:
         source, columns = source_of(rng), self._columns(values)
         reports = [part.randomize(answers, rng=source) for part, answers in zip(self.parts, columns, strict=True)]
-        if self.form.outputs is None:
+        dtype, width, _ = self.form
+        if width is not None:
             return np.concatenate([words_of(each) for each in reports], axis=1)
-        whole = tuple(each.astype(np.int64) for each in reports)
-        return np.ravel_multi_index(whole, self._counts()).astype(self.form.dtype)
+        assert self._counts
+        return np.ravel_multi_index(tuple(each.astype(np.int64) for each in reports), self._counts).astype(dtype)
 
     def split(self, reports: ArrayLike) -> list[NDArray[Any]]:
         """The reports question by question, as each randomizer sent them.
@@ -147,14 +135,10 @@ class AllOf(Wrapper):
         >>> [each.tolist() for each in AllOf([RR(epsilon0=1.0), RR(epsilon0=1.0)]).split([0, 1, 2])]
         [[0, 0, 1], [0, 1, 0]]
         """
-        checked = check_rows(reports, self.form)
+        rows = check_rows(reports, self.form)
         if self.form.outputs is not None:
-            rows = np.stack(np.unravel_index(checked.astype(np.int64), self._counts()), axis=1)
-        else:
-            rows = checked
+            assert self._counts
+            rows = np.stack(np.unravel_index(rows.astype(np.int64), self._counts), axis=1)
         ends = np.cumsum([columns_of(each) for each in self.parts])[:-1]
         columns = np.split(rows.astype(np.int64), ends, axis=1)
         return [reports_of(part, words) for part, words in zip(self.parts, columns, strict=True)]
-
-    def _counts(self) -> list[int]:
-        return [outputs_of(each) or 1 for each in self.parts]

@@ -23,7 +23,7 @@ from shuffledp.randomizers.family import Family, register
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.parameters import checked
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
-from shuffledp.randomizers.support import Form, Ints, VotingRandomizer, bits_for
+from shuffledp.randomizers.support import Counted, Form, Ints, VotingRandomizer, bits_for
 from shuffledp.randomizers.wrappers.wrapper import (
     Wrapper,
     check_part,
@@ -166,10 +166,10 @@ register(Family(make=CheckIn))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class VotingCheckIn(VotingRandomizer):
-    """``check_in`` with its randomizer ``inner``, which votes; built by ``of``."""
+class VotingCheckIn(Counted):
+    """A check-in with its randomizer ``inner``, which votes; built by ``of``."""
 
-    check_in: CheckIn
+    law: CheckIn
     inner: VotingRandomizer
 
     @classmethod
@@ -186,23 +186,8 @@ class VotingCheckIn(VotingRandomizer):
             )
         return cls(given, inner)
 
-    def __repr__(self) -> str:
-        return repr(self.check_in)
-
     k = that_of("inner")
-    form = that_of("check_in")
     _words = that_of("inner")
-    integers = that_of("check_in")
-    epsilon0 = that_of("check_in")
-    gamma = that_of("check_in")
-    worst_pair = that_of("check_in")
-    blankets = that_of("check_in")
-    datasets = that_of("check_in")
-    table = that_of("check_in")
-    assumptions = that_of("check_in")
-    gentler = that_of("check_in")
-    sizes = that_of("check_in")
-    describe = that_of("check_in")
 
     @property
     def hit(self) -> float:
@@ -218,7 +203,7 @@ class VotingCheckIn(VotingRandomizer):
 
     @property
     def _share(self) -> float:
-        return self.check_in.realised.probability
+        return self.law.realised.probability
 
     @property
     def bits(self) -> int:
@@ -228,7 +213,7 @@ class VotingCheckIn(VotingRandomizer):
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
         reports = self.inner._draw(source, values)
-        return self.check_in.blanked(reports, bernoulli(source, self.check_in.threshold, len(values)))
+        return self.law.blanked(reports, bernoulli(source, self.law.threshold, len(values)))
 
     def _present(self, reports: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         """Which reports are not blank, and these as ``inner`` sent them."""
@@ -272,11 +257,11 @@ class VotingCheckIn(VotingRandomizer):
 
     @property
     def realised(self) -> VotingCheckIn:
-        return VotingCheckIn(self.check_in.realised, self.inner.realised)  # type: ignore[arg-type]
+        return VotingCheckIn(self.law.realised, self.inner.realised)  # type: ignore[arg-type]
 
     @property
     def explicit(self) -> VotingCheckIn:
-        return VotingCheckIn(self.check_in, self.inner.explicit)
+        return VotingCheckIn(self.law, self.inner.explicit)
 
 
 def answering(randomizer: VotingRandomizer) -> VotingRandomizer:

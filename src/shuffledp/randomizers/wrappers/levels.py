@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp._types import Floats, that_of
+from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.krr import KRR
 from shuffledp.randomizers.matrix import Unmixed
 from shuffledp.randomizers.randomizer import Atoms, GroupLaw, Ints, Randomizer
-from shuffledp.randomizers.support import VotingRandomizer, bits_for, histogram
+from shuffledp.randomizers.support import Counted, VotingRandomizer, bits_for, histogram
 from shuffledp.randomizers.wrappers.check_in import VotingCheckIn
 from shuffledp.randomizers.wrappers.one_of import OneOf
 from shuffledp.randomizers.wrappers.wrapper import check_rows
@@ -26,8 +26,8 @@ FEWEST = 3  # nodes of a level: two for a pair of people, and one for all others
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OneLevel(VotingRandomizer):
-    """``one_of``, whose questions are about the levels of the same bins, coarse ones first: the bin
+class OneLevel(Counted):
+    """``OneOf``, whose questions are about the levels of the same bins, coarse ones first: the bin
     x of k is in node floor(x m / k) of a level of m nodes, and the last level is the bins.
 
     A report is the number of a node, counted through all levels. One of the last level votes for
@@ -39,7 +39,9 @@ class OneLevel(VotingRandomizer):
     (16, 20, [[0, 0], [1, 7], [3, 15]])
     """
 
-    one_of: OneOf
+    law: OneOf
+
+    table = None  # that of the wrapper is by answers, not by bins
 
     @classmethod
     def of(cls, given: Randomizer) -> OneLevel | None:
@@ -62,12 +64,12 @@ class OneLevel(VotingRandomizer):
         return made
 
     def __repr__(self) -> str:
-        return f"OneLevel({self.one_of!r})"
+        return f"OneLevel({self.law!r})"
 
     @property
     def levels(self) -> tuple[KRR, ...]:
         """How each level is reported."""
-        return tuple(part for part in self.one_of.parts if isinstance(part, KRR))
+        return tuple(part for part in self.law.parts if isinstance(part, KRR))
 
     @property
     def k(self) -> int:  # type: ignore[override]
@@ -82,20 +84,11 @@ class OneLevel(VotingRandomizer):
     def rows(self) -> Floats:
         """The law that runs: for each bin, the probability of each report."""
         nodes, laws = self.nodes(np.arange(self.k)), []
-        for place, (level, share) in enumerate(zip(self.levels, self.one_of.realised.shares, strict=True)):
+        for place, (level, share) in enumerate(zip(self.levels, self.law.realised.shares, strict=True)):
             law = np.full((self.k, level.k), share * level.miss)
             law[np.arange(self.k), nodes[:, place]] += share * level.contrast
             laws.append(law)
         return np.concatenate(laws, axis=1)
-
-    form = that_of("one_of")
-    integers = that_of("one_of")
-    epsilon0 = that_of("one_of")
-    gamma = that_of("one_of")
-    assumptions = that_of("one_of")
-    describe = that_of("one_of")
-    sizes = that_of("one_of")
-    blankets = that_of("one_of")  # two bins that no level has in one node; none leaks more (theory, "Wrappers")
 
     @property
     def bits(self) -> int:
@@ -116,7 +109,7 @@ class OneLevel(VotingRandomizer):
     @property
     def _last(self) -> float:
         """How likely the last level is."""
-        return self.one_of.realised.shares[-1]
+        return self.law.realised.shares[-1]
 
     def group_law(self, size: int, people: int) -> GroupLaw:
         return GroupLaw(self.hit + (size - 1) * self.miss, size * self.miss, self.contrast)
@@ -129,7 +122,7 @@ class OneLevel(VotingRandomizer):
         return len(self.levels)
 
     def _draw(self, source: Source, values: NDArray[Any]) -> NDArray[Any]:
-        return self.one_of.randomize(self.nodes(values), rng=source)
+        return self.law.randomize(self.nodes(values), rng=source)
 
     def _tally(self, reports: NDArray[Any]) -> Ints:
         return self.tally(reports)[-self.k :]
@@ -156,17 +149,19 @@ class OneLevel(VotingRandomizer):
 
     @property
     def realised(self) -> OneLevel:
-        return OneLevel(self.one_of.realised)
+        return OneLevel(self.law.realised)
 
     @property
     def worst_pair(self) -> tuple[object, object]:
-        """The first bin and the last, which no level has in one node."""
+        """The first bin and the last, which no level has in one node; none leaks more (theory,
+        "Wrappers").
+        """
         return 0, self.k - 1
 
     def datasets(self) -> tuple[Atoms, ...]:
         """All others share a bin of the pair, or one that no level puts with either."""
         kinds = zip(*(level.datasets() for level in self.levels), strict=True)
-        return tuple(self.one_of._mixed(kind, "lower") for kind in kinds)
+        return tuple(self.law._combined(kind, "lower") for kind in kinds)
 
 
 def voting(given: object, *, ordered: bool) -> VotingRandomizer | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,31 +12,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from shuffledp._types import End, Floats
 from shuffledp.errors import InvalidInput, check_finite
-from shuffledp.randomizers.parameters import check_values, checked
+from shuffledp.randomizers.parameters import GRID, check_values, checked, on_grid
 from shuffledp.randomizers.randomizer import Atoms, Randomizer
 from shuffledp.randomizers.support import Form
 from shuffledp.randomizers.wrappers.check_in import CheckIn
 from shuffledp.randomizers.wrappers.wrapper import (
     MOST_OUTPUTS,
-    Wrapper,
+    Several,
     check_parts,
     check_rows,
     columns_of,
     counted,
-    every_choice,
     inputs_of,
     joined,
-    likely_choices,
     mixture,
-    outputs_of,
-    pairs_of,
     reports_of,
     small_tables,
     words_of,
 )
 from shuffledp.sampling import WORD, Rng, Table, smallest_dtype, source_of
 
-GRID = 1 << 53  # the weights that run are multiples of 1 / GRID, which floats hold exactly
 SUM_TOLERANCE = 1e-9
 SHARES = "A weight is the probability of a question; leave weights out to ask each of them equally often."
 
@@ -57,7 +51,7 @@ def _check_weights(given: object) -> tuple[float, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Wrapper):
+class OneOf(Several):
     """A user answers one of several questions, the j-th with probability ``weights[j]``, and it is
     seen which:
 
@@ -80,17 +74,13 @@ class OneOf(Wrapper):
     weights: Sequence[float] | None = field(metadata=checked(_check_weights), default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        Wrapper.__post_init__(self)
+        Several.__post_init__(self)
         if self.weights is None:
             object.__setattr__(self, "weights", (1.0 / len(self.parts),) * len(self.parts))
         if len(self.shares) != len(self.parts):
             raise InvalidInput(
                 f"weights must number {len(self.parts)}, as the randomizers do, got {len(self.shares)}. {SHARES}"
             )
-
-    @property
-    def parts(self) -> tuple[Randomizer, ...]:
-        return tuple(self.randomizers)
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -110,18 +100,11 @@ class OneOf(Wrapper):
     def gamma(self) -> float:
         return math.fsum(share * each.gamma for share, each in zip(self.shares, self.parts, strict=True))
 
-    def _pairs(self, end: End, together: bool) -> tuple[Atoms, ...]:
-        groups = counted(zip(self.parts, self.shares, strict=True))
-        kinds = [(pairs_of(part, end, together), count) for (part, _), count in groups]
-        return tuple(self._mixed(choice, end) for choice in every_choice(kinds))
+    @property
+    def _alike(self) -> list[tuple[Randomizer, int]]:
+        return [(part, count) for (part, _), count in counted(zip(self.parts, self.shares, strict=True))]
 
-    def datasets(self) -> tuple[Atoms, ...]:
-        """All others have the same answers, and the target differs in all of them."""
-        groups = counted(zip(self.parts, self.shares, strict=True))
-        kinds = [(part.datasets(), count) for (part, _), count in groups]
-        return tuple(self._mixed(choice, "lower") for choice in likely_choices(kinds))
-
-    def _mixed(self, choice: Sequence[Atoms], end: End) -> Atoms:
+    def _combined(self, choice: Sequence[Atoms], end: End) -> Atoms:
         groups = counted(zip(self.parts, self.shares, strict=True))
         shares = [share for (_, share), count in groups for _ in range(count)]
         return mixture(joined([each.name for each in choice]), list(zip(shares, choice, strict=True)), end)
@@ -137,10 +120,8 @@ class OneOf(Wrapper):
 
     @property
     def form(self) -> Form:
-        counts = [outputs_of(each) for each in self.parts]
-        known = [each for each in counts if each is not None]
-        if len(known) == len(counts) and sum(known) <= MOST_OUTPUTS:
-            return Form(smallest_dtype(sum(known)), outputs=sum(known))
+        if (counts := self._counts) and sum(counts) <= MOST_OUTPUTS:
+            return Form(smallest_dtype(sum(counts)), outputs=sum(counts))
         return Form(np.dtype(np.int64), width=1 + max(columns_of(each) for each in self.parts))
 
     def local_delta(self, *, epsilon: float) -> float:
@@ -163,9 +144,7 @@ class OneOf(Wrapper):
     @property
     def integers(self) -> tuple[int, ...]:
         """The words out of 2^64 of each question; the likeliest takes up rounding."""
-        weights = [max(round(Fraction(share) * GRID), 1) for share in self.shares]
-        weights[weights.index(max(weights))] += GRID - sum(weights)
-        return tuple(each * (WORD // GRID) for each in weights)
+        return tuple(each * (WORD // GRID) for each in on_grid(self.shares))
 
     @property
     def realised(self) -> OneOf:
@@ -211,5 +190,4 @@ class OneOf(Wrapper):
 
     def _first_numbers(self) -> NDArray[np.int64]:
         """The number of each question's first report."""
-        counts = [outputs_of(each) or 0 for each in self.parts]
-        return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+        return np.cumsum([0, *(self._counts or ())])[:-1]

@@ -215,6 +215,42 @@ class Wrapper(Randomizer):
         return np.concatenate(rows, axis=1)
 
 
+class Several(Wrapper):
+    """A wrapper of one randomizer for each of several questions."""
+
+    __slots__ = ()
+
+    randomizers: Sequence[Randomizer]
+
+    @property
+    def parts(self) -> tuple[Randomizer, ...]:
+        return tuple(self.randomizers)
+
+    @property
+    @abstractmethod
+    def _alike(self) -> list[tuple[Randomizer, int]]:
+        """Questions that are alike, in the order of ``_combined``, and how many they are."""
+
+    @abstractmethod
+    def _combined(self, choice: Sequence[Atoms], end: End) -> Atoms:
+        """One haystack of those that were chosen for the questions."""
+
+    def _pairs(self, end: End, together: bool) -> tuple[Atoms, ...]:
+        kinds = [(pairs_of(part, end, together), count) for part, count in self._alike]
+        return tuple(self._combined(choice, end) for choice in every_choice(kinds))
+
+    def datasets(self) -> tuple[Atoms, ...]:
+        """All others have the same answers, and the target differs in all of them."""
+        kinds = [(part.datasets(), count) for part, count in self._alike]
+        return tuple(self._combined(choice, "lower") for choice in likely_choices(kinds))
+
+    @property
+    def _counts(self) -> list[int] | None:
+        """How many reports each part has, if all are numbers."""
+        counts = [each for each in map(outputs_of, self.parts) if each is not None]
+        return counts if len(counts) == len(self.parts) else None
+
+
 def check_part(given: object) -> Randomizer:
     """Return ``given`` as a randomizer whose law is known and stays."""
     part = check_randomizer(given)
