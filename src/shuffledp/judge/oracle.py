@@ -151,6 +151,12 @@ class Oracle:
         smaller = np.minimum(blanket[1], self._swaps(epsilons, closely))
         return Span((lower[0], smaller), lower)
 
+    def upper(self, epsilons: Array) -> tuple[Array, Array]:
+        """Two ends of what a certificate's upper end claims: half the work."""
+        if self.rounds > 1 or self.law.binary or self.swap or isinstance(self.law, (CountedFakes, CountedShares)):
+            return self.spans(epsilons).upper
+        return self._largest(self.law.blankets, np.minimum(epsilons, self.law.epsilon0))
+
     def _among_fakes(self, law: CountedFakes | CountedShares, epsilons: Array) -> Span:
         """Among fakes: one pair for both ends, two where true values are randomized."""
         if self.repeated == 1:

@@ -31,7 +31,7 @@ def check_claims(ledger: LedgerEntry | None, oracle: Oracle, *, here: bool) -> l
         return [unchecked("the ledger", "none", why if here else f"{why}; `verify --ledger FILE` looks for its design")]
     total, limit = ledger.total, ledger.limit
     try:
-        least, most = (float(end[0]) for end in oracle.spans(np.array([float(total.upper)])).upper)
+        least, most = (float(end[0]) for end in oracle.upper(np.array([float(total.upper)])))
     except (TooLarge, TooMuch):
         least, most = 0.0, 1.0
     enough = least <= limit.delta * (1.0 + NOISE)
