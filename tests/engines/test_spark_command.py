@@ -161,7 +161,7 @@ def test_csv_that_spark_would_read_otherwise_is_refused(
     "words, sentence",
     [
         (("--column", "wey"), "column must name a column of the table, got 'wey'. Did you mean 'way'?"),
-        ((), "column must be named where there are several, got none. The columns are 'way', 'age', 'who'."),
+        ((), "--column must be named where there are several, got none. The columns are 'way', 'age', 'who'."),
         (("--column", "way", "--format", "arrow"), "--format must be csv or parquet with --engine, got 'arrow'."),
         (("--column", "way", "--encoding", "latin-1"), "--encoding must be left out with --engine, got 'latin-1'."),
         (("--column", "way", "--id", "who", "--keep", "first"), "--keep must be random with --engine"),
