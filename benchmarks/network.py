@@ -160,7 +160,7 @@ def opening(folder: Path, reports: int) -> Opened:
     key.write(study / "analyst.key")
     drawn = collection.reporter.encode(np.arange(reports) % 2)
     content = b"".join(sorted(chain.from_iterable(sealed(collection, [drawn], processes=os.cpu_count() or 1))))
-    header = SealedHeader(collection.digest, reports, len(content) // reports)
+    header = SealedHeader.of(collection.digest, reports, len(content) // reports)
     (folder / "sealed.bin").write_bytes(header.content + content)
     call = [
         "-m",

@@ -25,7 +25,7 @@ from shuffledp.randomizers.law_file import from_law
 from shuffledp.randomizers.messages import MessageLaw
 from shuffledp.randomizers.support import VotingRandomizer
 from shuffledp.sampling import Rng, source_of
-from shuffledp.storage.canonical import strict_json
+from shuffledp.storage.canonical import parsed
 from shuffledp.wording import exactly, rounded
 
 if TYPE_CHECKING:
@@ -91,16 +91,17 @@ def read_search(path: Path) -> object | None:
 def read_written(path: Path) -> Any:
     """What `shuffledp stage design` wrote, as JSON."""
     try:
-        return strict_json(path.read_text(encoding="utf-8"))
+        written = parsed(path.read_bytes())
     except OSError as error:
         raise InvalidInput(
             f"--design must name a file that `shuffledp stage design` wrote, got {str(path)!r}: {error.strerror}. "
             f"Check the name."
         ) from None
-    except (ValueError, RecursionError):
+    if written is None:
         raise InvalidInput(
             f"{str(path)!r} must be a design in JSON, got something else. Make it with `shuffledp stage design`."
-        ) from None
+        )
+    return written
 
 
 def check_client(design: Design, most_epsilon0: float | None = None) -> None:
@@ -224,7 +225,7 @@ class Drawing:
         from shuffledp.tables.cleaning import AS_WRITTEN
         from shuffledp.tables.values import reader_of
 
-        if column.ids is not None and column.once:
+        if column.ids is not None and column.table.once:
             rule = ("a table with ", Argument("id"), " must be a file, which is read twice to find each person's rows")
             raise InvalidInput(Refusal(rule, "standard input", "Save it first."))
         cleaning = AS_WRITTEN if cleaning is None else cleaning
@@ -298,17 +299,12 @@ def encode(
     column: Column,
     out: Path,
     *,
-    missing: str | None = None,
-    clip: bool = False,
-    cleaning: Cleaning | None = None,
-    keep: Keep = "first",
     most_epsilon0: float | None = None,
     force: bool = False,
-    rng: Rng = None,
-    tick: Callable[[int], object] | None = None,
+    **reading: Any,
 ) -> Encoded:
     """A column of a table to a file of reports. A design without a promise, or whose epsilon0
-    exceeds ``most_epsilon0``, is refused.
+    exceeds ``most_epsilon0``, is refused; ``reading`` is as of ``Drawing``.
 
     The ids that ``column`` may carry go along, one row of each person; the shuffler drops them.
     """
@@ -324,9 +320,7 @@ def encode(
             f"or let people send fakes."
         )
     check_new_file(out, replace=force)
-    drawing = Drawing(
-        Reporter.of(design), column, missing=missing, clip=clip, cleaning=cleaning, keep=keep, rng=rng, tick=tick
-    )
+    drawing = Drawing(Reporter.of(design), column, **reading)
     chunks = ((drawn.reports, drawn.ids) for drawn in drawing)
     file = write_reports(out, Header.encoded(design.as_json(), secure=drawing.source.secure), chunks)
     return Encoded(file, drawing.missing, drawing.repeated)
@@ -334,7 +328,7 @@ def encode(
 
 def _changed(column: Column) -> InvalidInput:
     return InvalidInput(
-        f"{column.table_title} must not change while it is read, got different rows at the second reading. Run it "
+        f"{column.table.title} must not change while it is read, got different rows at the second reading. Run it "
         f"again "
         f"when nobody is writing to it."
     )

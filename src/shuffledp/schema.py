@@ -80,7 +80,16 @@ class Moment(Limits):
             return False
 
 
+@dataclass(frozen=True)
+class Digits(Limits):
+    """So many hexadecimal digits, as of a SHA-256."""
+
+    def allow(self, value: Any) -> bool:
+        return super().allow(value) and not set(value) - set("0123456789abcdef")
+
+
 Text = Annotated[str, Limits(0, LONGEST)]
+Digest = Annotated[str, Digits(64, 64)]
 Time = Annotated[str, Moment(0, LONGEST)]
 Count = Annotated[int, Limits(0, MOST)]
 Some = Annotated[int, Limits(1, MOST)]

@@ -212,7 +212,8 @@ def test_reports_that_nobody_commits_are_not_drawn(tallied: bool, people: Any, m
     def drawn(*_: Any, **__: Any) -> None:
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(spark_commit, "_encoded", drawn)
+    for module in (spark, spark_commit):
+        monkeypatch.setattr(module, "encoded", drawn)
     assert refused(lambda: spark.encode(people, poll(), column="way", ids="who", tallied=tallied)) == (
         "out must be given, got none: reports that are not committed would be drawn anew at every look. Add "
         'out="work", a new folder that all workers share.'
@@ -400,7 +401,7 @@ def test_sums_that_are_not_one_row_for_each_partition_are_refused(session: Any, 
 def test_only_one_of_two_runs_can_claim_a_folder(session: Any, tmp_path: Path) -> None:
     """Both looked when nothing was there."""
     facts = {"design": Design.of(poll()).as_json(), "column": "way", "tallied": True, "ids": None, "rules": {}}
-    first, second = Claim.new(**facts), Claim.new(**facts)
+    first, second = Claim(**facts), Claim(**facts)
     WorkFolder(session, tmp_path / "work").begin(first)
     with pytest.raises(InvalidInput):
         WorkFolder(session, tmp_path / "work").begin(second)

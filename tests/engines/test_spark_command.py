@@ -88,12 +88,12 @@ def test_the_first_rows_of_a_column_that_is_named_like_an_id_are_looked_at(comma
 def test_a_command_that_ended_early_goes_on(
     command: Command, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawn, draw = list[Any](), spark_commit._encoded
+    drawn, draw = list[Any](), spark_commit.encoded
 
     def ended(*_: object, **__: object) -> None:
         raise InvalidInput("it ended here")
 
-    monkeypatch.setattr(spark_commit, "_encoded", lambda *given: drawn.append(draw(*given)))
+    monkeypatch.setattr(spark_commit, "encoded", lambda *given: drawn.append(draw(*given)))
     words = ("histogram", tables / "part0.parquet", *WAYS, *PROMISE, *ON_SPARK, "--out", tmp_path / "ways")
     with monkeypatch.context() as patch:
         patch.setattr(spark_commit, "release_counts", ended)
@@ -161,7 +161,7 @@ def test_csv_that_spark_would_read_otherwise_is_refused(
     "words, sentence",
     [
         (("--column", "wey"), "column must name a column of the table, got 'wey'. Did you mean 'way'?"),
-        ((), "column must be named where there are several, got none. The columns are 'way', 'age', 'who'."),
+        ((), "--column must be named where there are several, got none. The columns are 'way', 'age', 'who'."),
         (("--column", "way", "--format", "arrow"), "--format must be csv or parquet with --engine, got 'arrow'."),
         (("--column", "way", "--encoding", "latin-1"), "--encoding must be left out with --engine, got 'latin-1'."),
         (("--column", "way", "--id", "who", "--keep", "first"), "--keep must be random with --engine"),

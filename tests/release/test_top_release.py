@@ -173,7 +173,7 @@ def test_a_forged_search_is_found_out(name: str, kept: tuple[Release, Path], mon
 def second_law(facts: dict[str, Any]) -> list[Check]:
     """What is said of the law of those who count, also where something else is wrong already."""
     record = Record.from_json(facts)
-    judge = Judge(record, counted(facts["design"]["mechanism"]), Effort())
+    judge = Judge.of(record, Effort())
     return list(_Again(facts, facts["counted"]["search"], judge).second_law())
 
 

@@ -47,6 +47,6 @@ def answers(collection: Collection, values: Any = TRUTH, *, seed: int = 1) -> li
 def write_sealed(path: Path, collection: Collection, envelopes: Iterable[bytes]) -> Path:
     """What a shuffler releases of these envelopes."""
     ordered = sorted(envelopes)
-    header = SealedHeader(collection.digest, len(ordered), Envelopes(collection).length)
+    header = SealedHeader.of(collection.digest, len(ordered), Envelopes(collection).length)
     path.write_bytes(header.content + b"".join(ordered))
     return path

@@ -69,7 +69,7 @@ def test_status_close_and_fetch(tmp_path: Path, collection: Collection) -> None:
         assert asked.close() == asked.close() == len(envelopes)
 
         done: list[int] = []
-        assert asked.fetch(out, tick=done.append) == SealedHeader(collection.digest, len(envelopes), 49)
+        assert asked.fetch(out, tick=done.append) == SealedHeader.of(collection.digest, len(envelopes), 49)
         assert sum(done) >= len(envelopes)
         assert list(open_sealed(out).envelopes()) == sorted(envelopes)
         assert out.stat().st_mode & 0o777 == 0o600

@@ -50,7 +50,7 @@ def read_in(page: Page, contents: list[bytes], pinned: str | None = None) -> lis
 def python_reads(content: bytes) -> bool:
     """Whether it is a collection here."""
     try:
-        return Collection.from_bytes(content).reporter is not None
+        return Collection.of_bytes(content).reporter is not None
     except InvalidInput:
         return False
 

@@ -57,7 +57,7 @@ def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
 def test_other_values_are_refused(name: str, value: Any) -> None:
     changed = canonical(study().as_json() | {name: value}).encode() + b"\n"
     with pytest.raises(InvalidInput):
-        Collection.from_bytes(changed)
+        Collection.of_bytes(changed)
 
 
 def test_other_spellings_are_refused() -> None:
@@ -76,7 +76,7 @@ def test_other_spellings_are_refused() -> None:
     ]
     for content in spelled:
         with pytest.raises(InvalidInput):
-            Collection.from_bytes(content)
+            Collection.of_bytes(content)
 
 
 def test_it_opens_before_it_closes() -> None:
@@ -130,15 +130,15 @@ def test_laws_within_laws_end_somewhere() -> None:
         law = {"type": "check-in", "epsilon0": 1.0, "probability": 0.5, "of": law, "integers": [str(2**63)]}
     facts["design"]["mechanism"] = law
     with pytest.raises(InvalidInput, match="at most 32 others in each other, got more"):
-        Collection.from_bytes(canonical(facts).encode() + b"\n")
+        Collection.of_bytes(canonical(facts).encode() + b"\n")
 
 
 @pytest.mark.parametrize("name", ["n", "rounds"])
 def test_numbers_that_no_float_holds_are_refused(name: str) -> None:
     facts = study().as_json()
     facts["design"]["target"][name] = 10**400
-    with pytest.raises(InvalidInput, match=f"must have its usual form, got '1000.*for target.{name}"):
-        Collection.from_bytes(canonical(facts).encode() + b"\n")
+    with pytest.raises(InvalidInput, match=f"must have its usual form, got '1000.*for design.target.{name}"):
+        Collection.of_bytes(canonical(facts).encode() + b"\n")
 
 
 @pytest.mark.parametrize("categories", [[1, "1", "no"], ["caf\u00e9", "cafe\u0301", "no"]])
@@ -146,4 +146,4 @@ def test_answers_that_look_the_same_are_refused(categories: list[Any]) -> None:
     facts = study().as_json()
     facts["design"]["domain"] |= {"labels": categories}
     with pytest.raises(InvalidInput, match="must look different"):
-        Collection.from_bytes(canonical(facts).encode() + b"\n")
+        Collection.of_bytes(canonical(facts).encode() + b"\n")

@@ -32,6 +32,10 @@ from tests.survey.studies import KEY as STUDY_KEY
 LIMITED: dict[str, Any] = {"population": "people", "limit_epsilon": 5.0, "limit_delta": 0.05}
 
 
+def opened_file(collection: Any, sealed: str, reports: int, invalid: int) -> OpenedFile:
+    return OpenedFile(collection=collection, sealed=sealed, reports=reports, invalid=invalid)
+
+
 def garbage(collection: Collection) -> list[bytes]:
     """What a shuffler stores like any other: noise, a report of another collection, no report."""
     other = replace(collection, question="another one")
@@ -71,8 +75,8 @@ def test_what_was_opened_is_remembered_for_its_owner_alone(tmp_path: Path) -> No
     collection = announced(tmp_path / "study")
     sealed = write_sealed(tmp_path / "sealed.bin", collection, answers(collection))
     open_collection(tmp_path / "study", sealed)
-    found = OpenedFile.read(tmp_path / "study" / OPENED)
-    assert found == OpenedFile(collection.digest, hashlib.sha256(sealed.read_bytes()).hexdigest(), len(TRUTH), 0)
+    found = OpenedFile.find(tmp_path / "study" / OPENED)
+    assert found == opened_file(collection.digest, hashlib.sha256(sealed.read_bytes()).hexdigest(), len(TRUTH), 0)
     assert (tmp_path / "study" / OPENED).stat().st_mode & 0o777 == 0o600
 
 
@@ -121,12 +125,12 @@ def test_a_shuffler_that_puts_its_own_reports_in_place_of_others_reads_one_off_t
 
 
 def test_of_two_that_are_about_to_publish_the_first_is_remembered(tmp_path: Path) -> None:
-    one, two = (OpenedFile("ab" * 32, letter * 64, 100, 0) for letter in "12")
+    one, two = (opened_file("ab" * 32, letter * 64, 100, 0) for letter in "12")
     remember(tmp_path, one, "'one.bin'")
     with pytest.raises(InvalidInput, match=r"'two.bin' must be the file that was opened before"):
         remember(tmp_path, two, "'two.bin'")
     remember(tmp_path, one, "'one.bin'")
-    assert OpenedFile.read(tmp_path / OPENED) == one
+    assert OpenedFile.find(tmp_path / OPENED) == one
 
 
 def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,9 +138,9 @@ def test_a_disk_without_locks_remembers_all_the_same(tmp_path: Path, monkeypatch
         raise OSError(errno.EBADF, "no lock for a folder there")
 
     monkeypatch.setattr("shuffledp.survey.opener.fcntl.flock", none)
-    one = OpenedFile("ab" * 32, "1" * 64, 100, 0)
+    one = opened_file("ab" * 32, "1" * 64, 100, 0)
     remember(tmp_path, one, "'one.bin'")
-    assert OpenedFile.read(tmp_path / OPENED) == one
+    assert OpenedFile.find(tmp_path / OPENED) == one
 
 
 @pytest.mark.parametrize("step", ["pipeline.write_release", "budget.Spent.begin"])
@@ -220,16 +224,16 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "unordered": (Prepared.swap_the_last_two, "must hold each report once, in the order of its bytes"),
     "double": (Prepared.release_double, "must hold each report once, in the order of its bytes"),
     "other length": (
-        lambda at: at.sealed.write_bytes(SealedHeader(at.collection.digest, MOST, 50).content + bytes(50 * MOST)),
+        lambda at: at.sealed.write_bytes(SealedHeader.of(at.collection.digest, MOST, 50).content + bytes(50 * MOST)),
         "must hold sealed reports of 49 bytes, got 50",
     ),
     "strange header": (
-        lambda at: at.sealed.write_bytes(SealedHeader(5, MOST, 49).content + bytes(49 * MOST)),  # type: ignore[arg-type]
-        "must have a header as shuffledp writes it",
+        lambda at: at.sealed.write_bytes(SealedHeader.of(5, MOST, 49).content + bytes(49 * MOST)),  # type: ignore[arg-type]
+        "must have its usual form",
     ),
     "signs for a terminal": (
-        lambda at: at.sealed.write_bytes(SealedHeader("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
-        "must have a header as shuffledp writes it",
+        lambda at: at.sealed.write_bytes(SealedHeader.of("\x1b[2J", MOST, 49).content + bytes(49 * MOST)),
+        "must have its usual form",
     ),
     "pipe": (Prepared.make_pipe, "must be an ordinary file"),
     "all invalid": (
@@ -254,14 +258,14 @@ REFUSED: dict[str, tuple[Spoil, str]] = {
     "no file": (lambda at: at.sealed.unlink(), "must be a file of sealed reports, got none that can be read"),
     "damaged memory": (
         lambda at: (at.study / OPENED).write_text("{}", encoding="utf-8"),
-        "must be as shuffledp wrote it, since it says what was opened before",
+        "It says what was opened before",
     ),
     "strange memory": (
-        lambda at: (at.study / OPENED).write_bytes(OpenedFile(5, "5e" * 32, 1, 0).content),  # type: ignore[arg-type]
-        "must be as shuffledp wrote it, since it says what was opened before",
+        lambda at: (at.study / OPENED).write_bytes(opened_file(5, "5e" * 32, 1, 0).content),
+        "It says what was opened before",
     ),
     "foreign memory": (
-        lambda at: (at.study / OPENED).write_bytes(OpenedFile("5e" * 32, "5e" * 32, 1, 0).content),
+        lambda at: (at.study / OPENED).write_bytes(opened_file("5e" * 32, "5e" * 32, 1, 0).content),
         "must be of the collection beside it",
     ),
     "existing result": (lambda at: (at.study.parent / "result").mkdir(), "must not exist yet"),

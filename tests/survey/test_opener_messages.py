@@ -42,7 +42,7 @@ def design(family: str) -> Design:
 
 def released(path: Path, collection: Collection, envelopes: list[bytes], people: int | None = None) -> Path:
     """What a shuffler releases of these envelopes."""
-    header = SealedHeader(collection.digest, len(envelopes), Envelopes(collection).length, people)
+    header = SealedHeader.of(collection.digest, len(envelopes), Envelopes(collection).length, people)
     path.write_bytes(header.content + b"".join(sorted(envelopes)))
     return path
 

@@ -38,7 +38,7 @@ def test_every_kind_of_report_is_opened_counted_and_estimated(tmp_path: Path, ki
     reports = collection.reporter.encode(values, rng=rng)
     fakes = [os.urandom(Envelopes(collection).length) for _ in range(3)]
     path = write_sealed(tmp_path / "sealed.bin", collection, [*Envelopes(collection).seal(reports), *fakes])
-    (part,) = slices_of(open_sealed(path)).slices
+    (part,) = slices_of(open_sealed(path))[1]
     sums = opener_of(path, collection)(part)
     assert sums.people == 600
     assert np.array_equal(sums.numbers, law.tally(reports))
@@ -52,7 +52,7 @@ def test_only_what_the_law_never_sends_is_dropped(tmp_path: Path) -> None:
     rows = collection.reporter.encode([0] * 20, rng=np.random.default_rng(1))
     rows[::4, -1] |= 1  # a bit after the last value
     path = write_sealed(tmp_path / "sealed.bin", collection, Envelopes(collection).seal(rows))
-    sums = opener_of(path, collection)(slices_of(open_sealed(path)).slices[0])
+    sums = opener_of(path, collection)(slices_of(open_sealed(path))[1][0])
     kept = np.delete(rows, np.s_[::4], axis=0)
     assert sums.people == len(kept) == 15
     assert np.array_equal(sums.numbers, collection.reporter.randomizer.tally(kept))
@@ -62,7 +62,7 @@ def test_long_envelopes_make_short_slices(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(spool, "BATCH_BYTES", 49 * 40)
     collection = announced(tmp_path / "study")
     path = write_sealed(tmp_path / "sealed.bin", collection, answers(collection))
-    assert [part.end - part.begin for part in slices_of(open_sealed(path)).slices] == [40, 40, 40, 30]
+    assert [part.end - part.begin for part in slices_of(open_sealed(path))[1]] == [40, 40, 40, 30]
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Opener, tuple[
     monkeypatch.setattr(opener, "SLICE", 40)
     collection = announced(tmp_path / "study")
     path = write_sealed(tmp_path / "sealed.bin", collection, [*answers(collection), bytes(49)])
-    return opener_of(path, collection), slices_of(open_sealed(path)).slices
+    return opener_of(path, collection), slices_of(open_sealed(path))[1]
 
 
 Cut = tuple[Opener, tuple[Slice, ...]]

@@ -100,7 +100,7 @@ def test_people_are_counted_and_messages_released_in_the_order_of_their_bytes(tm
         assert running.send(messages_of(1000)).status_code == 410
         released = running.fetch().content
     everything = sorted(each for person in PEOPLE for each in messages_of(person))
-    assert released == SealedHeader(collection.digest, 1500, EACH).content + b"".join(everything)
+    assert released == SealedHeader.of(collection.digest, 1500, EACH).content + b"".join(everything)
 
 
 def test_a_released_file_does_not_show_which_messages_came_together(tmp_path: Path) -> None:

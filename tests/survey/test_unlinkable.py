@@ -97,7 +97,9 @@ def test_a_closed_shuffler_has_forgotten_who_when_and_in_which_order(tmp_path: P
     assert findings(Disk.of(place), truth) == {}
     (place / "fetched").write_bytes(sealed)
     assert findings(Disk.of(place), truth) == {}, "with the analyst's view"
-    assert sealed == SealedHeader(collection.digest, PEOPLE, ways.envelope_bytes).content + b"".join(sorted(envelopes))
+    assert sealed == SealedHeader.of(collection.digest, PEOPLE, ways.envelope_bytes).content + b"".join(
+        sorted(envelopes)
+    )
     log = (place / "log.txt").read_text()
     assert "the collection is closed" in log, "it was read"
 
@@ -345,5 +347,5 @@ def test_what_is_fetched_does_not_depend_on_the_order(
             with database.owner() as connection:
                 connection.execute(f"DROP SCHEMA shuffledp_{collection.digest[:40]} CASCADE")
         random.Random(number).shuffle(envelopes)
-    header = SealedHeader(collection.digest, PEOPLE, Uploads(collection).envelope_bytes)
+    header = SealedHeader.of(collection.digest, PEOPLE, Uploads(collection).envelope_bytes)
     assert set(fetched) == {header.content + b"".join(sorted(envelopes))}

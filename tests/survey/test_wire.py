@@ -35,7 +35,6 @@ def test_uploads_are_read_as_they_were_written() -> None:
 
     again = coded.read(coded.body(envelopes, codes))
     assert joined([again]) == b"".join(envelopes)
-    assert again[1:] == [again[1], again[-1]]
 
 
 @pytest.mark.parametrize(("size", "status"), [(0, 400), (48, 400), (50, 400), (49 * 10_000 + 1, 413), (1 << 24, 413)])
@@ -69,7 +68,7 @@ def test_hashes_are_read_strictly(tmp_path: Path) -> None:
 
 def test_a_released_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path, envelopes = tmp_path / "sealed.bin", [bytes([number]) * 49 for number in range(1, 6)]
-    header = SealedHeader("ab" * 32, 5, 49)
+    header = SealedHeader.of("ab" * 32, 5, 49)
     path.write_bytes(header.content + b"".join(envelopes))
     file = open_sealed(path)
     file.check_order()
@@ -88,10 +87,10 @@ def test_a_released_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_a_released_file_says_of_how_many_people_where_their_messages_do_not(tmp_path: Path) -> None:
-    path, header = tmp_path / "sealed.bin", SealedHeader("ab" * 32, 2, 49, 5)
+    path, header = tmp_path / "sealed.bin", SealedHeader.of("ab" * 32, 2, 49, 5)
     path.write_bytes(header.content + bytes(49) + bytes([1]) * 49)
     assert open_sealed(path).header == header
-    assert (header.version, SealedHeader("ab" * 32, 2, 49).version) == (2, 1), "an older reader refuses it"
+    assert (header.version, SealedHeader.of("ab" * 32, 2, 49).version) == (2, 1), "an older reader refuses it"
     good = path.read_bytes()
     for wrong in (
         good.replace(b'"version":2', b'"version":1'),

@@ -55,8 +55,8 @@ def test_every_format_gives_the_same_column_twice(tmp_path: Path, write: Write, 
     opened = open_column(str(tmp_path / "table"), column, kind=kind)
     assert everything(opened) == PEOPLE[column].to_pylist()
     assert everything(opened) == PEOPLE[column].to_pylist()
-    assert opened.rows in (None, 1000)
-    assert opened.progress() in (None, 1.0)
+    assert opened.table.rows in (None, 1000)
+    assert opened.table.done in (None, 1.0)
 
 
 @pytest.mark.parametrize("write", FORMATS)

@@ -157,18 +157,18 @@ def test_a_changed_bit_is_noticed_or_changes_nothing_that_is_read(
 @pytest.mark.parametrize(
     "changes, said",
     [
-        ({"format": "other"}, "must be a file of reports, got a different header"),
-        ({"version": 2}, "must be of version 1, got 2"),
-        ({"version": "1"}, "must be of version 1, got '1'"),
-        ({"stage": "mixed"}, "got a difference in batch, batches"),
-        ({"secure": "yes"}, "got a difference in secure"),
-        ({"design": []}, "got a difference in design"),
-        ({"dtype": "float64"}, "got a difference in dtype"),
+        ({"format": "other"}, "must have the format 'shuffledp-reports', got 'other'"),
+        ({"version": 2}, "must have version 1, got 2"),
+        ({"version": "1"}, "must have version 1, got '1'"),
+        ({"stage": "mixed"}, "got 'mixed' for stage"),
+        ({"secure": "yes"}, "got 'yes' for secure"),
+        ({"design": []}, r"got '\[\]' for design"),
+        ({"dtype": "float64"}, "got 'float64' for dtype"),
         ({"dtype": "uint16"}, "as its header says, got other columns"),
         ({"width": 3}, "as its header says, got other columns"),
-        ({"width": -3}, "got a difference in width"),
-        ({"more": 1}, "got a difference in more"),
-        ({"batch": 7}, "got a difference in batch"),
+        ({"width": -3}, "got '-3' for width"),
+        ({"more": 1}, "got a difference in 'more'"),
+        ({"batch": 7}, "got '7' for batch"),
     ],
 )
 def test_headers_that_this_version_would_not_write_are_refused(

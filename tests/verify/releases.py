@@ -15,7 +15,6 @@ from shuffledp import Poll
 from shuffledp.client import Reporter
 from shuffledp.design import Design
 from shuffledp.judge.effort import Effort
-from shuffledp.judge.reports import counted
 from shuffledp.mechanisms.results import Tally
 from shuffledp.page import html
 from shuffledp.record import HASHED, Context, Record
@@ -61,7 +60,7 @@ def rehashed(made: dict[str, Any]) -> dict[str, Any]:
 def judged(made: dict[str, Any]) -> tuple[list[Check], Judge]:
     """What the recheck of its question says of these facts, and what it leaves to be done."""
     record = Record.from_json(made)
-    judge = Judge(record, counted(made["design"]["mechanism"]), Effort())
+    judge = Judge.of(record, Effort())
     return Rechecker(judge).answer(), judge
 
 

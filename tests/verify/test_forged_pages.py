@@ -16,7 +16,6 @@ from shuffledp import Poll
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
 from shuffledp.judge.effort import Effort
-from shuffledp.judge.reports import counted
 from shuffledp.ledger import Ledger
 from shuffledp.page import html
 from shuffledp.record import Record, data_block, read_record
@@ -69,7 +68,7 @@ def test_every_number_on_a_page_and_in_its_drawings_is_bound_to_its_facts(
     record = Record.from_json(told(name))
     page = html(record)
     monkeypatch.setitem(DEEDS, "page", lambda _: page)  # written once, not each time
-    asked = Rechecker(Judge(record, counted(record.design.mechanism.as_json()), Effort()))
+    asked = Rechecker(Judge.of(record, Effort()))
     assert [check.outcome for check in check_page(page, asked)] == ["pass"], "the control"
     shown, facts_inside, _ = page.partition('<script type="application/json"')
     assert facts_inside

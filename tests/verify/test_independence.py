@@ -29,6 +29,7 @@ ALLOWED = (
     "shuffledp.storage",
     "shuffledp.errors",
     "shuffledp.wording",
+    "shuffledp.numerals",  # the words of numbers, which were the page's
     "shuffledp._types",
     "shuffledp._lazy",
 )

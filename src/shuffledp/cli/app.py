@@ -173,7 +173,7 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
         source = source[0] if len(source) == 1 and values.get("engine") is None else None
     if not {"source", "column"} <= set(parameters) or source in (None, "-"):
         return []
-    from shuffledp.tables.columns import find_column
+    from shuffledp.tables.columns import check_column
     from shuffledp.tables.formats import open_table
 
     table = None
@@ -183,7 +183,7 @@ def _columns(parameters: Mapping[str, Any], values: Mapping[str, Any]) -> list[s
         return []
     named = values.get("column") or []
     for name in [named] if isinstance(named, str) else named:
-        find_column(table, name, "column")
+        check_column(table.names, name, "column", table.title)
     return table.names
 
 

@@ -229,7 +229,7 @@ def _in_file(asking: TypedCommand) -> Iterator[Found]:
         column = asking.question.open()
     named = asking.question.named(column.name)
     with progress("reading") as watched:
-        values = named.values(column, tick=watched(column.rows, column.progress))
+        values = named.values(column, tick=watched(column.table.rows, lambda: column.table.done))
 
     def publish(design: "Design") -> "Release":
         with progress("randomizing", then="certifying and writing") as watched:

@@ -56,7 +56,7 @@ def encode(
         questions.certify(shared)
     with progress("encoding") as watched:
         column = opened(reading, table["column"], shared)
-        tick = watched(column.rows, column.progress)
+        tick = watched(column.table.rows, lambda: column.table.done)
         rules: dict[str, Any] = {
             **{name: table[name] for name in ("missing", "clip")},
             **{name: reading[name] for name in ("cleaning", "keep")},

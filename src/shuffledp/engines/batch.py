@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 from shuffledp.client import Reporter, check_client, check_sealed, read_design
 from shuffledp.design import Design
 from shuffledp.domain import Missing
-from shuffledp.errors import InvalidInput
+from shuffledp.errors import InvalidInput, Words
 from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.randomizer import Reporting
 from shuffledp.sampling import SecureSource
 from shuffledp.storage.canonical import canonical
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
-from shuffledp.tables.columns import ColumnName, joined, joined_name, nearest
+from shuffledp.tables.columns import ColumnName, check_column, joined, joined_name
 from shuffledp.tables.counted_reports import CountedReports, new_batch
 from shuffledp.tables.spool import batch_rows
 from shuffledp.tables.values import Reader, reader_of
@@ -201,19 +201,14 @@ def title_of(column: ColumnName) -> str:
     return f"column {joined_name(column)!r}"
 
 
-def column_of(batch: pa.RecordBatch, name: ColumnName, *, argument: str = "column") -> pa.Array:
+def column_of(batch: pa.RecordBatch, name: ColumnName, *, argument: Words = "column") -> pa.Array:
     """A column by its name, or several joined, in one array, where a table has chunks; messages
     name the ``argument`` that named it.
     """
     if not isinstance(name, str):
         return joined([column_of(batch, each, argument=argument) for each in name], name)
     names = batch.schema.names
-    if name not in names:
-        raise InvalidInput(f"{argument} must name a column of the table, got {name!r}. {nearest(name, names)}")
-    if (same := names.count(name)) > 1:
-        raise InvalidInput(
-            f"{argument} must name one column of the table, got {name!r}, a name that {same} columns have. Rename them."
-        )
+    check_column(names, name, argument)
     column = batch.column(names.index(name))
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
@@ -253,9 +248,12 @@ class ReportTally:
 
     def added(self, batches: Batches) -> Tally:
         """What all ``batches`` of column ``report`` add up to."""
-        law = self.law
-        parts = (Tally.of(law, _given_back(column_of(batch, REPORT), law)) for batch in batches if len(batch))
-        return sum(parts, Tally.of(law))
+        law, full = self.law, (batch for batch in batches if len(batch))
+        return self.total(Tally.of(law, _given_back(column_of(batch, REPORT), law)) for batch in full)
+
+    def total(self, parts: Iterable[Tally]) -> Tally:
+        """What tallies add up to."""
+        return sum(parts, Tally.of(self.law))
 
 
 def counted_of(tally: Tally, design: Design, **facts: Any) -> CountedReports:

@@ -82,25 +82,6 @@ class Draw(beam.DoFn):
             yield WindowedValue(written, window.max_timestamp(), (window,))
 
 
-class Tallying(beam.CombineFn):
-    """Sums of reports, a batch at a time."""
-
-    def __init__(self, tally: ReportTally) -> None:
-        self._tally = tally
-
-    def create_accumulator(self) -> Sums:
-        return self._tally.added([])
-
-    def add_input(self, held: Sums, reports: pa.RecordBatch) -> Sums:
-        return held + self._tally.added([reports])
-
-    def merge_accumulators(self, parts: Iterable[Sums]) -> Sums:
-        return sum(parts, self.create_accumulator())
-
-    def extract_output(self, held: Sums) -> Sums:
-        return held
-
-
 def as_arrow(batch: Any) -> Any:
     """A batch, if it is one of Arrow's."""
     if not isinstance(batch, (pa.RecordBatch, pa.Table)):
@@ -237,7 +218,9 @@ class Tally(beam.PTransform):
 
     def expand(self, reports: PCollection) -> PCollection:
         encode, reporter, parts = self._encode, self._encode.reporter, self._encode.parts(reports)
-        sums = reports | "tally" >> beam.CombineGlobally(Tallying(ReportTally(reporter.text))).without_defaults()
+        task = ReportTally(reporter.text)
+        tallies = reports | "tally" >> beam.Map(lambda batch: task.added([batch]))
+        sums = tallies | "add up" >> beam.CombineGlobally(task.total).without_defaults()
         all_counted = "when all is added up" >> _Gather(sums=sums, parts=parts)
         return reports.pipeline | all_counted | beam.Map(count, reporter, encode.batch)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -29,8 +28,8 @@ import pyarrow as pa
 from shuffledp.engines.batch import UNSURE, BatchReporter, column_of, title_of
 from shuffledp.errors import InvalidInput
 from shuffledp.sampling.tags import HALF
-from shuffledp.storage.canonical import canonical, strict_json
-from shuffledp.storage.files import unwritable
+from shuffledp.storage.canonical import canonical, parsed
+from shuffledp.storage.files import flush, unwritable
 from shuffledp.tables.counted_reports import new_batch
 from shuffledp.tables.people import fingerprints
 
@@ -76,8 +75,8 @@ class Drawing:
                 raise InvalidInput(
                     f"out must be a new folder, got {str(folder)!r} with other files. Choose another name."
                 )
-            _flush(folder.parent)
-            standing, claim = _facts(put_once(folder / CLAIM, text)), _facts(text)
+            flush(folder.parent)
+            standing, claim = _facts(put_once(folder / CLAIM, text).encode()), _facts(text.encode())
             (folder / REPORTS).mkdir(mode=0o700, exist_ok=True)
         made = cls(str(folder), str(standing.get("batch")))
         if standing == claim:
@@ -115,9 +114,9 @@ class Drawing:
         under this name, a manifest would be the first one again.
         """
         try:
-            claim = (Path(self.folder) / CLAIM).read_text(encoding="utf-8")
+            claim = (Path(self.folder) / CLAIM).read_bytes()
         except OSError:
-            claim = ""
+            claim = b""
         if _facts(claim).get("batch") != self.batch:
             raise InvalidInput(
                 f"out must be a folder that all workers share with the program that starts them, got {self.folder!r}, "
@@ -163,9 +162,9 @@ class Drawing:
     def _standing(self) -> list[Written]:
         """What the manifest says."""
         try:
-            listed = strict_json(self.manifest.read_text(encoding="utf-8"))
+            listed = parsed(self.manifest.read_bytes())
             standing = [Written(*each) for each in listed] if isinstance(listed, list) else []
-        except (OSError, ValueError, TypeError):
+        except (OSError, TypeError):
             standing = []
         names = {each.name for each in standing if _sound(each)}
         if not standing or len(names) < len(standing):
@@ -249,7 +248,7 @@ class Attempt:
                 self._file.seek(0)
                 sha256 = hashlib.file_digest(self._file, "sha256").hexdigest()
                 self._file.close()
-                _flush(self._place.parent)
+                flush(self._place.parent)
         except InvalidInput:
             self.abandon()
             raise
@@ -284,7 +283,7 @@ def put_once(path: Path, text: str, *, mode: int = 0o600) -> str:
             _link(temporary, path)
         finally:
             temporary.unlink()
-        _flush(path.parent)
+        flush(path.parent)
         return path.read_text(encoding="utf-8")
 
 
@@ -318,12 +317,9 @@ def check_shared(out: str | os.PathLike[str]) -> Path:
     return folder
 
 
-def _facts(claim: str) -> dict[str, Any]:
+def _facts(claim: bytes) -> dict[str, Any]:
     """What a claim says; nothing, if it is none."""
-    try:
-        facts = json.loads(claim)
-    except ValueError:
-        return {}
+    facts = parsed(claim)
     return facts if isinstance(facts, dict) else {}
 
 
@@ -336,16 +332,6 @@ def _sound(written: tuple[Any, ...]) -> bool:
 
 def _rows(written: Iterable[Written]) -> int:
     return sum(each.reports + each.missing for each in written)
-
-
-def _flush(folder: Path) -> None:
-    """Ask the disk to keep the names in a folder, too."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems cannot flush a folder, and then there is nothing to ask
-            os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 SHARE = 1 << 24  # ids that one machine compares at once: 256 MB

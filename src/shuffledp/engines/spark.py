@@ -34,9 +34,10 @@ from shuffledp.engines.batch import UNSURE, design_of
 from shuffledp.engines.spark_column import SparkColumn, Surveyed
 from shuffledp.engines.spark_commit import (
     EncodedFolder,
-    count_folder,
+    WorkFolder,
+    counted_in,
     drawn_once,
-    encode_column,
+    encoded,
     prepared,
     release_column,
 )
@@ -116,7 +117,9 @@ def encode(
     agreed = design_of(design)
     rules = {"missing": missing, "clip": clip, "cleaning": cleaning}
     asked = _column(frame, column, ids=ids, keep=keep, one_row_per_person=one_row_per_person, **rules)
-    return encode_column(asked, agreed, out, tallied=tallied)
+    work, claim = prepared(asked, agreed, out, tallied=tallied)
+    work.check_new()
+    return encoded(asked, work, claim)
 
 
 def count(
@@ -146,7 +149,7 @@ def count(
         raise InvalidInput(
             "ledger must come with out, got none: what only you see is not charged. Name the file for the analyst."
         )
-    counted = count_folder(session, path, design=agreed)
+    counted = counted_in(session, WorkFolder(session, path), agreed)
     if out is not None:
         seal_counts(counted, Path(out), design=agreed, budget=budget, force=force)
     return counted

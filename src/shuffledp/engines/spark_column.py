@@ -18,9 +18,9 @@ from shuffledp.design import Design
 from shuffledp.domain import Missing
 from shuffledp.engines.batch import SUMS, SURVEY, Batches, BatchReporter, ColumnSurvey, column_of, title_of
 from shuffledp.engines.spark_session import arrow_rows, check_frame, one_sentence, setting
-from shuffledp.errors import Argument, InvalidInput, Refusal, Words, packed
+from shuffledp.errors import Argument, InvalidInput, Words, packed
 from shuffledp.tables.cleaning import AS_WRITTEN, Cleaning
-from shuffledp.tables.columns import ColumnName, joined_name, nearest
+from shuffledp.tables.columns import ColumnName, check_column, joined_name
 from shuffledp.tables.people import SeveralRows, id_texts, like_ids, named_ids
 from shuffledp.tables.values import Places, Reader, reader_of
 
@@ -261,12 +261,7 @@ class SparkColumn:
         assert self.ids is not None
         person, value, key = MARKED
         made = StructType().add(person, StringType()).add(value, self._type(self.name)).add(key, LongType())
-        return self._both().mapped(Marks(self.name, self.ids, reader), made)
-
-    def _both(self) -> People:
-        """The columns of ids and of values."""
-        assert self.ids is not None
-        return self._selected(*dict.fromkeys([self.ids, self.name]))
+        return self._selected(*dict.fromkeys([self.ids, self.name])).mapped(Marks(self.name, self.ids, reader), made)
 
     def _check_rows(self, watched: list[str]) -> None:
         """Refuse a person with several of the first rows."""
@@ -287,14 +282,9 @@ class SparkColumn:
         from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import to_arrow_type
 
-        names = self.frame.columns
         if name is None:
             return pa.nulls(0)
-        if (same := names.count(name)) > 1:
-            got = f"{name!r}, a name that {same} columns have"
-            raise InvalidInput(Refusal((option, " must name one column of the table"), got, "Rename them."))
-        if name not in names:
-            raise InvalidInput(Refusal((option, " must name a column of the table"), repr(name), nearest(name, names)))
+        check_column(self.frame.columns, name, option)
         kind = self._type(name)
         try:
             return pa.array([], to_arrow_type(kind))

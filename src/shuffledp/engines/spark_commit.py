@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -52,14 +52,14 @@ from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import check_sayable
 from shuffledp.release.released import Release
 from shuffledp.release.stages import check_design, release_counts
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.schema import NEEDED, File, Text, Whole, part
+from shuffledp.storage.canonical import Line
 from shuffledp.storage.files import unwritable
 from shuffledp.tables.counted_reports import CountedReports, new_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT, VERSION = "shuffledp-work", 1
 CLAIM, REPORTS, SUCCESS = "claim.json", "reports", "_SUCCESS"
 PART = re.compile(r"part-(\d+)-([0-9a-f-]{36})-c000(\.\w+)*\.parquet")
 GLOBS = set("*?[]{}\\")
@@ -67,41 +67,24 @@ NEW = "Name a new folder, or delete this one."
 AGAIN = "Delete the folder and start again: nothing of it was counted."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+@part
+class Claim(Line):
     """Which question a work folder is for, and the name of its one drawing."""
 
-    design: Mapping[str, Any]
-    column: str
+    format: Annotated[Literal["shuffledp-work"], NEEDED] = "shuffledp-work"
+    version: Annotated[Whole, NEEDED] = 1
+    design: Any
+    column: Text
     tallied: bool
-    ids: str | None
-    rules: Mapping[str, Any]  # by which values are read
-    batch: str
-    engine: str = "spark"
-    table: str | None = None  # what tells it from another one, where a second start goes on
-
-    @classmethod
-    def new(cls, **facts: Any) -> Self:
-        """A claim under a new name."""
-        return cls(batch=new_batch(), **facts)
-
-    @classmethod
-    def from_json(cls, written: Any) -> Self:
-        """Read ``as_json``."""
-        if not isinstance(written, dict) or (written.pop("format", 0), written.pop("version", 0)) != (FORMAT, VERSION):
-            raise ValueError("another format")
-        try:
-            return cls(**written)
-        except TypeError:
-            raise ValueError("other fields") from None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"format": FORMAT, "version": VERSION} | {name: getattr(self, name) for name in self.__slots__}
+    ids: Text | None
+    rules: Any  # by which values are read
+    batch: Annotated[Text, NEEDED] = field(default_factory=new_batch)
+    engine: Annotated[Text, NEEDED] = "spark"
+    table: Annotated[Text | None, NEEDED] = None  # what tells it from another one, where a second start goes on
 
     def asks_as(self, other: Claim) -> bool:
         """Whether another claim is for the same question."""
-        return canonical(replace(self, batch=other.batch).as_json()) == canonical(other.as_json())
+        return replace(self, batch=other.batch).content == other.content
 
     @property
     def decoded(self) -> Design:
@@ -174,7 +157,7 @@ class WorkFolder:
 
     def begin(self, claim: Claim) -> None:
         """Write the claim, which only one of several runs can."""
-        text = canonical(claim.as_json()).encode()
+        text = claim.content
         if self._local is not None:  # Hadoop looks whether a file is there before it creates it, and others may too
             with unwritable(self._local):
                 self._local.mkdir()
@@ -203,8 +186,8 @@ class WorkFolder:
             text = self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
             stream.close()
         try:
-            return Claim.from_json(strict_json(text))
-        except (ValueError, RecursionError):
+            return Claim.from_bytes(text.encode(), File(self.title, UNSURE))
+        except InvalidInput:
             raise InvalidInput(
                 f"{self.title} must hold a whole {CLAIM} of this version of shuffledp, got another one. If another "
                 f"version wrote the folder, count it with that one. {UNSURE}"
@@ -286,13 +269,6 @@ class EncodedFolder:
     tallied: bool
 
 
-def encode_column(column: SparkColumn, design: Design, out: object, *, tallied: bool) -> EncodedFolder:
-    """Draw everybody's report in one job, and commit them; a folder that exists is refused."""
-    folder, claim = prepared(column, design, out, tallied=tallied)
-    folder.check_new()
-    return _encoded(column, folder, claim)
-
-
 def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool = True) -> tuple[WorkFolder, Claim]:
     """All that can be wrong before anything is drawn, and the claim."""
     phones = _phones(column, design)
@@ -300,7 +276,7 @@ def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool 
         phones.check_shown()
     column.checked(column.reader(design))
     session = check_session(column.frame.sparkSession)
-    claim = Claim.new(
+    claim = Claim(
         design=design.as_json(),
         column=column.name,
         tallied=tallied,
@@ -311,7 +287,8 @@ def prepared(column: SparkColumn, design: Design, out: object, *, tallied: bool 
     return WorkFolder(session, out), claim
 
 
-def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFolder:
+def encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFolder:
+    """Draw everybody's report in one job, and commit them."""
     design = claim.decoded
     phones, reader = _phones(column, design), column.reader(design)
     task, made = (PartitionTally(phones), TALLIED) if claim.tallied else (phones.encode, phones.schema)
@@ -334,12 +311,8 @@ def _encoded(column: SparkColumn, folder: WorkFolder, claim: Claim) -> EncodedFo
     return EncodedFolder(folder.path, claim.batch, design, claim.column, claim.tallied)
 
 
-def count_folder(session: SparkSession, path: object, *, design: Design | None = None) -> CountedReports:
+def counted_in(session: SparkSession, folder: WorkFolder, design: Design | None) -> CountedReports:
     """What the committed reports of a folder add up to; nothing is written, and nothing drawn."""
-    return _counted(session, WorkFolder(session, path), design)
-
-
-def _counted(session: SparkSession, folder: WorkFolder, design: Design | None) -> CountedReports:
     claim = folder.claim()
     if design is not None:
         check_design(folder.title, claim.design, design)
@@ -398,8 +371,8 @@ def drawn_once(
     if not place.stands(claim, what, remedy):
         if first is not None:
             first()
-        _encoded(column, place, claim)
-    return _counted(column.frame.sparkSession, place, design)
+        encoded(column, place, claim)
+    return counted_in(column.frame.sparkSession, place, design)
 
 
 def _votes(session: SparkSession, parts: list[str], design: Design) -> Tally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,69 +12,105 @@ import numpy as np
 
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw, CountedLevels
-from shuffledp.judge.rows import FEW, SOLVED, CountedTree, Estimated, bernstein, counted_groups, counted_mean, score
+from shuffledp.judge.rows import (
+    FEW,
+    SOLVED,
+    CountedTree,
+    Estimated,
+    bernstein,
+    counted_groups,
+    counted_mean,
+    counted_people,
+    score,
+)
 from shuffledp.judge.shares import CountedShares
 
 Bins = tuple[int, int]
 
 
-def moved(law: CountedLaw) -> float | None:
-    """How far one report moves the count of a value; None without a limit."""
-    if isinstance(law, CountedShares):
-        return law.influence(1.0)
-    return float(2 / law.hit if law.signed else law.messages / (law.hit - law.miss))
+@dataclass(eq=False)
+class Answers:
+    """What the ``votes`` of so many ``reports`` say, and in blocks how many were cast."""
 
+    law: CountedLaw
+    votes: Sequence[int]
+    blocks: Sequence[int]
+    reports: int
 
-def counted_number(
-    votes: Sequence[int], reports: int, law: CountedLaw, bounds: tuple[float, float], times: int
-) -> Estimated:
-    """``times`` the mean of numbers between two grid points; a count is a sum of 0 and 1."""
-    if not isinstance(law, CountedShares):
-        return counted_mean(votes, law, bounds, times)
-    lower, upper = map(Fraction, bounds)
-    step = (upper - lower) * times / ((law.k - 1) * reports)  # of the grid, in the answer
-    return law.estimated(votes, reports, float(lower * times), float(step))
+    @property
+    def moved(self) -> float | None:
+        """How far one report moves the count of a value; None without a limit."""
+        law = self.law
+        if isinstance(law, CountedShares):
+            return law.influence(1.0)
+        return float(2 / law.hit if law.signed else law.messages / (law.hit - law.miss))
 
+    def people(self, places: Sequence[int]) -> Estimated:
+        """How many hold the values in these places, with votes in this order."""
+        return counted_people(self.votes, self.blocks, places, self.reports, self.law)
 
-def counted_unions(votes: Sequence[int], groups: Sequence[Sequence[int]], reports: int, law: CountedLaw) -> Estimated:
-    """How many people hold a value of each group; groups of one size go together."""
-    sizes, cast = list(map(len, groups)), [sum(votes[place] for place in group) for group in groups]
-    parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
-    found = [counted_groups([cast[each] for each in at], size, reports, law) for size, at in parts.items()]
+    def number(self, bounds: tuple[float, float], times: int = 1) -> Estimated:
+        """``times`` the mean of numbers between these bounds; a count is a sum of 0 and 1."""
+        law, reports = self.law, self.reports
+        if not isinstance(law, CountedShares):
+            return counted_mean(self.votes, law, bounds, times)
+        lower, upper = map(Fraction, bounds)
+        step = (upper - lower) * times / ((law.k - 1) * reports)  # of the grid, in the answer
+        return law.estimated(self.votes, reports, float(lower * times), float(step))
 
-    def gathered(columns: Iterable[Array]) -> Array:
-        column = np.zeros(len(groups))
-        for at, numbers in zip(parts.values(), columns, strict=True):
-            column[at] = numbers
-        return column
+    def groups(self, groups: Sequence[Sequence[int]]) -> Estimated:
+        """How many hold one of the values in the places of each group; groups of one size go
+        together.
+        """
+        sizes, cast = list(map(len, groups)), [sum(self.votes[place] for place in group) for group in groups]
+        parts = {size: [at for at, each in enumerate(sizes) if each == size] for size in dict.fromkeys(sizes)}
+        found = [
+            counted_groups([cast[each] for each in at], size, self.reports, self.law) for size, at in parts.items()
+        ]
 
-    def limits(tail: float) -> tuple[Array, Array]:
-        low, high = zip(*(ends(tail) for *_, ends in found), strict=True)
-        return gathered(low), gathered(high)
+        def gathered(columns: Iterable[Array]) -> Array:
+            column = np.zeros(len(groups))
+            for at, numbers in zip(parts.values(), columns, strict=True):
+                column[at] = numbers
+            return column
 
-    values, errors, _ = zip(*found, strict=True)
-    return Estimated(gathered(values), gathered(errors), limits, math.sqrt(UNIT * reports))
+        def limits(tail: float) -> tuple[Array, Array]:
+            low, high = zip(*(ends(tail) for *_, ends in found), strict=True)
+            return gathered(low), gathered(high)
 
+        values, errors, _ = zip(*found, strict=True)
+        return Estimated(gathered(values), gathered(errors), limits, math.sqrt(UNIT * self.reports))
 
-def counted_bins(votes: Sequence[int], groups: Sequence[Bins], n: int, law: CountedLaw) -> Estimated:
-    """How many of n people are in each group of bins, from its first one to before its second: of
-    more than half of the bins, all who are not in the others.
-    """
-    if isinstance(law, CountedLevels):
-        return _by_levels(votes, groups, law)
-    if isinstance(law, CountedTree):
-        return law.in_groups(votes, groups, n)
-    turned = np.array([2 * (end - first) > law.k for first, end in groups])
-    sides = (
-        [*range(first), *range(end, law.k)] if 2 * (end - first) > law.k else range(first, end) for first, end in groups
-    )
-    found = counted_unions(votes, list(sides), n, law)
+    def bins(self, groups: Sequence[Bins]) -> Estimated:
+        """How many are in each group of bins, from its first one to before its second: of more
+        than half of the bins, all who are not in the others.
+        """
+        n, law = self.reports, self.law
+        if isinstance(law, CountedLevels):
+            return _by_levels(self.votes, groups, law)
+        if isinstance(law, CountedTree):
+            return law.in_groups(self.votes, groups, n)
+        turned = np.array([2 * (end - first) > law.k for first, end in groups])
+        sides = [
+            [*range(first), *range(end, law.k)] if out else range(first, end)
+            for out, (first, end) in zip(turned, groups, strict=True)
+        ]
+        found = self.groups(sides)
 
-    def limits(tail: float) -> tuple[Array, Array]:
-        low, high = found.limits(tail)
-        return np.where(turned, n - high, low), np.where(turned, n - low, high)
+        def limits(tail: float) -> tuple[Array, Array]:
+            low, high = found.limits(tail)
+            return np.where(turned, n - high, low), np.where(turned, n - low, high)
 
-    return Estimated(np.where(turned, n - found.values, found.values), found.errors, limits, found.rounding)
+        return Estimated(np.where(turned, n - found.values, found.values), found.errors, limits, found.rounding)
+
+    def moved_bins(self, groups: Sequence[Bins]) -> Array:
+        """How far one report moves each count of bins: its largest weight less its smallest."""
+        law = self.law
+        if isinstance(law, CountedLevels):
+            return np.asarray(np.ptp(bin_weights(groups, law)[0], axis=1))
+        if isinstance(law, CountedTree):
+            return law.influence(groups)
+        return np.full(len(groups), float(law.messages / (law.hit - law.miss)))
 
 
 def bin_weights(groups: Sequence[Bins], law: CountedLevels) -> tuple[Array, Array, Array]:
@@ -121,13 +158,3 @@ def _by_levels(votes: Sequence[int], groups: Sequence[Bins], law: CountedLevels)
     errors = np.sqrt(variance)
     rounding = math.sqrt(UNIT * n) + SOLVED * float(errors.max(initial=0.0))
     return Estimated(values, errors, limits, rounding)
-
-
-def moved_bins(groups: Sequence[Bins], law: CountedLaw) -> Array:
-    """By how much a report can move each count: its largest weight less its smallest."""
-    if isinstance(law, CountedLevels):
-        weights = bin_weights(groups, law)[0]
-        return np.asarray(weights.max(axis=1) - weights.min(axis=1))
-    if isinstance(law, CountedTree):
-        return law.influence(groups)
-    return np.full(len(groups), float(law.messages / (law.hit - law.miss)))

@@ -28,6 +28,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import combinations, permutations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -210,26 +211,18 @@ def haystack_delta(hay: ArrayLike, needle0: ArrayLike, needle1: ArrayLike, n: in
     return hockey_stick(P, Q, eps)
 
 
-Matrix = NDArray[np.float64]
-
-
-def _normalised(weights: Matrix) -> Matrix:
-    rows: Matrix = weights / weights.sum(axis=1, keepdims=True)
-    return rows
-
-
-def _favoured(k: int, outputs: Sequence[object], supports: Callable[[object, int], bool], e0: float) -> Matrix:
+def _favoured(k: int, outputs: Sequence[object], supports: Callable[[Any, int], bool], e0: float) -> Array:
     """Every row: outputs that support the input are e^e0 times as likely as the others."""
     weights = np.array([[math.exp(e0) if supports(y, x) else 1.0 for y in outputs] for x in range(k)])
-    return _normalised(weights)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def krr(k: int, e0: float) -> Matrix:
+def krr(k: int, e0: float) -> Array:
     """The truth with probability E / (E + k - 1)."""
-    return _favoured(k, range(k), lambda y, x: y == x, e0)
+    return subset(k, 1, e0)
 
 
-def unary(k: int, p: float, q: float) -> Matrix:
+def unary(k: int, p: float, q: float) -> Array:
     """All bit vectors; the user's own bit is Bernoulli(p), the others Bernoulli(q)."""
     outputs = list(product((0, 1), repeat=k))
 
@@ -241,30 +234,27 @@ def unary(k: int, p: float, q: float) -> Matrix:
     )
 
 
-def local_hash(k: int, g: int, e0: float) -> Matrix:
+def local_hash(k: int, g: int, e0: float) -> Array:
     """All g^k hash functions, drawn uniformly, each with g-RR of the hash of the input."""
-    truth, lie = math.exp(e0) / (math.exp(e0) + g - 1), 1.0 / (math.exp(e0) + g - 1)
-    functions = list(product(range(g), repeat=k))
-    return np.array(
-        [[(truth if h[x] == v else lie) / len(functions) for h in functions for v in range(g)] for x in range(k)]
-    )
+    outputs = [(h, v) for h in product(range(g), repeat=k) for v in range(g)]
+    return _favoured(k, outputs, lambda y, x: y[0][x] == y[1], e0)
 
 
-def subset(k: int, w: int, e0: float) -> Matrix:
+def subset(k: int, w: int, e0: float) -> Array:
     """All w-subsets; those that hold the input are favored."""
-    return _favoured(k, list(combinations(range(k), w)), lambda y, x: x in y, e0)  # type: ignore[operator]
+    return _favoured(k, list(combinations(range(k), w)), lambda y, x: x in y, e0)
 
 
-def hadamard(k: int, e0: float) -> Matrix:
+def hadamard(k: int, e0: float) -> Array:
     """B blocks of b columns; the +1 columns of the input's row (Acharya, Sun, Zhang 2019)."""
     blocks = 2 ** (math.ceil(math.log2(min(math.exp(e0), 2 * k))) - 1)
     b = 2 ** math.ceil(math.log2(k / blocks + 1))
     signs = sylvester(b)
-    supported = np.zeros((k, blocks, b), dtype=bool)
-    for x in range(k):
-        supported[x, x // (b - 1)] = signs[1 + x % (b - 1)] == 1
-    weights = np.where(supported.reshape(k, -1), math.exp(e0), 1.0)
-    return _normalised(weights)
+
+    def supports(y: tuple[int, int], x: int) -> bool:
+        return y[0] == x // (b - 1) and bool(signs[1 + x % (b - 1), y[1]] == 1)
+
+    return _favoured(k, list(product(range(blocks), range(b))), supports, e0)
 
 
 LEFT_OUT = 1e-24  # of each binomial law

@@ -21,7 +21,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.mechanisms.results import Tally
 from shuffledp.mechanisms.shuffler import Bag, as_tally, check_most
 from shuffledp.randomizers.family import family_of
-from shuffledp.randomizers.randomizer import GroupLaw, Ints
+from shuffledp.randomizers.randomizer import GroupLaw, Ints, Randomizer
 from shuffledp.sampling import Rng
 from shuffledp.workload import Each, Workload
 
@@ -54,6 +54,13 @@ class Target:
         if self.epsilon is None or self.delta is None:
             raise InvalidInput("epsilon0 must be the noise of one message, got it for several. Promise an epsilon.")
         return self.honest, self.epsilon, self.delta, self.rounds
+
+
+def keeps(law: Randomizer, honest: int, epsilon: float, delta: float, rounds: int) -> bool:
+    """Whether a law keeps these terms, as it is certified, in all rounds together."""
+    from shuffledp.accounting.shuffled import shuffle
+
+    return shuffle(law, n=honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +39,15 @@ class Rows(ABC):
     """
 
     by_row: ClassVar[tuple[str, ...]]
+    if TYPE_CHECKING:  # fields of some, and computed by others
 
-    @property
-    @abstractmethod
-    def values(self) -> Floats:
-        """The unbiased estimates."""
+        @property
+        def values(self) -> Floats:
+            """Unbiased estimates."""
 
-    @property
-    @abstractmethod
-    def stderr(self) -> Floats:
-        """The standard deviations of the estimates, for the data as they seem to be."""
+        @property
+        def stderr(self) -> Floats:
+            """Their standard deviations, for the data as they seem to be."""
 
     @abstractmethod
     def limits(self, tail: float) -> Limits:
@@ -195,24 +194,16 @@ class Weighted(Rows):
     reports that a variance was estimated from, less one.
     """
 
-    by_row = ("found", "error", "base", "grain", "skew")
+    by_row = ("values", "stderr", "base", "grain", "skew")
 
-    found: Floats
-    error: Floats
+    values: Floats
+    stderr: Floats
     base: Floats
     grain: Floats
     skew: Floats
     freedom: float = math.inf
     deviations: Deviations | None = None
     always: bool = False
-
-    @property
-    def values(self) -> Floats:
-        return self.found
-
-    @property
-    def stderr(self) -> Floats:
-        return self.error
 
     def at(self, places: Any) -> Self:
         some = super().at(places)
@@ -224,7 +215,7 @@ class Weighted(Rows):
         if self.deviations is None:
             return low, high
         if np.any(few := (self.base / self.deviations.farthest**2 < FEW) | self.always):
-            low[few], high[few] = self.deviations.at(few).limits(self.found[few], tail)
+            low[few], high[few] = self.deviations.at(few).limits(self.values[few], tail)
         return low, high
 
 
@@ -234,17 +225,13 @@ class Known(Rows):
     ``third`` and ``fourth`` cumulants, and its largest ``step``.
     """
 
-    by_row = ("found", "second", "third", "fourth", "step")
+    by_row = ("values", "second", "third", "fourth", "step")
 
-    found: Floats
+    values: Floats
     second: Floats
     third: Floats
     fourth: Floats
     step: Floats
-
-    @property
-    def values(self) -> Floats:
-        return self.found
 
     @cached_property
     def stderr(self) -> Floats:
@@ -271,17 +258,13 @@ class SharedNoise(Rows):
     Limits are exact where no number is rounded; elsewhere they cover at least as often as they say.
     """
 
-    by_row = ("found",)
+    by_row = ("values",)
 
-    found: Floats
+    values: Floats
     shape: float
     ratio: float
     variance: float
     rounded: int = 0
-
-    @property
-    def values(self) -> Floats:
-        return self.found
 
     @cached_property
     def stderr(self) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.errors import Argument, InvalidInput, check_count, check_positive
-from shuffledp.mechanisms.mechanism import Messages, Target
+from shuffledp.mechanisms.mechanism import Messages, Target, keeps
 from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.messages import SignedUnits
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
@@ -143,24 +143,19 @@ def _fewest(hidden: float, honest: int, epsilon: float, delta: float, rounds: in
     """The law with the fewest pairs, and the fewest messages for those, that keeps a promise where
     the noise is for a share of 1 - ``hidden`` of epsilon.
     """
-    from shuffledp.accounting.shuffled import shuffle
-
     decay = (1.0 - hidden) * _loss(epsilon, delta, rounds)
     allowed = CUT * delta / ((1.0 + math.exp(epsilon)) * rounds)
 
     def law(pairs: int) -> SignedUnits:
         return _with_room(honest, decay, pairs, allowed)
 
-    def keeps(pairs: int) -> bool:
-        return shuffle(law(pairs), n=honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
-
     high = math.ceil(1.0 / (hidden * epsilon) ** 2)
-    while not keeps(high):
+    while not keeps(law(high), honest, epsilon, delta, rounds):
         high *= 2
     low = 0
     while high - low > max(1, high // 100):
         middle = (low + high) // 2
-        low, high = (low, middle) if keeps(middle) else (middle, high)
+        low, high = (low, middle) if keeps(law(middle), honest, epsilon, delta, rounds) else (middle, high)
     return law(high)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from shuffledp._types import Floats
 from shuffledp.errors import InvalidInput, check_count
-from shuffledp.mechanisms.mechanism import Messages, Target
+from shuffledp.mechanisms.mechanism import Messages, Target, keeps
 from shuffledp.mechanisms.results import Tally
 from shuffledp.randomizers.messages import SplitShares
 from shuffledp.randomizers.messages.message import LARGEST_DECAY
@@ -114,12 +114,12 @@ def _fewest(n: int, honest: int, epsilon: float, delta: float, rounds: int, step
         return _law(n, honest, epsilon, loss, delta / rounds, steps)
 
     for whole in (epsilon, epsilon * (1.0 - 1e-9)):  # of one round; the second is for what rounding costs
-        if _keeps(law(whole), epsilon, delta, rounds):
+        if keeps(law(whole), honest, epsilon, delta, rounds):
             return law(whole)
     low, high, found = 0.0, epsilon, None
     while high - low > NEAR * high and high > HOPELESS * epsilon:
         middle = (low + high) / 2.0
-        if _keeps(tried := law(middle), epsilon, delta, rounds):
+        if keeps(tried := law(middle), honest, epsilon, delta, rounds):
             low, found = middle, tried
         else:
             high = middle
@@ -129,12 +129,6 @@ def _fewest(n: int, honest: int, epsilon: float, delta: float, rounds: int, step
             f"Allow more."
         )
     return found
-
-
-def _keeps(law: SplitShares, epsilon: float, delta: float, rounds: int) -> bool:
-    from shuffledp.accounting.shuffled import shuffle
-
-    return shuffle(law, n=law.honest).compose(rounds).delta_at_most(epsilon=epsilon) <= delta
 
 
 def _law(n: int, honest: int, epsilon: float, loss: float, delta: float, steps: int | None) -> SplitShares:

@@ -87,7 +87,7 @@ class Tree(Dummies):
         weights, shares = self.weights(workload.dense(self.size))
         dummies = float(self.law.numbers.mean) * len(tally.rounds)
         values = weights @ (tally.votes - dummies) + shares * tally.reports
-        return replace(self._noise(weights, len(tally.rounds)), found=values)
+        return replace(self._noise(weights, len(tally.rounds)), values=values)
 
     def _noise(self, weights: Floats, rounds: int = 1) -> Known:
         """Of sums of counts with these weights: the same for all data."""

@@ -274,7 +274,7 @@ def opened(question: Any, rng: Rng) -> Iterator[tuple[Any, Values]]:
     one.
     """
     column = question.open()
-    named = None if column.bare and column.name == VALUES else column.name
+    named = None if column.table.bare and column.name == VALUES else column.name
     request = question.named(named)
     with request.values(column, rng=rng) as values:
         for each in values.remarks:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from shuffledp.errors import Argument, InvalidInput, ShuffledpError
-from shuffledp.storage.canonical import strict_json
+from shuffledp.storage.canonical import parsed
 from shuffledp.storage.files import check_new_file, replace_file
 from shuffledp.survey.collection import LONGEST_FILE, Collection, is_loopback, is_web_address, read_collection
 from shuffledp.survey.envelopes import Envelopes, SealedHeader, open_sealed
@@ -74,16 +74,11 @@ class Analyst:
         if self.pinned is not None:
             return self.pinned
         content = self._asked("GET", "/collection.json", longest=LONGEST_FILE)
-        return Collection.from_bytes(content, f"what {self.url} collects")
-
-    @property
-    def address(self) -> Address:
-        """Where it answers about that."""
-        return Address(self.collection.digest)
+        return Collection.of_bytes(content, f"what {self.url} collects")
 
     def status(self) -> dict[str, Any]:
         """How far the collection is: its state, and in coarse steps how many reports it has."""
-        facts = self._facts(self._asked("GET", self.address.status))
+        facts = self._facts(self._asked("GET", Address(self.collection.digest).status))
         numbers = ("reports", "step", "promise", "most")
         if not isinstance(state := facts.get("state"), str) or not all(_is_count(facts.get(name)) for name in numbers):
             raise self._strange("another answer than a shuffler gives")
@@ -93,7 +88,7 @@ class Analyst:
         """End the collection, for good; return how many reports it has. To close it again changes
         nothing.
         """
-        facts = self._facts(self._asked("POST", self.address.close, headers=self._bearer()))
+        facts = self._facts(self._asked("POST", Address(self.collection.digest).close, headers=self._bearer()))
         if not _is_count(facts.get("reports")):
             raise self._strange("another answer than a shuffler gives")
         return int(facts["reports"])
@@ -127,8 +122,11 @@ class Analyst:
     def _download(self, place: Path, tick: Tick | None) -> None:
         length, most = Envelopes(self.collection).length, self.collection.design.n
         count = self.collection.reporter.randomizer.most_messages(most)
-        room = len(SealedHeader(self.collection.digest, count, length, most).content) + count * length
-        with self._answer("GET", self.address.sealed, self._bearer()) as answer, place.open("wb") as file:
+        room = len(SealedHeader.of(self.collection.digest, count, length, most).content) + count * length
+        with (
+            self._answer("GET", Address(self.collection.digest).sealed, self._bearer()) as answer,
+            place.open("wb") as file,
+        ):
             for piece in answer.iter_bytes():
                 room -= len(piece)
                 if room < 0:
@@ -199,10 +197,7 @@ class Analyst:
             raise self._unreached(error) from None
 
     def _facts(self, content: bytes) -> dict[str, Any]:
-        try:
-            facts = strict_json(content.decode())
-        except (ValueError, RecursionError):
-            facts = None
+        facts = parsed(content)
         if not isinstance(facts, dict):
             raise self._strange("another answer than a shuffler gives")
         return facts

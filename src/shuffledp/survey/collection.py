@@ -13,21 +13,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from shuffledp.client import Reporter
+from shuffledp.design import FORMAT as DESIGN_FORMAT
+from shuffledp.design import VERSION as DESIGN_VERSION
 from shuffledp.design import Design
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.schema import NEEDED, File, Text, Whole, check_format, part
+from shuffledp.storage.canonical import Line
 
-FORMAT, VERSION = "shuffledp-collection", 1
+FORMAT: Literal["shuffledp-collection"] = "shuffledp-collection"
+VERSION = 1
 LONGEST_FILE = 1 << 26
 LONGEST_QUESTION = 500
 LAST_SECOND = 253_402_300_799  # the end of the year 9999
@@ -37,28 +40,33 @@ WEB_ADDRESS = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+
 REMEDY = "Take the file that `shuffledp survey new` wrote, unchanged."
 
 
-@dataclass(frozen=True)
-class Collection:
+@part
+class Collection(Line):
     """One round of a design, collected over the network.
 
     ``key`` is the analyst's X25519 public key, in hexadecimal digits; ``opens`` and ``closes`` are
     seconds since 1970 (UTC), or None. With ``codes``, every report needs an invitation.
     """
 
+    called = "a collection in JSON"
+
+    format: Annotated[Literal["shuffledp-collection"], NEEDED] = FORMAT
+    version: Annotated[Whole, NEEDED] = VERSION
     design: Design
-    key: str
-    shuffler: str
-    round: int = 1
-    question: str | None = None
-    opens: int | None = None
-    closes: int | None = None
-    codes: bool = False
+    key: Text
+    shuffler: Text
+    round: Annotated[Whole, NEEDED] = 1
+    question: Annotated[Text | None, NEEDED] = None
+    opens: Annotated[Whole | None, NEEDED] = None
+    closes: Annotated[Whole | None, NEEDED] = None
+    codes: Annotated[bool, NEEDED] = False
 
     def __post_init__(self) -> None:
         for name, (sound, rule) in RULES.items():
             if not sound(value := getattr(self, name)):
                 raise InvalidInput(f"{name} of a collection must be {rule}, got {str(value)[:80]!r}. {REMEDY}")
-        labels = self.design.domain.names
+        check_format("the design of a collection", vars(self.design), DESIGN_FORMAT, DESIGN_VERSION, REMEDY)
+        labels = self.design.checked().domain.names
         if len({label if label.isascii() else normalize("NFC", label) for label in labels}) < len(labels):
             raise InvalidInput(
                 f"answers of a collection must look different, got two that are the same on a screen. Rename one: "
@@ -74,26 +82,6 @@ class Collection:
                 f"a collection must open before it closes, got {self.opens} and {self.closes}. Choose other times."
             )
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "design": self.design.as_json(),
-            "key": self.key,
-            "shuffler": self.shuffler,
-            "round": self.round,
-            "question": self.question,
-            "opens": self.opens,
-            "closes": self.closes,
-            "codes": self.codes,
-        }
-
-    @cached_property
-    def content(self) -> bytes:
-        """The bytes of the file."""
-        return canonical(self.as_json()).encode() + b"\n"
-
     @cached_property
     def digest(self) -> str:
         """What tells collections apart, in hexadecimal digits."""
@@ -105,26 +93,9 @@ class Collection:
         return Reporter.of(self.design)
 
     @classmethod
-    def from_bytes(cls, content: bytes, title: str = "the collection") -> Self:
-        """Read ``content``; any other bytes than this version writes are refused."""
-        try:
-            written = strict_json(content.decode())
-        except (ValueError, RecursionError):
-            written = None
-        if not isinstance(written, Mapping) or written.get("format") != FORMAT:
-            raise InvalidInput(f"{title} must be a collection in JSON, got something else. {REMEDY}")
-        if type(version := written.get("version")) is not int or version != VERSION:
-            raise InvalidInput(
-                f"{title} must be of version {VERSION}, got {ascii(version)[:20]}. Use the shuffledp that wrote it."
-            )
-        fields = {name: value for name, value in written.items() if name not in ("format", "version")}
-        if wrong := set(fields) ^ {"design", *RULES}:
-            names = ", ".join(sorted(map(ascii, wrong))[:10])
-            raise InvalidInput(f"{title} must have the fields of a collection, got a difference in {names}. {REMEDY}")
-        made = cls(**fields | {"design": Design.from_json(fields["design"])})
-        if made.content != content:
-            raise InvalidInput(f"{title} must be spelled as shuffledp spells it, got other bytes. {REMEDY}")
-        return made
+    def of_bytes(cls, content: bytes, title: str = "the collection") -> Self:
+        """The collection in a file; any other bytes than this version writes are refused."""
+        return cls.from_bytes(content, File(title, REMEDY))
 
 
 def read_collection(path: Path, *, digest: str | None = None) -> Collection:
@@ -140,7 +111,7 @@ def read_collection(path: Path, *, digest: str | None = None) -> Collection:
         ) from None
     if len(content) > LONGEST_FILE:
         raise InvalidInput(f"{title} must be at most {LONGEST_FILE:,} bytes, got more. {REMEDY}")
-    collection = Collection.from_bytes(content, title)
+    collection = Collection.of_bytes(content, title)
     if digest is not None:
         check_digest(collection, digest)
     collection.reporter  # noqa: B018  a law that this version does not run is refused now
@@ -154,11 +125,6 @@ def check_digest(collection: Collection, digest: str) -> None:
             f"the collection must have the digest {digest[:80]!r}, got {collection.digest}. Do not report to it: ask "
             f"whoever gave you the digest."
         )
-
-
-def is_digest(value: object) -> bool:
-    """Whether this is a SHA-256 in hexadecimal digits, and could be that of a collection."""
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def is_web_address(value: object) -> bool:
@@ -185,7 +151,7 @@ def _line(value: object) -> bool:
 # What each field must be, in words, for every field but the design.
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "key": (
-        is_digest,  # as many digits
+        lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
         "the 64 hexadecimal digits of a public key",
     ),
     "shuffler": (is_web_address, "an address such as https://shuffle.example.org, without a slash at its end"),

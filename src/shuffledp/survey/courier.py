@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from shuffledp.errors import InvalidInput, ShuffledpError
-from shuffledp.storage.canonical import strict_json
+from shuffledp.storage.canonical import parsed
 from shuffledp.survey.collection import FORMAT, Collection
 from shuffledp.survey.wire import MEDIA_TYPE, Address, Refused, check_trust, compressed, new_web_client, printable
 
@@ -41,10 +41,7 @@ class Answer(NamedTuple):
         """The object of JSON that it is, if it is one and says so."""
         if self.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return None
-        try:
-            found = strict_json(self.content.decode())
-        except (ValueError, RecursionError):
-            return None
+        found = parsed(self.content)
         return found if isinstance(found, dict) else None
 
 

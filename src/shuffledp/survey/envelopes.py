@@ -17,16 +17,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
 from shuffledp.randomizers.randomizer import Form
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.schema import NEEDED, Count, Digest, File, Some, Whole, part
+from shuffledp.storage.canonical import Line
 from shuffledp.storage.files import check_new_file, read_secret, replace_file
-from shuffledp.survey.collection import Collection, is_digest
+from shuffledp.survey.collection import Collection
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -165,68 +166,41 @@ class Envelopes:
 @lru_cache(maxsize=2)
 def envelopes_of(content: bytes) -> Envelopes:
     """For the collection in a file, which is read once in a process and not for each slice."""
-    return Envelopes(Collection.from_bytes(content))
+    return Envelopes(Collection.of_bytes(content))
 
 
-FORMAT, VERSION, WITH_PEOPLE = "shuffledp-sealed", 1, 2
+FORMAT: Literal["shuffledp-sealed"] = "shuffledp-sealed"
+VERSION, WITH_PEOPLE = 1, 2
 LONGEST_HEADER = 1000
 REMEDY = "Fetch it again: shuffledp survey fetch."
 
 
-@dataclass(frozen=True, slots=True)
-class SealedHeader:
+@part
+class SealedHeader(Line):
     """Of which collection the envelopes are, how many, and how long each is; and of how many
-    ``people``, where their number does not say that.
+    ``people``, where their number does not say that. It is the first line of the file.
     """
 
-    collection: str
-    count: int
-    length: int
-    people: int | None = None
+    called = "a file of sealed reports"
 
-    @property
-    def version(self) -> int:
-        """Of the file."""
-        return VERSION if self.people is None else WITH_PEOPLE
+    format: Annotated[Literal["shuffledp-sealed"], NEEDED] = FORMAT
+    version: Annotated[Whole, NEEDED] = VERSION
+    collection: Digest
+    count: Count
+    length: Some
+    people: Count | None = None
 
-    @property
-    def content(self) -> bytes:
-        """The first line of the file."""
-        facts = {"collection": self.collection, "count": self.count, "length": self.length}
-        told = {} if self.people is None else {"people": self.people}
-        return canonical({"format": FORMAT, "version": self.version, **facts, **told}).encode() + b"\n"
-
-    @property
-    def sound(self) -> bool:
-        """Whether every field is of its kind: a stranger wrote them."""
-        numbers = type(self.count) is type(self.length) is int and self.count >= 0 and self.length >= 1
-        people = self.people is None or (type(self.people) is int and self.people >= 0)
-        return numbers and people and is_digest(self.collection)
+    @classmethod
+    def of(cls, collection: str, count: int, length: int, people: int | None = None) -> Self:
+        """Of a collection's envelopes."""
+        version = VERSION if people is None else WITH_PEOPLE
+        return cls(version=version, collection=collection, count=count, length=length, people=people)
 
     @classmethod
     def from_line(cls, line: bytes, title: str) -> Self:
         """Read ``content``."""
-        try:
-            written = strict_json(line.decode())
-        except (ValueError, RecursionError):
-            written = None
-        if not isinstance(written, dict) or written.get("format") != FORMAT:
-            raise InvalidInput(f"{title} must be a file of sealed reports, got something else. {REMEDY}")
-        names: tuple[str, ...] = ("collection", "count", "length")
-        if (version := written.get("version")) == WITH_PEOPLE:
-            names += ("people",)
-        elif version != VERSION:
-            raise InvalidInput(
-                f"{title} must be of version {VERSION} or {WITH_PEOPLE}, got {ascii(version)[:20]}. Use the shuffledp "
-                f"that wrote it."
-            )
-        try:
-            header = cls(*(written[name] for name in names))
-        except KeyError:
-            header = None
-        if header is None or not header.sound or header.content != line:
-            raise InvalidInput(f"{title} must have a header as shuffledp writes it, got another. {REMEDY}")
-        return header
+        told = b'"people"' in line
+        return cls.from_bytes(line, File(title, REMEDY), version=WITH_PEOPLE if told else VERSION)
 
 
 @dataclass(frozen=True, slots=True)

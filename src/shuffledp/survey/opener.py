@@ -19,10 +19,10 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Literal, Self
 
 from shuffledp.design import Design
 from shuffledp.engines.batch import counted_of
@@ -36,69 +36,52 @@ from shuffledp.release.files import check_folder
 from shuffledp.release.pipeline import check_sayable
 from shuffledp.release.released import Release
 from shuffledp.release.stages import release_counts
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.schema import NEEDED, Count, Digest, File, Whole, part
+from shuffledp.storage.canonical import Line
 from shuffledp.storage.files import replace_file, unwritable
 from shuffledp.survey.all_cores import on_all_cores
-from shuffledp.survey.collection import Collection, is_digest, read_collection
+from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.envelopes import AnalystKey, Envelopes, SealedFile, SealedHeader, envelopes_of, open_sealed
 from shuffledp.survey.organizer import COLLECTION, KEY
 from shuffledp.tables.reports import legal_rows
 from shuffledp.tables.spool import batch_rows
 
 OPENED = "opened.json"
-FORMAT, VERSION = "shuffledp-opened", 1
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedFile:
+@part
+class OpenedFile(Line):
     """The SHA-256 of a sealed file, of which collection it is, and how many of the envelopes in it
     were valid and invalid.
     """
 
-    collection: str
-    sealed: str
-    reports: int
-    invalid: int
-
-    @property
-    def content(self) -> bytes:
-        """The bytes of ``opened.json``."""
-        return canonical({"format": FORMAT, "version": VERSION, **asdict(self)}).encode() + b"\n"
-
-    @property
-    def sound(self) -> bool:
-        """Whether every field is of its kind."""
-        numbers = type(self.reports) is type(self.invalid) is int and min(self.reports, self.invalid) >= 0
-        return numbers and is_digest(self.collection) and is_digest(self.sealed)
+    format: Annotated[Literal["shuffledp-opened"], NEEDED] = "shuffledp-opened"
+    version: Annotated[Whole, NEEDED] = 1
+    collection: Digest
+    sealed: Digest
+    reports: Count
+    invalid: Count
 
     @classmethod
-    def read(cls, path: Path) -> Self | None:
+    def find(cls, path: Path) -> Self | None:
         """What was opened before, if anything was."""
+        title = repr(str(path))
         try:
-            content = path.read_bytes()
+            return cls.from_bytes(
+                path.read_bytes(), File(title, "It says what was opened before: restore it from a copy.")
+            )
         except FileNotFoundError:
             return None
         except OSError as error:
             raise InvalidInput(
-                f"{str(path)!r} must be readable, since it says what was opened before, got: {error.strerror}. Check "
-                f"its permissions."
+                f"{title} must be readable, since it says what was opened before, got: {error.strerror}. Check its "
+                f"permissions."
             ) from None
-        try:
-            written = strict_json(content.decode())
-            found = cls(*(written[name] for name in cls.__slots__))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            found = None
-        if found is None or not found.sound or found.content != content:
-            raise InvalidInput(
-                f"{str(path)!r} must be as shuffledp wrote it, since it says what was opened before, got something "
-                f"else. Restore it from a copy."
-            )
-        return found
 
 
 def check_opened(folder: Path, collection: str, sealed: str, title: str) -> None:
     """Refuse another sealed file than the one that was opened before."""
-    found = OpenedFile.read(folder / OPENED)
+    found = OpenedFile.find(folder / OPENED)
     if found is None:
         return
     if found.collection != collection:
@@ -252,15 +235,16 @@ def count_study(study: Study, sealed: SealedFile, opening: Opening | None = None
     design, arrived = certify(collection.design), study.people(sealed.header)
     if arrived < design.honest:
         study.check_valid(arrived, arrived)
-    file = slices_of(sealed)
-    check_opened(study.folder, collection.digest, file.digest, repr(str(path)))
+    digest, slices = slices_of(sealed)
+    check_opened(study.folder, collection.digest, digest, repr(str(path)))
     opener = Opener(collection.content, study.key, path.absolute(), sealed.header)
-    sums = (opening or OnAllCores())(opener, file.slices)
-    opened = OpenedFile(collection.digest, file.digest, sums.sent, sealed.header.count - sums.sent)
+    sums = (opening or OnAllCores())(opener, slices)
+    invalid = sealed.header.count - sums.sent
+    opened = OpenedFile(collection=collection.digest, sealed=digest, reports=sums.sent, invalid=invalid)
     # Nobody who keeps to the rules sends an invalid message: so many people, at least, did not.
-    valid = max(arrived - -(-opened.invalid // study.law.messages), 0)  # dummies may not open, either
+    valid = max(arrived - -(-invalid // study.law.messages), 0)  # dummies may not open, either
     study.check_valid(valid, arrived)
-    study.check_shares(opened.invalid)
+    study.check_shares(invalid)
     if study.law.mixes and study.law.messages == 1:
         arrived = valid  # each of them sent one message, so that these are known to be left out
     tally = Tally.handed_on(study.law, study.law.of_people(sums.numbers, arrived))
@@ -366,16 +350,10 @@ class Slice:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class SlicedFile:
-    """A sealed file that was looked over: its SHA-256, and that of every slice."""
-
-    digest: str
-    slices: tuple[Slice, ...]
-
-
-def slices_of(sealed: SealedFile) -> SlicedFile:
-    """Read a file once: envelopes out of order, or there twice, are refused."""
+def slices_of(sealed: SealedFile) -> tuple[str, tuple[Slice, ...]]:
+    """The SHA-256 of a file that is read once, and its slices; envelopes out of order, or there
+    twice, are refused.
+    """
     whole, feed, slices = hashlib.sha256(sealed.header.content), sealed.in_order(), []
     step = min(SLICE, batch_rows(sealed.header.length))  # long envelopes would not fit into memory
     for begin in range(0, sealed.header.count, step):
@@ -383,7 +361,7 @@ def slices_of(sealed: SealedFile) -> SlicedFile:
         content = b"".join(envelopes)
         whole.update(content)
         slices.append(Slice(begin, begin + len(envelopes), hashlib.sha256(content).digest()))
-    return SlicedFile(whole.hexdigest(), tuple(slices))
+    return whole.hexdigest(), tuple(slices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,9 +409,9 @@ class OnAllCores:
 
     def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Tally:
         """What all slices add up to."""
-        found = Tally.of(Collection.from_bytes(opener.collection).reporter.randomizer)
-        for part, opened in zip(slices, on_all_cores(opener, slices, processes=self._processes), strict=True):
+        found = Tally.of(Collection.of_bytes(opener.collection).reporter.randomizer)
+        for each, opened in zip(slices, on_all_cores(opener, slices, processes=self._processes), strict=True):
             found += opened
             if self._tick is not None:
-                self._tick(part.end - part.begin)
+                self._tick(each.end - each.begin)
         return found

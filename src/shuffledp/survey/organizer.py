@@ -83,10 +83,15 @@ def invite(collection: Collection, count: int, out: Path, hashes: Path) -> None:
     for path in (out, hashes):
         check_new_file(path, lasting=True)
     check_apart(out, hashes)
-    codes = list(new_codes(count))
-    hashed = sorted(hash_of_code(collection.digest, code).hex() for code in codes)
-    write_lines(out, map(code_text, codes), private=True)  # first: without their hashes they let nobody in
+    codes, hashed = fresh_codes(collection, count)
+    write_lines(out, codes, private=True)  # first: without their hashes they let nobody in
     write_lines(hashes, hashed, private=False)
+
+
+def fresh_codes(collection: Collection, count: int) -> tuple[list[str], list[str]]:
+    """So many codes as people type them, and their hashes, sorted."""
+    codes = list(new_codes(count))
+    return list(map(code_text, codes)), sorted(hash_of_code(collection.digest, code).hex() for code in codes)
 
 
 def write_lines(path: Path, lines: Iterable[object], *, private: bool) -> None:

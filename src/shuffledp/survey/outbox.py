@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Self
 
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.storage.canonical import canonical, parsed
 from shuffledp.storage.files import OTHERS, first_file, flush, locked, replace_file, unwritable
 from shuffledp.survey.wire import Uploads
 
@@ -114,11 +114,8 @@ class Outbox:
                 f"{str(self.path)!r} must be its owner's alone, got permissions {stat.S_IMODE(status.st_mode):o}. Make "
                 f"it yours: chmod 600 {self.path}"
             )
-        try:
-            written = strict_json(line.decode())
-            sent = written["sent"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise _damaged(self.path) from None
+        written = parsed(line)
+        sent = written.get("sent") if isinstance(written, dict) else None
         length = self.uploads.length
         waiting, rest = divmod(status.st_size - len(line), length)
         if type(sent) is not int or sent < 0 or self._header(sent) != line or rest or not (sent or waiting):

@@ -32,12 +32,11 @@ from shuffledp.release.released import Release
 from shuffledp.release.top_release import drawn_levels, finished_search
 from shuffledp.search.found import Found
 from shuffledp.search.search import Search
-from shuffledp.storage.canonical import canonical, strict_json
+from shuffledp.storage.canonical import canonical, parsed
 from shuffledp.storage.files import check_new_folder, new_folder, replace_file
 from shuffledp.survey.collection import Collection, read_collection
 from shuffledp.survey.opener import OnAllCores, Opening, Study, count_study
-from shuffledp.survey.organizer import COLLECTION, new_collection, write_lines
-from shuffledp.survey.wire import code_text, hash_of_code, new_codes
+from shuffledp.survey.organizer import COLLECTION, fresh_codes, new_collection, write_lines
 
 SEARCH, PEOPLE, TALLY, CHARGED = "search.json", "people.txt", "tally.json", "charged.json"
 INVITATIONS, HASHES = "invitations.csv", "hashes.txt"
@@ -175,10 +174,9 @@ def _announce(
         for path in made.iterdir():
             path.rename(inside / path.name)
         made.rmdir()
-        codes = list(new_codes(len(mine)))
-        rows = [f"{person + 1},{code_text(code)}" for person, code in zip(mine.tolist(), codes, strict=True)]
+        codes, hashes = fresh_codes(collection, len(mine))
+        rows = [f"{person + 1},{code}" for person, code in zip(mine.tolist(), codes, strict=True)]
         write_lines(inside / INVITATIONS, ["person,code", *rows], private=True)
-        hashes = sorted(hash_of_code(collection.digest, code).hex() for code in codes)
         write_lines(inside / HASHES, hashes, private=False)
 
     new_folder(place, fill)
@@ -186,14 +184,15 @@ def _announce(
 
 def _read(path: Path) -> Any:
     try:
-        return strict_json(path.read_text(encoding="utf-8"))
+        found = parsed(path.read_bytes())
     except OSError as error:
         raise InvalidInput(
             f"{str(path)!r} must be there, got none that can be read: {error.strerror}. Name the folder that "
             f"`shuffledp survey new` wrote."
         ) from None
-    except (ValueError, RecursionError):
-        raise InvalidInput(f"{str(path)!r} must be as shuffledp wrote it, got something else. Restore it.") from None
+    if found is None:
+        raise InvalidInput(f"{str(path)!r} must be as shuffledp wrote it, got something else. Restore it.")
+    return found
 
 
 def _write(path: Path, facts: Any) -> None:

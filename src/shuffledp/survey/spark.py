@@ -9,10 +9,9 @@ than a megabyte to disks. The sealed file must lie where all workers find it by 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -22,7 +21,7 @@ from shuffledp.engines.spark_commit import added_rows
 from shuffledp.engines.spark_session import arrow_rows, check_running, one_sentence
 from shuffledp.mechanisms.results import Tally
 from shuffledp.survey.collection import Collection
-from shuffledp.survey.envelopes import AnalystKey, SealedHeader
+from shuffledp.survey.envelopes import AnalystKey
 from shuffledp.survey.opener import Opener, Slice
 
 if TYPE_CHECKING:
@@ -30,19 +29,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TASKS_EACH = 4  # for each core, so that none waits long for the last
+NO_KEY = AnalystKey(b"")
 ON_SPARK = (
     "the reports were opened by Spark: its workers had the analyst's key, and whoever operates it could have read "
     "every report, though no sender"
 )
-
-
-class Unkeyed(NamedTuple):
-    """What workers need and everybody may read, however much it is."""
-
-    collection: bytes
-    path: Path
-    header: SealedHeader
-    slices: tuple[Slice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +41,12 @@ class SliceOpener:
     """The slices of one task to one row of sums."""
 
     key: AnalystKey
-    rest: Broadcast[Unkeyed]
+    rest: Broadcast[tuple[Opener, tuple[Slice, ...]]]  # the opener without its key: everybody may read it
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """For ``mapInArrow``: a batch holds the numbers of slices."""
-        collection, path, header, slices = self.rest.value
-        opener = Opener(collection, self.key, path, header)
+        unkeyed, slices = self.rest.value
+        opener = replace(unkeyed, key=self.key)
         numbers = chain.from_iterable(batch.column(0).to_pylist() for batch in batches)
         tallies = [opener(slices[number]) for number in numbers]
         return (sums_row(sum(tallies[1:], tallies[0])) for _ in tallies[:1])
@@ -70,9 +61,9 @@ class OnSpark:
     def __call__(self, opener: Opener, slices: Sequence[Slice]) -> Tally:
         """What all slices add up to."""
         session = check_running(self.session)
-        design = Collection.from_bytes(opener.collection).design
+        design = Collection.of_bytes(opener.collection).design
         tasks = min(len(slices), TASKS_EACH * session.sparkContext.defaultParallelism)
         with one_sentence(), arrow_rows(session):
-            rest = session.sparkContext.broadcast(Unkeyed(opener.collection, opener.path, opener.header, tuple(slices)))
+            rest = session.sparkContext.broadcast((replace(opener, key=NO_KEY), tuple(slices)))
             numbers = session.range(0, len(slices), 1, tasks)
             return added_rows(numbers.mapInArrow(SliceOpener(opener.key, rest), ddl(SUMS)), design)

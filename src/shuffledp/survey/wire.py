@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shuffledp.errors import Argument, InvalidInput, ShuffledpError
 from shuffledp.survey.collection import Collection, is_loopback
@@ -39,31 +39,15 @@ MOST_RECORDS = 10_000  # of one upload: envelopes, where a person sends several
 LARGEST_UPLOAD = 16 << 20  # bytes
 
 
-@dataclass(frozen=True, slots=True)
 class Address:
-    """Where a shuffler answers about one collection, after its own address."""
+    """Where a shuffler answers about one collection, after its own address: uploads go to
+    ``reports`` (POST), ``status`` says how far it is, in coarse steps (GET), and with the token
+    ``close`` ends it (POST) and ``sealed`` gives what was collected, as often as is wanted (GET).
+    """
 
-    digest: str
-
-    @property
-    def reports(self) -> str:
-        """Upload: POST."""
-        return f"/collections/{self.digest}/reports"
-
-    @property
-    def status(self) -> str:
-        """How far it is, in coarse steps: GET."""
-        return f"/collections/{self.digest}/status"
-
-    @property
-    def close(self) -> str:
-        """The end of the collection: POST, with the token."""
-        return f"/collections/{self.digest}/close"
-
-    @property
-    def sealed(self) -> str:
-        """What was collected: GET, with the token, as often as is wanted."""
-        return f"/collections/{self.digest}/sealed"
+    def __init__(self, digest: str) -> None:
+        answers = (f"/collections/{digest}/{name}" for name in ("reports", "status", "close", "sealed"))
+        self.reports, self.status, self.close, self.sealed = answers
 
 
 class Refused(ShuffledpError):
@@ -94,42 +78,36 @@ class Delivery(NamedTuple):
         return [self.envelopes[start : start + length] for start in range(0, len(self.envelopes), length)]
 
 
-class Upload(Sequence[Delivery]):
-    """The records of one upload, each cut from its ``body`` when it is asked for; ``digest`` is
-    that of the collection where every record begins with a code.
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """The records of one upload, of so many bytes each, cut from its ``body`` one by one;
+    ``digest`` is that of the collection where every record begins with a code.
     """
 
-    __slots__ = ("_body", "_digest", "_length")
-
-    def __init__(self, body: bytes, length: int, digest: str | None = None) -> None:
-        self._body, self._length, self._digest = body, length, digest
+    body: bytes
+    length: int
+    digest: str | None = None
 
     def __len__(self) -> int:
-        return len(self._body) // self._length
+        return len(self.body) // self.length
 
-    @overload
-    def __getitem__(self, at: int) -> Delivery: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[Delivery]: ...
-    def __getitem__(self, at: int | slice) -> Delivery | list[Delivery]:
-        starts = range(0, len(self._body), self._length)[at]
-        if isinstance(starts, range):
-            return [self._cut(start) for start in starts]
-        return self._cut(starts)
-
-    def _cut(self, start: int) -> Delivery:
-        end = start + self._length
-        if self._digest is None:
-            return Delivery(self._body[start:end], None)
-        code = self._body[start : start + CODE_BYTES]
-        return Delivery(self._body[start + CODE_BYTES : end], hash_of_code(self._digest, code))
+    def __iter__(self) -> Iterator[Delivery]:
+        for start in range(0, len(self.body), self.length):
+            record = self.body[start : start + self.length]
+            if self.digest is None:
+                yield Delivery(record, None)
+            else:
+                yield Delivery(record[CODE_BYTES:], hash_of_code(self.digest, record[:CODE_BYTES]))
 
     def joined(self) -> bytes | None:
         """All envelopes, one after another, if they came so."""
-        return self._body if self._digest is None else None
+        return self.body if self.digest is None else None
 
 
-def joined(uploads: Iterable[Sequence[Delivery]]) -> bytes:
+Records = Upload | Sequence[Delivery]
+
+
+def joined(uploads: Iterable[Records]) -> bytes:
     """The envelopes of some uploads, one after another."""
     return b"".join(
         (upload.joined() if isinstance(upload, Upload) else None) or b"".join(each.envelopes for each in upload)

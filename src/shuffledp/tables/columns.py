@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -29,62 +30,52 @@ class Batch(NamedTuple):
     ids: pa.Array | None
 
 
+@dataclass(eq=False)
 class Column:
-    """The column ``name`` of a table, or several, ``joined``; and beside it perhaps the column of
+    """The column ``named`` of a table, or several, joined; and beside it perhaps the column of
     ``ids``.
 
-    ``rows`` is how many there are, where the file says so beforehand. ``unsure`` is true where
-    nobody named the column and its name is merely the first line of a CSV file: if that line is a
-    value, somebody would be lost. Without ids, columns that are named like some are ``watched``.
+    ``unsure`` is true where nobody named the column and its name is merely the first line of a CSV
+    file: if that line is a value, somebody would be lost. Without ids, columns that are named like
+    some are ``watched``.
     """
 
-    def __init__(
-        self, table: Table, name: ColumnName, kind: Kind, *, ids: str | None, unsure: bool, watched: Sequence[str] = ()
-    ) -> None:
-        self.name, self.kind, self.ids, self.unsure, self.rows = joined_name(name), kind, ids, unsure, table.rows
-        self._names = (name,) if isinstance(name, str) else name
-        self._table, self._used, self._watched = table, False, watched
-        table.watched = watched
+    table: Table
+    named: ColumnName
+    kind: Kind
+    ids: str | None
+    unsure: bool
+    watched: Sequence[str] = ()
+    used: bool = False
+
+    def __post_init__(self) -> None:
+        self.table.watched = self.watched
+
+    @property
+    def name(self) -> str:
+        """What it is called, or several together."""
+        return joined_name(self.named)
 
     @property
     def title(self) -> str:
         """How messages call it."""
-        return self._table.column_title(self.name)
-
-    @property
-    def table_title(self) -> str:
-        """How messages call the table."""
-        return self._table.title
-
-    @property
-    def bare(self) -> bool:
-        """Whether it stands for itself, without a table around it."""
-        return self._table.bare
-
-    @property
-    def once(self) -> bool:
-        """Whether it can be read only once."""
-        return self._table.once
-
-    def progress(self) -> float | None:
-        """How much of the file has been read by now, from 0 to 1, if that is known."""
-        return self._table.done
+        return self.table.column_title(self.name)
 
     def batches(self) -> Iterator[Batch]:
         """All rows in their order; the next batch is decoded while this one is used. A file can be
         read again, standard input cannot.
         """
-        if self._used and self._table.once:
+        if self.used and self.table.once:
             raise InvalidInput(
                 "standard input must be read only once, got a second reading. Write it to a file and name that."
             )
-        self._used = True
-        wanted = list(dict.fromkeys([*self._names, *([] if self.ids is None else [self.ids]), *self._watched]))
-        with SeveralRows(self._watched, self.table_title) as several:
-            for batch in _ahead(self._table.batches(wanted, self.kind)):
-                for name in (each for each in self._watched if each in batch.schema.names):
+        self.used, names = True, (self.named,) if isinstance(self.named, str) else self.named
+        wanted = list(dict.fromkeys([*names, *([] if self.ids is None else [self.ids]), *self.watched]))
+        with SeveralRows(self.watched, self.table.title) as several:
+            for batch in _ahead(self.table.batches(wanted, self.kind)):
+                for name in (each for each in self.watched if each in batch.schema.names):
                     several.add(name, batch.column(name))
-                values = joined([batch.column(name) for name in self._names], self._names)
+                values = joined([batch.column(name) for name in names], names)
                 yield Batch(values, None if self.ids is None else batch.column(self.ids))
             several.check()
 
@@ -134,14 +125,14 @@ def open_column(
         raise InvalidInput(Refusal(rule, "none", _there_are(table.names)))
     name: ColumnName
     if isinstance(column, tuple):
-        name = tuple(find_column(table, each, "column") for each in column)
+        name = tuple(check_column(table.names, each, "column", table.title) for each in column)
     else:
-        name = find_column(table, table.names[0] if column is None else column, "column")
+        name = check_column(table.names, table.names[0] if column is None else column, "column", table.title)
     return Column(
         table,
         name,
         kind,
-        ids=None if ids is None else find_column(table, ids, Argument("id")),
+        ids=None if ids is None else check_column(table.names, ids, Argument("id"), table.title),
         unsure=column is None and table.headed,
         watched=like_ids(
             [each for each in table.names if each not in table.nested],
@@ -152,15 +143,13 @@ def open_column(
     )
 
 
-def find_column(table: Table, name: str, option: Words) -> str:
+def check_column(names: Sequence[str], name: str, option: Words, title: str = "the table") -> str:
     """Return ``name`` if exactly one column has it; ``option`` is how messages call it."""
-    if (times := table.names.count(name)) == 1:
-        return name
-    if times:
-        got = f"{name!r}, a name that {times} columns have"
-        raise InvalidInput(Refusal((option, f" must name one column of {table.title}"), got, "Rename them."))
-    rule = (option, f" must name a column of {table.title}")
-    raise InvalidInput(Refusal(rule, repr(name), nearest(name, table.names)))
+    if (times := names.count(name)) != 1:
+        one, got = ("one", f"{name!r}, a name that {times} columns have") if times else ("a", repr(name))
+        remedy = "Rename them." if times else nearest(name, names)
+        raise InvalidInput(Refusal((option, f" must name {one} column of {title}"), got, remedy))
+    return name
 
 
 def nearest(name: str, names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.errors import InvalidInput
-from shuffledp.storage.canonical import canonical, digest_of, strict_json
+from shuffledp.storage.canonical import canonical, digest_of, parsed
 from shuffledp.storage.files import replace_file
 from shuffledp.tables.formats import DAMAGED, first_bytes, readable
 
@@ -105,11 +105,7 @@ def read_counted(path: Path) -> CountedReports:
     title = repr(str(path))
     with readable(title, "file of counted reports"):
         text = path.read_bytes()
-    try:
-        written = strict_json(text.decode())
-    except (ValueError, RecursionError):
-        written = None
-    return CountedReports.from_json(written, title)
+    return CountedReports.from_json(parsed(text), title)
 
 
 def holds_counts(path: Path) -> bool:

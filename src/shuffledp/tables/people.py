@@ -82,11 +82,7 @@ class Persons(Closing):
         """One row for each person who has one with a value: the first, or any with the same
         probability, drawn by ``rng``.
         """
-        if keep not in KEEPING:
-            raise InvalidInput(
-                f"keep must be one of {', '.join(KEEPING)}, got {keep!r}. A random row is fair where the order of rows "
-                f"means something."
-            )
+        check_keep(keep, "ids")
         source, present = source_of(rng), self.holding
         kept, people, absent = np.zeros(len(present), dtype=np.bool_), 0, 0
         for rows, starts in self._groups(present):

@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from shuffledp.errors import Argument, InvalidInput
-from shuffledp.storage.canonical import canonical
+from shuffledp.schema import NEEDED, Count, File, Limits, Part, Text, Whole, check_format, part, unusual
+from shuffledp.storage.canonical import canonical, parsed
 from shuffledp.storage.files import replace_file
 from shuffledp.tables.formats import DAMAGED, PARQUET, first_bytes, open_parquet, readable
 from shuffledp.tables.people import id_texts
@@ -32,8 +32,9 @@ from shuffledp.tables.spool import batch_rows
 
 Stage = Literal["encoded", "shuffled"]
 Check = Callable[[NDArray[Any]], NDArray[Any]]
-KEY, SEAL, FORMAT, VERSION = b"shuffledp", b"shuffledp-sha256", "shuffledp-reports", 1
-DTYPES = ("uint8", "uint16", "uint32", "uint64")
+KEY, SEAL, VERSION = b"shuffledp", b"shuffledp-sha256", 1
+FORMAT: Literal["shuffledp-reports"] = "shuffledp-reports"
+Dtype = Literal["uint8", "uint16", "uint32", "uint64"]
 MOST_WIDTH = 1 << 20
 MADE_BY = {"encoded": "Give what `shuffledp stage encode` wrote.", "shuffled": "Shuffle it first: shuffledp shuffle."}
 ILLEGAL = {
@@ -42,8 +43,8 @@ ILLEGAL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+@part
+class Header(Part):
     """What a file of reports says of itself. ``design`` is that of the poll, the same in all files
     that meet.
 
@@ -52,23 +53,25 @@ class Header:
     one number, or ``width`` of them.
     """
 
+    format: Annotated[Literal["shuffledp-reports"], NEEDED] = FORMAT
+    version: Annotated[Whole, NEEDED] = VERSION
     stage: Stage
-    design: Mapping[str, Any]
+    design: Any
     secure: bool
-    batch: str | None = None
-    batches: int | None = None
-    dtype: str = "uint8"
-    width: int | None = None
+    batch: Text | None = None
+    batches: Count | None = None
+    dtype: Annotated[Dtype, NEEDED] = "uint8"
+    width: Annotated[Annotated[int, Limits(1, MOST_WIDTH)] | None, NEEDED] = None
 
     @classmethod
     def encoded(cls, design: Mapping[str, Any], *, secure: bool) -> Self:
         """For reports as they leave the clients, with a new name for this batch."""
-        return cls("encoded", design, secure, batch=os.urandom(16).hex())
+        return cls(stage="encoded", design=design, secure=secure, batch=os.urandom(16).hex())
 
     @classmethod
     def shuffled(cls, design: Mapping[str, Any], *, secure: bool, batches: int) -> Self:
         """For reports that have lost their senders."""
-        return cls("shuffled", design, secure, batches=batches)
+        return cls(stage="shuffled", design=design, secure=secure, batches=batches)
 
     @property
     def row_bytes(self) -> int:
@@ -77,56 +80,32 @@ class Header:
 
     def of(self, rows: NDArray[Any]) -> Self:
         """The same for reports in the shape of ``rows``."""
-        if rows.dtype.name not in DTYPES or rows.ndim not in (1, 2):
+        if rows.dtype.name not in get_args(Dtype) or rows.ndim not in (1, 2):
             raise InvalidInput(
                 f"reports must be a vector or table of unsigned integers, got shape {rows.shape} of {rows.dtype}. Take "
                 f"those of a randomizer."
             )
-        return dataclasses.replace(self, dtype=rows.dtype.name, width=None if rows.ndim == 1 else rows.shape[1])
+        kind: Any = rows.dtype.name
+        return dataclasses.replace(self, dtype=kind, width=None if rows.ndim == 1 else rows.shape[1])
 
-    def as_json(self) -> str:
-        """Canonical text: equal headers are equal bytes."""
-        origin = {"batch": self.batch} if self.stage == "encoded" else {"batches": self.batches}
-        shape = {"dtype": self.dtype, "width": self.width}
-        facts = {"format": FORMAT, "version": VERSION, "stage": self.stage, "design": dict(self.design)}
-        return canonical(facts | {"secure": self.secure} | origin | shape)
+    @property
+    def text(self) -> bytes:
+        """Canonical JSON: equal headers are equal bytes."""
+        return canonical(self.as_json()).encode()
 
     @classmethod
-    def from_json(cls, text: bytes, title: str) -> Self:
+    def from_text(cls, text: bytes, title: str) -> Self:
         """The header that a file holds; anything that this version would not have written is
         refused.
         """
-        try:
-            given = json.loads(text)
-        except ValueError:
-            given = None
-        if not isinstance(given, dict) or given.get("format") != FORMAT:
-            raise InvalidInput(
-                f"{title} must be a file of reports, got a different header. Make it with `shuffledp stage encode`."
-            )
-        if given.get("version") != VERSION:
-            raise InvalidInput(
-                f"{title} must be of version {VERSION}, got {given.get('version')!r}. Use the shuffledp that wrote it, "
-                f"or encode again."
-            )
-        origin: dict[str, type] = {"batch": str} if given.get("stage") == "encoded" else {"batches": int}
-        kinds = {"design": dict, "secure": bool, "dtype": str, "width": int | None, **origin}
-        expected = {"format", "version", "stage", *kinds}
-        wrong = sorted(expected ^ set(given)) or sorted(
-            name for name, kind in kinds.items() if not isinstance(given[name], kind)
-        )
-        if not wrong:
-            sound = {
-                "stage": given["stage"] in MADE_BY,
-                "dtype": given["dtype"] in DTYPES,
-                "width": 1 <= (given["width"] or 1) <= MOST_WIDTH,
-            }
-            wrong = [name for name, right in sound.items() if not right]
-        if wrong:
-            raise InvalidInput(
-                f"{title} must have a header as shuffledp writes it, got a difference in {', '.join(wrong)}. {DAMAGED}"
-            )
-        return cls(**{name: value for name, value in given.items() if name not in ("format", "version")})
+        file = File(f"the header of {title}", DAMAGED)
+        made = check_format(title, parsed(text), FORMAT, VERSION, "Make it with `shuffledp stage encode`.")
+        header, encoded = cls.read(made, file), made.get("stage") == "encoded"
+        if not isinstance(header.design, dict):
+            raise unusual("design", header.design, file)
+        if (header.batch is None, header.batches is None) != (not encoded, encoded):
+            raise unusual("batch", header.batch, file)
+        return header
 
     def _schema(self, *, ids: bool) -> pa.Schema:
         report = getattr(pa, self.dtype)() if self.width is None else pa.binary(self.row_bytes)
@@ -255,7 +234,7 @@ def write_reports(
             "store_schema": False,
         }
         with temporary.open("wb") as sink, ParquetWriter(sink, schema, **options) as file:
-            text = shaped.as_json().encode()
+            text = shaped.text
             file.add_key_value_metadata({KEY: text, SEAL: _seal(text)})
             count, pending, group = 0, schema.empty_table(), batch_rows(shaped.row_bytes)
             for rows, ids in chain([first], feed):
@@ -301,7 +280,7 @@ def _described(path: Path, file: pa.parquet.ParquetFile, title: str) -> ReportsF
         raise InvalidInput(
             f"{title} must be a file of reports, got another Parquet file. Make it with `shuffledp stage encode`."
         )
-    header = Header.from_json(metadata.metadata[KEY], title)
+    header = Header.from_text(metadata.metadata[KEY], title)
     named = len(schema.names) == 2 and header.stage == "encoded"
     if not schema.equals(header._schema(ids=named)) or not metadata.num_rows:
         raise InvalidInput(

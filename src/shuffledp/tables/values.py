@@ -338,6 +338,7 @@ def _places(labels: Labels, missing: str | None, cleaning: Cleaning) -> Places:
     return Places(labels.names, other=labels.rest, missing=gap, cleaning=cleaning)
 
 
+@dataclass(frozen=True, eq=False)
 class Values(Closing):
     """A column that has been read: ``count`` values, ``missing`` people without one, and
     ``clipped`` values that were moved to a bound.
@@ -349,29 +350,28 @@ class Values(Closing):
     of the table, and for no page.
     """
 
-    def __init__(
-        self,
-        spool: Spool,
-        missing: int,
-        clipped: int,
-        kept: NDArray[np.bool_] | None = None,
-        repeated: int | None = None,
-        remarks: Sequence[Words] = (),
-    ) -> None:
-        self.missing, self.clipped, self.repeated, self._spool, self._kept = missing, clipped, repeated, spool, kept
-        self.remarks = remarks
-        self.count = len(spool) if kept is None else int(np.count_nonzero(kept))
+    spool: Spool
+    missing: int
+    clipped: int
+    kept: NDArray[np.bool_] | None = None
+    repeated: int | None = None
+    remarks: Sequence[Words] = ()
+
+    @cached_property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.spool) if self.kept is None else int(np.count_nonzero(self.kept))
 
     def chunks(self) -> Iterator[NDArray[Any]]:
         """The values in their order, about a million at a time; as often as wanted."""
         at = 0
-        for block in self._spool.blocks():
-            yield block if self._kept is None else block[self._kept[at : at + len(block)]]
+        for block in self.spool.blocks():
+            yield block if self.kept is None else block[self.kept[at : at + len(block)]]
             at += len(block)
 
     def close(self) -> None:
         """Give memory and disk back."""
-        self._spool.close()
+        self.spool.close()
 
 
 def prepared(column: Column, reader: Reader, *, tick: Tick | None = None) -> Iterator[Prepared]:
@@ -413,7 +413,7 @@ def read(
                 spool.append(batch.values)
                 missing, clipped = missing + batch.missing, clipped + batch.clipped
                 if batch.owners is not None:
-                    persons.add(batch.owners, batch.present, column.table_title)
+                    persons.add(batch.owners, batch.present, column.table.title)
             if not len(spool):
                 found = f"{missing:,} rows that hold none" if missing else "no rows"
                 raise InvalidInput(
@@ -439,7 +439,7 @@ def choose_rows(
     with Persons() as persons:
         for batch in prepared(column, reader, tick=tick):
             assert batch.owners is not None
-            persons.add(batch.owners, batch.present, column.table_title)
+            persons.add(batch.owners, batch.present, column.table.title)
         return persons.choose(keep, rng=rng)
 
 

@@ -102,7 +102,9 @@ class _Promise:
             return law.error(self.n, 1.0 if width is None else width / ((law.k - 1) * among))
         if width is None:
             return _count_error(law, self.n)
-        return _mean_error(law, self.n, width) * (self.n / among)
+        # The worst data all sit at one point of the outermost cell, farthest from the middle.
+        worst = math.sqrt(self.n * worst_of_mean(law.k - 1, law.k * law.miss))
+        return worst / float(law.hit - law.miss) * width / among
 
 
 def check_comparison(record: Record, law: CountedLaw, measure: Mapping[str, Any] | None) -> list[Check]:
@@ -231,12 +233,6 @@ def _count_error(law: CountedLaw, n: int) -> float:
 
     total = full * votes(columns - 1) + votes(rest)
     return math.sqrt(total / law.k / hit**2)
-
-
-def _mean_error(law: CountedLaw, n: int, width: float) -> float:
-    """The worst data all sit at one point of the outermost cell, farthest from the middle."""
-    worst, kept = worst_of_mean(law.k - 1, law.k * law.miss), float(law.hit - law.miss)
-    return math.sqrt(n * worst) / kept * width / n
 
 
 def _check_alone(row: Alternative, promise: _Promise) -> list[Check]:

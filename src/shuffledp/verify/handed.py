@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.judge.answers import counted_bins, counted_number, counted_unions, moved, moved_bins
+from shuffledp.judge.answers import Answers
 from shuffledp.judge.effort import LISTED, MOST_STRAY_VOTES, Effort, TooLarge
 from shuffledp.judge.lattice import UNIT, Array
 from shuffledp.judge.laws import CountedLaw
 from shuffledp.judge.oracle import Oracle
 from shuffledp.judge.reports import counted
-from shuffledp.judge.rows import FEW, Estimated, counted_people, counts
+from shuffledp.judge.rows import FEW, Estimated, counts
 from shuffledp.questions.table import ESTIMATES, NUMBERS
 from shuffledp.record import Record
 from shuffledp.verify import outcomes
@@ -42,13 +42,12 @@ Found = Estimated  # which a class that hands it on cannot name
 
 
 @dataclass(eq=False)
-class Judge:
+class Judge(Answers):
     """All that a recheck may ask. It says what the record must hold; only ``compared`` and
     ``later`` leave something to be done.
     """
 
     record: Record
-    law: CountedLaw
     effort: Effort
     measure: dict[str, Any] | None = None
     last: dict[str, Part] = field(default_factory=dict)
@@ -60,6 +59,14 @@ class Judge:
     equal, holds, agree = staticmethod(equal), staticmethod(holds), staticmethod(agree)
     unchecked, vital = staticmethod(outcomes.unchecked), staticmethod(outcomes.vital)
     wrong = staticmethod(outcomes.wrong)
+
+    @classmethod
+    def of(cls, record: Record, effort: Effort) -> Judge:
+        """With the law that the record's design says."""
+        tally = record.tally
+        return cls(
+            counted(record.design.mechanism.as_json()), tally.votes, tally.blocks or (), tally.reports, record, effort
+        )
 
     def answers(self, *families: str) -> Check:
         """Whether one of these families of laws answers the question; the usual one first."""
@@ -96,32 +103,6 @@ class Judge:
         claimed = len(self.record.estimates.label), len(self.record.tally.votes)
         told, due = (f"{each[0]} for {each[1]} votes" for each in (claimed, (rows, votes)))
         return holds("rows of the estimates", told, due, "the design", claimed == (rows, votes))
-
-    def people(self, places: Sequence[int]) -> Found:
-        """How many hold the values in these places, with votes in this order."""
-        tally = self.record.tally
-        return counted_people(tally.votes, tally.blocks or (), places, tally.reports, self.law)
-
-    def groups(self, groups: Sequence[Sequence[int]]) -> Found:
-        """How many hold one of the values in the places of each group."""
-        return counted_unions(self.record.tally.votes, groups, self.record.tally.reports, self.law)
-
-    def bins(self, groups: Sequence[tuple[int, int]]) -> Found:
-        """How many are in each group of bins, from its first one to before its second."""
-        return counted_bins(self.record.tally.votes, groups, self.record.tally.reports, self.law)
-
-    def number(self, bounds: tuple[float, float], times: int = 1) -> Found:
-        """So many times the mean of numbers between these bounds."""
-        return counted_number(self.record.tally.votes, self.record.tally.reports, self.law, bounds, times)
-
-    @property
-    def moved(self) -> float | None:
-        """How far one report moves a count; None without a limit."""
-        return moved(self.law)
-
-    def moved_bins(self, groups: Sequence[tuple[int, int]]) -> Array:
-        """How far one report moves each count of bins."""
-        return moved_bins(groups, self.law)
 
     def table(
         self,

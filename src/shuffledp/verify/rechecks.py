@@ -25,7 +25,6 @@ from typing import Any, get_args
 
 from shuffledp.errors import InvalidInput, printable
 from shuffledp.judge.effort import Effort
-from shuffledp.judge.reports import counted
 from shuffledp.page import html, release_svg
 from shuffledp.questions import OURS, folder_of, origin_of
 from shuffledp.record import Record, read_record
@@ -134,7 +133,7 @@ def work(seconds: float) -> None:
         print(line, file=lines, flush=True)
 
     record = read_record(sys.stdin.read())
-    judge = Judge(record, counted(record.design.mechanism.as_json()), Effort(seconds))
+    judge = Judge.of(record, Effort(seconds))
     for name, deed in DEEDS.items():
         tell(name, partial(deed, record))
     tell(PART + ANSWER, lambda: _rows(_recheck(judge)))

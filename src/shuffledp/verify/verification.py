@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from shuffledp.judge.effort import SECONDS, Effort, TooLarge, TooMuch
 from shuffledp.judge.oracle import Oracle, Tick
-from shuffledp.judge.reports import counted
 from shuffledp.record import Record, read_record
 from shuffledp.verify.check_certificate import check_certificate, of_design
 from shuffledp.verify.check_comparison import check_comparison
@@ -93,9 +92,8 @@ def verify(
     in which it was recorded. After ``seconds`` of computing the rest is left unchecked.
     """
     record, effort = read_record(text), Effort(seconds)
-    design, law = record.design, counted(record.design.mechanism.as_json())
-    judge = Judge(record, law, effort)
-    asked, files = Rechecker(judge), beside or {}
+    judge = Judge.of(record, effort)
+    design, law, asked, files = record.design, judge.law, Rechecker(judge), beside or {}
     swap = SENTENCES["swap"] in record.certificate.method
     quick: dict[str, Part] = {
         PAGE: lambda: check_page(text, asked),

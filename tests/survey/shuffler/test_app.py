@@ -168,7 +168,7 @@ def test_the_end_is_final_and_released_in_no_order(tried: Trial) -> None:
     assert late.status_code == 410
     assert "is closed" in sentence(late)
     assert tried.send(some[:500]).json() == {"reports": 500, "new": 0}, "what is stored is acknowledged again"
-    header = SealedHeader(tried.collection.digest, 500, 49)
+    header = SealedHeader.of(tried.collection.digest, 500, 49)
     fetched = tried.fetch()
     assert fetched.headers["content-type"] == MEDIA_TYPE
     assert fetched.content == tried.fetch().content == header.content + b"".join(sorted(some[:500]))

@@ -95,9 +95,7 @@ def ramp_of_views(positions: Positions, items: int) -> arb:
         total += shares[count] * empty[count] * _filled(positions.masses, positions.scores, count)
     if items >= n:
         return total
-    alone = sum(
-        (mass * positive_part(score) for mass, score in zip(positions.masses, positions.scores, strict=True)), arb(0)
-    )
+    alone = _jump(positions, arb(0))
     chance = arb(1)
     for place in range(items):
         chance *= arb(n - 1 - place) / (place + 1)
@@ -190,9 +188,8 @@ class Needle:
 def mean_positive_part(positions: Positions, relative: float = CLOSE, work: int = WORK) -> arb:
     """A ball that holds E S_+, about ``relative`` wide where that is possible."""
     n = positions.n
-    positive = [positive_part(score) for score in positions.scores]
-    alone = sum((mass * score for mass, score in zip(positions.masses, positive, strict=True)), arb(0))
-    if n == 1 or not any(score.upper() > 0 for score in positive):
+    alone = _jump(positions, arb(0))
+    if n == 1 or not positions.top.upper() > 0:
         return n * alone
     items = items_needed(positions, relative * 1e-3)
     if items is not None and views(items, len(positions.masses)) <= MOST_VIEWS:
@@ -268,7 +265,7 @@ def _capped(positions: Positions, cap: arb, relative: float, nodes: int = WORK) 
     lower = _cut(positions, cap)
     line = Line.through(lower, relative, nodes)
     if not math.isfinite(line.relative):  # too many nodes would be needed
-        return between(arb(0), positions.n * (_jump(positions, arb(0))))
+        return between(arb(0), positions.n * _jump(positions, arb(0)))
     smooth = line.ramp()
     jumps = positions.n * _jump(positions, cap)
     if jumps.is_zero():

@@ -111,8 +111,6 @@ class WebFile:
 def web_files() -> Mapping[str, WebFile]:
     """Every file that a browser may load, by its name."""
     folder = files("shuffledp.survey") / "web"
-    if not folder.is_dir():
-        return {}
     found = {}
     for each in folder.iterdir():
         suffix = "." + each.name.rpartition(".")[2]
@@ -289,7 +287,7 @@ class Shuffler:
         self.steps = Steps(self.collection.design.honest)
         self.metrics = Metrics(self.steps)
         self.room = Room(self.limits.room)
-        self._guesses = Rates(1 / 12, 5)
+        self._rates, self._guesses = Rates(self.limits.rate, self.limits.burst), Rates(1 / 12, 5)
         self._stocked: tuple[float, Stocked] | None = None
         self._outlooks: dict[int, dict[str, Any]] = {}
         self._thinking = asyncio.Lock()
@@ -339,8 +337,8 @@ class Shuffler:
     def _header(self, stocked: Stocked) -> SealedHeader:
         digest, length = self.collection.digest, self.uploads.envelope_bytes
         if stocked.released is None:
-            return SealedHeader(digest, stocked.reports * self.uploads.messages, length)
-        return SealedHeader(digest, stocked.released, length, stocked.reports)
+            return SealedHeader.of(digest, stocked.reports * self.uploads.messages, length)
+        return SealedHeader.of(digest, stocked.released, length, stocked.reports)
 
     async def _released(self, header: SealedHeader) -> AsyncIterator[bytes]:
         yield header.content
@@ -495,7 +493,7 @@ class Shuffler:
             Route(f"{one}/sealed", self.sealed),
             Route(f"{one}/outlook", self.outlook),
         ]
-        handlers: Mapping[Any, Any] = {Refused: _refused, HTTPException: _unknown}
+        handlers: Mapping[Any, Any] = dict.fromkeys((Refused, HTTPException), _said)
         starlette = Starlette(routes=routes, exception_handlers=handlers)
         starlette.router.redirect_slashes = False
         return starlette
@@ -527,17 +525,11 @@ class Shuffler:
                 slip = Refused(500, "the shuffler failed at this request. Nothing was acknowledged: send it again.")
                 await refusal(slip)(scope, receive, sending)
 
-    @cached_property
-    def _rates(self) -> Rates:
-        return Rates(self.limits.rate, self.limits.burst)
 
-
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return refusal(error)
-
-
-async def _unknown(_: Request, error: Exception) -> Response:
+async def _said(_: Request, error: Exception) -> Response:
+    """What is said of a request that is refused, or that nothing answers."""
+    if isinstance(error, Refused):
+        return refusal(error)
     assert isinstance(error, HTTPException)
     reply = refusal(Refused(error.status_code, WORDS.get(error.status_code, error.detail)))
     reply.headers.update(error.headers or {})

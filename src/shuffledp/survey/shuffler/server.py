@@ -9,7 +9,6 @@ are slow, or endless, or too many do no harm; once a second all connections are 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import math
 import resource
@@ -31,6 +30,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from shuffledp.errors import InvalidInput
+from shuffledp.survey.collection import is_loopback
 from shuffledp.survey.shuffler.app import Shuffler, last_words, network_of
 from shuffledp.survey.wire import Refused
 
@@ -199,19 +199,6 @@ class Listening:
     key: Path | None = None
     patience: Patience = field(default_factory=Patience)
 
-    @property
-    def scheme(self) -> str:
-        """How it is addressed."""
-        return "http" if self.certificate is None else "https"
-
-    @property
-    def local(self) -> bool:
-        """Whether nobody but this machine can reach it."""
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
-
     def check_certificate(self) -> None:
         """Refuse a certificate that cannot be used, before anything else is begun."""
         if self.certificate is None:
@@ -242,7 +229,7 @@ class Listening:
     def address(self, bound: socket.socket) -> str:
         """What to type into a browser on this machine."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{bound.getsockname()[1]}"
+        return f"http{'' if self.certificate is None else 's'}://{host}:{bound.getsockname()[1]}"
 
 
 def serve(shuffler: Shuffler, listening: Listening, ready: Callable[[str], None]) -> None:
@@ -250,10 +237,10 @@ def serve(shuffler: Shuffler, listening: Listening, ready: Callable[[str], None]
     try:
         listening.check_certificate()
         with listening.bound() as bound:
-            if not listening.local and listening.certificate is None:
+            address = listening.address(bound)
+            if not is_loopback(address) and listening.certificate is None:
                 LOG.warning(EXPOSED, listening.host)
             _allow_files(listening.patience.connections + SPARE_FILES)
-            address = listening.address(bound)
             PatientServer(configured(shuffler, listening), lambda: ready(address)).run(sockets=[bound])
     finally:
         shuffler.writer.stop()

@@ -12,7 +12,7 @@ from threading import Condition, Thread
 from typing import Any, TypeVar
 
 from shuffledp.survey.stores.store import Added, Store, Unavailable
-from shuffledp.survey.wire import Delivery, Refused
+from shuffledp.survey.wire import Records, Refused
 
 Result = TypeVar("Result")
 MOST_AT_ONCE = 20_000  # records of one commit
@@ -23,18 +23,9 @@ LOG = logging.getLogger(__name__)
 class _Job:
     """Something to do in the writer's thread, for a task that waits in another."""
 
-    work: Sequence[Delivery] | Callable[[], Any]
+    work: Records | Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[Any]
-
-    def deliver(self, answer: Any) -> None:
-        """In the loop: give the answer to whoever still waits."""
-        if self.done.done():
-            return
-        if isinstance(answer, Exception):
-            self.done.set_exception(answer)
-        else:
-            self.done.set_result(answer)
 
 
 class Writer:
@@ -48,7 +39,7 @@ class Writer:
         self._thread = Thread(target=self._run, name="shuffledp-writer", daemon=True)
         self._thread.start()
 
-    async def add(self, upload: Sequence[Delivery]) -> Added:
+    async def add(self, upload: Records) -> Added:
         """Add an upload, and return when it is on the disk."""
         added: Added = await self._enqueue(upload)
         return added
@@ -66,7 +57,7 @@ class Writer:
         self._thread.join()
         self.store.stop()
 
-    async def _enqueue(self, work: Sequence[Delivery] | Callable[[], Any]) -> Any:
+    async def _enqueue(self, work: Records | Callable[[], Any]) -> Any:
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
         with self._ready:
@@ -125,5 +116,11 @@ class Writer:
 
 
 def _deliver(answers: list[tuple[_Job, Any]]) -> None:
+    """In the loop: give the answers to those who still wait."""
     for job, answer in answers:
-        job.deliver(answer)
+        if job.done.done():
+            continue
+        if isinstance(answer, Exception):
+            job.done.set_exception(answer)
+        else:
+            job.done.set_result(answer)

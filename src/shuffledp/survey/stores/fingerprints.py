@@ -8,8 +8,7 @@ really there, is for the store to compare, byte by byte, at the places that are 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +18,11 @@ CHUNK = 1 << 16  # envelopes that are hashed at a time
 FEW = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(NamedTuple):
     """Fingerprints in ascending order, and the place of each."""
 
     marks: Marks
     places: NDArray[np.int64]
-
-    def joined(self, other: _Run) -> _Run:
-        """Both in one."""
-        marks, places = np.concatenate([self.marks, other.marks]), np.concatenate([self.places, other.places])
-        order = np.argsort(marks, kind="stable")  # two runs in order: a merge
-        return _Run(marks[order], places[order])
 
 
 class Fingerprints:
@@ -55,22 +47,18 @@ class Fingerprints:
         if len(marks) < FEW and self._last.keys().isdisjoint(few := marks.tolist()) and len(set(few)) == len(few):
             self._last.update(zip(few, places.tolist(), strict=True))
             if len(self._last) >= FEW:
-                self._merge(*self._settled())
+                marks, places = np.array([*self._last], np.uint64), np.array([*self._last.values()], np.int64)
+                self._last.clear()
+                self._merge(marks, places)
             return
         self._merge(marks, places)
 
-    def _settled(self) -> tuple[Marks, NDArray[np.int64]]:
-        marks = np.fromiter(self._last.keys(), dtype=np.uint64, count=len(self._last))
-        places = np.fromiter(self._last.values(), dtype=np.int64, count=len(self._last))
-        self._last.clear()
-        return marks, places
-
     def _merge(self, marks: Marks, places: NDArray[np.int64]) -> None:
-        order = np.argsort(marks)
-        run = _Run(marks[order], places[order])
-        while self._runs and len(self._runs[-1].marks) < 2 * len(run.marks):
-            run = self._runs.pop().joined(run)
-        self._runs.append(run)
+        while self._runs and len(self._runs[-1].marks) < 2 * len(marks):
+            last = self._runs.pop()
+            marks, places = np.concatenate([last.marks, marks]), np.concatenate([last.places, places])
+        order = np.argsort(marks, kind="stable")  # of runs in order: a merge
+        self._runs.append(_Run(marks[order], places[order]))
 
     def familiar(self, marks: Marks) -> bool:
         """Whether any of these may be known, or is there twice. If not, all are new."""

@@ -36,10 +36,12 @@ import numpy as np
 from shuffledp.errors import InvalidInput
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.stores.store import Added, Admission, SealedDummies, Stocked, Store, Unavailable
-from shuffledp.survey.wire import Delivery, Refused, Uploads
+from shuffledp.survey.wire import Records, Refused, Uploads
 
 if TYPE_CHECKING:
     import psycopg
+
+    Result = TypeVar("Result")
 
 SCHEMES = ("postgresql://", "postgres://")
 OLDEST = 130_000  # the first version of PostgreSQL that is still used somewhere
@@ -65,33 +67,17 @@ class Setting(NamedTuple):
     otherwise: str
 
 
+OFF = ("track_commit_timestamp", "log_duration", "debug_print_parse", "debug_print_rewritten", "debug_print_plan")
+NEVER = ("log_min_duration_statement", "log_min_duration_sample", "auto_explain.log_min_duration")
+FEW = ("log_transaction_sample_rate", "log_parameter_max_length_on_error")
 SETTINGS = (
     Setting("fsync", ("on",), LOST),
     Setting("synchronous_commit", ("on", "remote_apply"), LOST),
-    Setting("track_commit_timestamp", ("off",), SEEN),
-    Setting("log_statement", ("none", "ddl"), SEEN),
-    Setting("log_duration", ("off",), SEEN),
-    Setting("log_min_duration_statement", ("-1",), SEEN),
-    Setting("log_min_duration_sample", ("-1",), SEEN),
-    Setting("log_transaction_sample_rate", ("0",), SEEN),
-    Setting("log_parameter_max_length_on_error", ("0",), SEEN),
-    Setting("debug_print_parse", ("off",), SEEN),
-    Setting("debug_print_rewritten", ("off",), SEEN),
-    Setting("debug_print_plan", ("off",), SEEN),
-    Setting("auto_explain.log_min_duration", ("-1",), SEEN),  # of extensions, where they are loaded
-    Setting("pgaudit.log", ("none", "ddl"), SEEN),
+    *(Setting(name, ("off",), SEEN) for name in OFF),
+    *(Setting(name, ("-1",), SEEN) for name in NEVER),
+    *(Setting(name, ("0",), SEEN) for name in FEW),
+    *(Setting(name, ("none", "ddl"), SEEN) for name in ("log_statement", "pgaudit.log")),
 )
-
-
-def check_driver() -> None:
-    """Refuse to begin without psycopg."""
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
-        raise InvalidInput(
-            "psycopg must be installed for a store in PostgreSQL, got no module named psycopg. pip install "
-            "'shuffledp[postgres]'"
-        ) from None
 
 
 def connect(address: str) -> psycopg.Connection[Any]:
@@ -209,12 +195,6 @@ def reason(error: psycopg.Error) -> str:
     return first.rstrip(".")
 
 
-if TYPE_CHECKING:
-    import psycopg
-
-    Result = TypeVar("Result")
-
-
 LOG = logging.getLogger(__name__)
 VERSION = 1
 PAGE = 5_000  # envelopes that are read at once
@@ -288,6 +268,8 @@ class PostgresStore(Store):
         self._address, self._digest = address, collection.digest
         self._codes, self._most, self._messages = collection.codes, collection.design.n, Uploads(collection).messages
         self._dummies = SealedDummies.of(collection)
+        self._schema, self._named = f"shuffledp_{self._digest[:40]}", {"digest": self._digest, "version": VERSION}
+        self._lock = int.from_bytes(bytes.fromhex(self._digest)[:8], signed=True)
         self._said: set[str] = set()
         self._connection: psycopg.Connection[Any] | None = None
         try:
@@ -297,9 +279,13 @@ class PostgresStore(Store):
             raise
 
     def _begin(self) -> None:
-        check_driver()
-        import psycopg
-
+        try:
+            import psycopg
+        except ImportError:
+            raise InvalidInput(
+                "psycopg must be installed for a store in PostgreSQL, got no module named psycopg. pip install "
+                "'shuffledp[postgres]'"
+            ) from None
         try:
             self._connection = self._connected()
             self._make(self._connection)
@@ -315,18 +301,6 @@ class PostgresStore(Store):
         if stocked.closed:
             self._sweep()  # whoever closed it may have been killed before the end
 
-    @property
-    def _schema(self) -> str:
-        return f"shuffledp_{self._digest[:40]}"
-
-    @property
-    def _named(self) -> dict[str, Any]:
-        return {"digest": self._digest, "version": VERSION}
-
-    @property
-    def _lock(self) -> int:
-        return int.from_bytes(bytes.fromhex(self._digest)[:8], signed=True)
-
     def invite(self, hashes: Iterable[bytes]) -> int:
         new = sorted(set(hashes))
 
@@ -338,7 +312,7 @@ class PostgresStore(Store):
 
         return self._transact(inviting)
 
-    def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+    def add(self, uploads: Sequence[Records]) -> list[Added | Refused]:
         messages = self._messages
         envelopes = (each for upload in uploads for person in upload for each in person.apart(messages))
         keys = {hashlib.sha256(each).digest(): each for each in envelopes}

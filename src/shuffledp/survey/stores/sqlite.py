@@ -31,7 +31,7 @@ from shuffledp.storage.files import check_file, flush, unwritable
 from shuffledp.survey.collection import Collection
 from shuffledp.survey.stores.fingerprints import Fingerprints, Marks
 from shuffledp.survey.stores.store import Added, Admission, SealedDummies, Stocked, Store, Unavailable
-from shuffledp.survey.wire import Delivery, Refused, Uploads, joined
+from shuffledp.survey.wire import Records, Refused, Uploads, joined
 
 APPLICATION, VERSION = 0x73686466, 1
 MAGIC, APPLICATION_AT = b"SQLite format 3\0", 68  # of the file's first hundred bytes
@@ -315,7 +315,7 @@ class SQLiteStore(Store):
             connection.execute("COMMIT")
             return connection.total_changes - before
 
-    def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+    def add(self, uploads: Sequence[Records]) -> list[Added | Refused]:
         with self._connected() as connection:
             brought = joined(uploads)
             marks = self._seen.marks(brought)
@@ -324,7 +324,11 @@ class SQLiteStore(Store):
                 return [Added(len(upload), len(upload)) for upload in uploads]
             silent = self._closed and self._dummies is not None and self._dummies.drops
             stored = set() if silent else self._stored(connection, brought, marks)
-            admission = self._admission(connection, uploads, stored)
+            codes = [each.code for upload in uploads for each in upload if each.code is not None]
+            rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
+            known = {code: bool(used) for code, used in rows} if self.collection.codes else None
+            most = self.collection.design.n
+            admission = Admission(stored, known, self._people, most, self._closed, self._messages)
             answers = [admission.decide(upload) for upload in uploads]
             if new := b"".join(admission.new):
                 self._write(connection, new, self._seen.marks(new), admission.spent)
@@ -348,16 +352,6 @@ class SQLiteStore(Store):
         connection.executemany("UPDATE codes SET used = 1 WHERE hash = ?", zip(spent))
         connection.execute("COMMIT")
         self._note(marks, len(blocks))
-
-    def _admission(
-        self, connection: sqlite3.Connection, uploads: Sequence[Sequence[Delivery]], stored: set[bytes]
-    ) -> Admission:
-        known = None
-        if self.collection.codes:
-            codes = [delivery.code for upload in uploads for delivery in upload if delivery.code is not None]
-            rows = _those(connection, "SELECT hash, used FROM codes WHERE hash", codes)
-            known = {code: bool(used) for code, used in rows}
-        return Admission(stored, known, self._people, self.collection.design.n, self._closed, self._messages)
 
     def _stored(self, connection: sqlite3.Connection, brought: bytes, marks: Marks) -> set[bytes]:
         """Those of some envelopes that are in the file, byte by byte; each block is read once."""

@@ -24,7 +24,7 @@ from shuffledp.errors import InvalidInput
 from shuffledp.sampling import WORD, bernoulli, source_of
 from shuffledp.survey.all_cores import sealed
 from shuffledp.survey.collection import Collection
-from shuffledp.survey.wire import Delivery, Refused
+from shuffledp.survey.wire import Records, Refused
 
 
 class Added(NamedTuple):
@@ -69,7 +69,7 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def add(self, uploads: Sequence[Sequence[Delivery]]) -> list[Added | Refused]:
+    def add(self, uploads: Sequence[Records]) -> list[Added | Refused]:
         """Add uploads, each whole or not at all, in one commit. Of each: what was added, or why it
         was refused.
 
@@ -148,7 +148,7 @@ class Admission:
         """Codes to mark."""
         return sorted(self._spent)
 
-    def decide(self, upload: Sequence[Delivery]) -> Added | Refused:
+    def decide(self, upload: Records) -> Added | Refused:
         """Take an upload, or say why it is refused."""
         new: set[bytes] = set()
         spent: set[bytes] = set()
