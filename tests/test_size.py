@@ -11,17 +11,17 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
-    "files": 364,
-    "lines": 78_047,
-    "lines of code": 52_492,
-    "types that model a question, outside questions/": 2,
+    "files": 356,
+    "lines": 73_499,
+    "lines of code": 48_900,
+    "types that model a question, outside questions/": 1,
     "comparisons with a question or family": 0,
-    "isinstance of a question or family": 6,
+    "isinstance of a question or family": 1,
     "registries of questions or families": 3,
-    "options": 619,
-    "visible options in one help": 33,
-    "files that a histogram runs": 80,
-    "its crossings between packages, without accounting <-> randomizers": 395,
+    "options": 615,
+    "visible options in one help": 15,
+    "files that a histogram runs": 82,
+    "its crossings between packages, without accounting <-> randomizers": 577,
     "its crossings between accounting and randomizers": 1752,
 }
 
