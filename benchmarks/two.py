@@ -72,6 +72,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     ),
     "top, 16,000 rows": (
         f"top words.csv --column word --tokens letters.txt --longest 2 --k 3 {PROMISE} --out made",
+        f"top words.csv --column word --tokens letters.txt --longest 2 --words 3 {PROMISE} --out made",
     ),
     "verify": ("verify kept/page.html", "verify kept/report.html"),
     "encode, 40 rows": (

@@ -136,7 +136,7 @@ def test_honest_code_with_rare_events_is_not_accused(monkeypatch, k, epsilon0, n
 
 def test_a_large_audit_keeps_little_in_memory():
     tracemalloc.start()
-    found = audit(sdp.KRR(k=4, epsilon0=1.0), n=1000, delta=1e-3, runs=9000, rng=seeded(), budget_seconds=600.0)
+    found = audit(sdp.KRR(k=4, epsilon0=1.0), n=1000, delta=1e-3, runs=9000, rng=seeded(), seconds=600.0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.runs == 9000
@@ -162,7 +162,7 @@ def test_the_budget_ends_an_audit_and_progress_is_told():
         n=1000,
         delta=DELTA,
         runs=10**7,
-        budget_seconds=1.0,
+        seconds=1.0,
         rng=seeded(),
         progress=lambda *each: told.append(each),
     )
@@ -179,7 +179,7 @@ def test_the_budget_ends_an_audit_and_progress_is_told():
         {"runs": 10},
         {"confidence": 1.0},
         {"delta": 0.0},
-        {"budget_seconds": 0.0},
+        {"seconds": 0.0},
         {"n": 1},
         {"n": 10**8},
         {"what": sdp.AnyLDP(epsilon0=1.0)},

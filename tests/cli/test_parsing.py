@@ -34,6 +34,7 @@ def test_all_that_is_missing_is_said_at_once(people: Path) -> None:
     run("stage", "design", "mean", "--n", 10, "--out", "x").refused(
         "Missing options '--epsilon', '--delta', '--lower' and '--upper'."
     )
+    run("plan", "histogram").refused("Missing '--n', '--epsilon', '--delta'.")  # whose --categories is a number
     run("quantile", people, "--column", "age", "--lower", 0, "--upper", 9, "--delta", 1e-6, "--out", "x").refused(
         "Missing option '--epsilon'."
     )

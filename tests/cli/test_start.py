@@ -19,7 +19,7 @@ import pytest
 import shuffledp as sdp
 from shuffledp.cli import main
 from shuffledp.cli.app import app, load
-from shuffledp.cli.tree import OVERVIEW, SHOWN, SUMMARIES
+from shuffledp.cli.tree import ELSEWHERE, OVERVIEW, SHOWN, SUMMARIES
 from tests.pins.surfaces import OPTIONS, options
 
 HEAVY = ("numpy", "scipy", "pyarrow", "matplotlib", "cryptography", "sqlite3")
@@ -168,6 +168,11 @@ def test_a_help_shows_at_most_fifteen_options_and_all_of_them_if_asked(capsys: p
     [
         ("epsilonn", "'epsilon'"),
         ("survey clsoe", "'close'"),
+        ("collection new", "'survey'"),
+        ("serve study", "'survey serve'"),
+        ("analyse shuffled.parquet", "'stage analyze'"),
+        ("poison city.json", "'audit poisoning'"),
+        ("studio", "'plan --web'"),
         ("epsilon --detla 1", "'--delta'"),
         ("plan medean --n 9 --epsilon 1 --delta 1e-6", "'mean'"),
         ("stage design histgram --n 9 --epsilon 1 --delta 1e-6 --out x", "'histogram'"),
@@ -176,6 +181,29 @@ def test_a_help_shows_at_most_fifteen_options_and_all_of_them_if_asked(capsys: p
 def test_a_letter_that_is_wrong_is_noticed(words: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words.split()) == 2
     assert f"Did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_two_dashes_alone_are_no_likeness(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["epsilon", "--slots", "3", "--delta", "1e-6"]) == 2
+    assert "Did you mean" not in capsys.readouterr().err
+
+
+def test_one_hidden_option_is_not_several(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["survey", "status", "--help"]) == 0
+    assert " 1 more option: shuffledp survey status --help-all\n" in capsys.readouterr().out
+
+
+def test_nothing_tells_people_to_type_a_step_without_its_group() -> None:
+    stale = re.compile(rf"shuffledp ({'|'.join(ELSEWHERE)})\b")
+    root = Path(__file__).parents[2]
+    kinds = {".py", ".md", ".ts", ".js", ".html", ".json"}
+    files = [
+        each
+        for name in ("src", "docs", "pages", "clients/web/src")
+        for each in (root / name).rglob("*")
+        if each.suffix in kinds
+    ]
+    assert [str(each) for each in [*files, root / "README.md"] if stale.search(each.read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize("name", ["", *SUMMARIES, "ledger show"])

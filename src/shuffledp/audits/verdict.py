@@ -98,7 +98,7 @@ def audit(
     runs: int = RUNS,
     confidence: float = 0.95,
     rng: Rng = None,
-    budget_seconds: float = SECONDS,
+    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Audit:
     """Attack a poll, or a randomizer with ``n`` users behind a shuffler, ``runs`` times on each
@@ -120,7 +120,7 @@ def audit(
     delta = check_delta(_default_delta(what) if delta is None else delta)
     runs = check_count("runs", runs, least=LEAST_RUNS, remedy="Half of them choose the attack; 100,000 is usual.")
     alpha = 1.0 - check_probability("confidence", confidence, remedy="0.95 is usual.")
-    budget = check_positive("budget_seconds", budget_seconds, remedy="It bounds how long an audit may run.")
+    budget = check_positive("seconds", seconds, remedy="It bounds how long an audit may run.")
     if subject.n > MOST_USERS:
         remedy = "Audit fewer users with the same noise: the code is the same."
         raise InvalidInput(Refusal(f"n must be at most {MOST_USERS:,} to be audited", f"{subject.n:,}", remedy))
@@ -138,9 +138,9 @@ def audit(
             findings += tally.findings()
         except Misread as error:
             findings.append(misread(error))
-    seconds = time.monotonic() - started
+    took = time.monotonic() - started
     proved, promised = (made, lower, sure), (attainable, certified)
-    return Audit(subject.name, subject.n, delta, confidence, *proved, *promised, name, judged(findings), seconds)
+    return Audit(subject.name, subject.n, delta, confidence, *proved, *promised, name, judged(findings), took)
 
 
 def _attacked(
@@ -158,7 +158,7 @@ def _attacked(
     done = _play(subject, source, half, tally, watch, keep, share=(1.0 + ALONE) / 2.0)
     if done < LEAST_RUNS // 2:
         remedy = "Allow more, or audit fewer users or a smaller domain k."
-        rule = f"budget_seconds must allow for {LEAST_RUNS} runs"
+        rule = f"seconds must allow for {LEAST_RUNS} runs"
         raise InvalidInput(Refusal(rule, f"time for {2 * done}", remedy))
     attack = chosen((_joined(first[0]), _joined(first[1])), delta, alpha)
     hits = [0, 0]

@@ -27,7 +27,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from shuffledp import __version__
-from shuffledp.cli.tree import OVERVIEW, SHOWN, SUMMARIES, modules, near
+from shuffledp.cli.tree import ELSEWHERE, OVERVIEW, SHOWN, SUMMARIES, modules, near
 from shuffledp.errors import InvalidInput, ShuffledpError, printable
 from shuffledp.questions import OURS, options_module
 from shuffledp.release.options import Option, options_of
@@ -53,7 +53,7 @@ class _Examples:
             self.epilog = epilog
         hidden = sum(getattr(each, "hidden", False) for each in ctx.command.params)
         if hidden:
-            print(f" {hidden} more options: {ctx.command_path} --help-all\n")
+            print(f" {hidden} more option{'s' * (hidden > 1)}: {ctx.command_path} --help-all\n")
         if epilog:
             print("".join(f" {line}\n" if line else "\n" for line in epilog.split("\n")))
 
@@ -86,8 +86,8 @@ class _Command(_Examples, TyperCommand):
 
     def _check_all_there(self, ctx: Any, values: Mapping[str, Any]) -> None:
         parameters = {parameter.name: parameter for parameter in self.get_params(ctx)}
-        if values.get("web"):
-            return
+        if "web" in parameters:
+            return  # it says itself what it needs
         asked = str(values.get("question") if "question" in parameters else ctx.info_name)
         known = options_of(options_module(asked).Options) if asked in OURS else {}
         needed = _needed(parameters, values, known)
@@ -310,7 +310,7 @@ class Run:
             return print(f"shuffledp {__version__}")
         elif self.called is not None:
             if self.called not in SUMMARIES:
-                hint = near(self.called, SUMMARIES)
+                hint = near(self.called, [*SUMMARIES, *ELSEWHERE])
                 raise InvalidInput(f"No such command {self.called!r}. {hint}'shuffledp --help' lists the commands.")
             load(self.called)
         command = _command(len(app.registered_commands), len(app.registered_groups))

@@ -65,7 +65,7 @@ def audit(
             delta=aim.delta,
             runs=runs,
             confidence=confidence,
-            budget_seconds=seconds,
+            seconds=seconds,
             rng=rng,
             progress=progress,
         )

@@ -108,7 +108,7 @@ def faults(
     delta: float = 1e-3,
     runs: int = 20_000,
     rng: Rng = None,
-    budget_seconds: float = 60.0,
+    seconds: float = 60.0,
 ) -> dict[str, Audit]:
     """Planted faults, by default all, and what the audit found; "none" is the code without a fault.
 
@@ -118,7 +118,4 @@ def faults(
     """
     poll, source = Poll("histogram", categories=range(k), n=n, epsilon0=epsilon0, delta=delta), source_of(rng)
     chosen: Any = FAULTS if names is None else names
-    return {
-        name: audit(FAULTS[name](poll), delta=delta, runs=runs, rng=source, budget_seconds=budget_seconds)
-        for name in chosen
-    }
+    return {name: audit(FAULTS[name](poll), delta=delta, runs=runs, rng=source, seconds=seconds) for name in chosen}
