@@ -165,7 +165,7 @@ class PlanRequest:
 
     @property
     def promise(self) -> Promise:
-        """What is guaranteed, as ``shuffledp design`` takes it."""
+        """What is guaranteed, as ``shuffledp stage design`` takes it."""
         return Promise(epsilon=self.epsilon, delta=self.delta, rounds=self.rounds, honest=self.share)
 
     @cached_property

@@ -73,7 +73,7 @@ function reason({ closes }: Collection, { state: now, may_close, why, promise }:
 export function commandsFor({ shuffler }: Collection): string {
   const address = /^[\w.:/~-]+$/.test(shuffler) ? shuffler : `'${shuffler.replaceAll("'", "'\\''")}'`;
   const fetching = `shuffledp survey fetch ${address} --collection study/collection.json --token token.txt`;
-  return `${fetching} --out sealed.bin\nshuffledp open study sealed.bin --out result`;
+  return `${fetching} --out sealed.bin\nshuffledp survey open study sealed.bin --out result`;
 }
 
 function facts({ design, digest, opens, closes, codes, shuffler, round, key }: Collection): void {
