@@ -46,7 +46,7 @@ ORACLES = tuple(
     )
 )
 COMPUTING = (*PACKAGES, *ORACLES, "/shuffledp/client.py")
-DESCRIBING = {"shuffle", "__getattr__", "names_at", "golden"}  # the last reads a table
+DESCRIBING = {"shuffle", "__getattr__", "names_at", "golden", "__post_init__", "check_text"}  # golden reads a table
 
 
 def watch(frame: FrameType | None, event: str, _: object) -> None:

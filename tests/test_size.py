@@ -12,8 +12,8 @@ from benchmarks.measure import Checkout, models, options, sizes, switches, walk
 # These only fall: lower them in the commit that makes them fall. One may rise only in a commit that says why.
 CEILINGS = {
     "files": 356,
-    "lines": 73_499,
-    "lines of code": 48_900,
+    "lines": 73_507,
+    "lines of code": 48_906,
     "types that model a question, outside questions/": 1,
     "comparisons with a question or family": 0,
     "isinstance of a question or family": 1,

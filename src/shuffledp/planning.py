@@ -25,7 +25,7 @@ from shuffledp.mechanisms.baselines import Baseline, best_alone, best_curator
 from shuffledp.poll import Poll
 from shuffledp.questions import OURS, kind_of, names
 from shuffledp.questions.question import Planned, Question
-from shuffledp.wording import reserved, right, rounded
+from shuffledp.wording import reserved, right, rounded, short
 
 MOST_BITS = 1 << 20  # longer reports are not proposed
 
@@ -111,8 +111,9 @@ class Plan:
         about = planned(self.task)
         size = f" of {self.domain} {about.places}" if self.domain else ""
         again = f", {self.rounds} rounds" if self.rounds > 1 else ""
-        honest = "" if self.honest in (None, self.n) else f", at least {self.honest} of them honest"
-        title = f"{self.task}{size}: {self.n} people{honest}, epsilon = {self.epsilon:g}, delta = {self.delta:g}{again}"
+        honest = "" if self.honest in (None, self.n) else f", at least {self.honest:,} of them honest"
+        promise = f"epsilon = {short(self.epsilon)}, delta = {short(self.delta)}"
+        title = f"{self.task}{size}: {self.n:,} people{honest}, {promise}{again}"
         titles = [*(each.title for each in self.options), *(name for name, _ in self.refused)]
         wide = max(22, *map(len, titles))
         trust = max(14, *(len(each.trust) for each in self.options))
@@ -208,14 +209,14 @@ def reachable(polls: list[Poll], *, most_messages: int | None, most_error: float
     """Of polls for one question the one with the fewest messages that errs by at most
     ``most_error``, or, where none is asked for, the one that errs least.
     """
-    short = [each for each in polls if most_messages is None or each.messages <= most_messages]
-    if not short:
+    brief = [each for each in polls if most_messages is None or each.messages <= most_messages]
+    if not brief:
         few = min(each.messages for each in polls)
         raise InvalidInput(f"messages must be at least {few} here, got {most_messages}. Allow more.")
-    best = min(short, key=lambda each: each.predicted_stderr())
+    best = min(brief, key=lambda each: each.predicted_stderr())
     if most_error is None:
         return best
-    sharp = [each for each in short if each.predicted_stderr() <= most_error]
+    sharp = [each for each in brief if each.predicted_stderr() <= most_error]
     if not sharp:
         raise InvalidInput(
             Argument("error"),

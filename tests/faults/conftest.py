@@ -53,6 +53,7 @@ def made(runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Made:
     )
     runner.warm("example", data, "--people", PEOPLE)
     runner.warm(
+        "stage",
         "design",
         "histogram",
         "--categories",

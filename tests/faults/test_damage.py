@@ -31,6 +31,7 @@ Record = Callable[[str, object], None]
 def design(runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("small") / "design.json"
     runner.warm(
+        "stage",
         "design",
         "histogram",
         "--categories",

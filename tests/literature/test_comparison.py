@@ -285,5 +285,5 @@ def test_reports_that_say_almost_nothing_are_compared() -> None:
     tiny = sdp.FromMatrix([[0.3, 0.7], [0.3 + 1e-15, 0.7 - 1e-15]])
     comparison = sdp.compare(sdp.shuffle(tiny, n=100), delta=1e-6)
     reason = next(each.reason for each in comparison.refused if each.name == "shuffledp-any")
-    assert "epsilon0 must lie in [1e-12, 50]" in reason
+    assert "epsilon0 must be at least 1e-12" in reason
     assert "local" in {row.name for row in comparison.rows}

@@ -33,7 +33,7 @@ def test_a_plan_lists_what_fits_smallest_error_first_with_its_promise(table: Pla
         assert option.bits == option.poll.bits
     assert table.best.question.type == "histogram"
     shown = str(table)
-    assert "histogram of 20 values: 3000 people, epsilon = 2, delta = 1e-05" in shown
+    assert "histogram of 20 values: 3,000 people, epsilon = 2, delta = 1e-5" in shown
     assert all(option.name in shown for option in table.options)
 
 

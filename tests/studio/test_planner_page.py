@@ -88,7 +88,7 @@ def test_moving_a_slider_changes_answer_and_address_and_nothing_jumps(browser: B
 def test_what_is_copied_and_saved_is_the_commands(browser: Browser, studio: Studio, tmp_path: Path) -> None:
     asked = PlanRequest.from_json(PLAN)
     with opened(browser, studio) as page:
-        page.get_by_role("button", name="Copy the command shuffledp stage design").click()
+        page.get_by_role("button", name="Copy the design command").click()
         expect(page.locator("#done")).to_contain_text("copied", timeout=PATIENCE)
         assert page.evaluate("navigator.clipboard.readText()") == asked.commands()["design"]
         assert page.locator("#command-plan").inner_text() == asked.commands()["plan"]

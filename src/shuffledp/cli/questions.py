@@ -372,7 +372,7 @@ def _show_told(record: "Record") -> None:
     """What was asked for beside the estimates."""
     for each in record.question.told(record):
         show.sentences([f"\n{each.title}:"])
-        heads, rows = each.heads[1:], [(*cells, name) for name, *cells in each.rows]
+        heads, rows = each.plain.heads[1:], [(*cells, name) for name, *cells in each.plain.rows]
         show.table([*map(str.lower, heads), ""], rows, numbers=len(heads))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from shuffledp.numerals import SPACE
 from shuffledp.schema import Chance, Count, Floats, Part, Size, Text, Texts, part
 
 if TYPE_CHECKING:
@@ -91,6 +92,12 @@ class Told(NamedTuple):
     title: str
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
+
+    @property
+    def plain(self) -> Told:
+        """With ordinary spaces, as a terminal shows it."""
+        rows = [tuple(each.replace(SPACE, " ") for each in row) for row in (self.heads, *self.rows)]
+        return Told(self.title, rows[0], rows[1:])
 
     def sentences(self) -> list[str]:
         """A line for each row; a cell that is empty is left out."""

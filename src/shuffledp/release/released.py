@@ -133,7 +133,7 @@ def warned(record: Record) -> list[str]:
 
 def told(record: Record) -> list[str]:
     """What was asked for beside the estimates, in lines."""
-    return [line for each in record.question.told(record) for line in (f"{each.title}:", *each.sentences())]
+    return [line for each in record.question.told(record) for line in (f"{each.title}:", *each.plain.sentences())]
 
 
 def certified(record: Record) -> str:

@@ -130,7 +130,7 @@ function commandBox(name: string): HTMLElement {
   code.id = `command-${name}`;
   const button = html("button", "quiet", "Copy") as HTMLButtonElement;
   button.type = "button";
-  button.setAttribute("aria-label", `Copy the command shuffledp ${name}`);
+  button.setAttribute("aria-label", `Copy the ${name} command`);
   button.addEventListener("click", () => void handOver(code.textContent ?? "", "The command is copied."));
   return html("div", "command", html("pre", "", code), button);
 }
