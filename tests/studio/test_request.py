@@ -36,7 +36,7 @@ def test_the_design_is_the_commands_byte_by_byte(name: str, tmp_path: Path, monk
 
 def test_the_plan_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(shlex.split(PlanRequest.from_json(DESIGNED["mean"] | {"honest": 50}).commands()["plan"])[1:]) == 0
-    assert "at least 1000 of them honest" in capsys.readouterr().out
+    assert "at least 1,000 of them honest" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("mechanism", ["hadamard", "hash", "subset", "oue"])

@@ -184,7 +184,7 @@ def test_the_commands_are_what_they_seem_to_a_shell(chromium: Browser) -> None:
             page.get_by_role("heading", name="What the analyst does next").wait_for()
             first, second = page.locator("#commands").inner_text().splitlines()
             assert shlex.split(first)[:4] == ["shuffledp", "survey", "fetch", shuffler]
-            assert shlex.split(second)[:3] == ["shuffledp", "survey", "open", "study"]
+            assert shlex.split(second)[:4] == ["shuffledp", "survey", "open", "study"]
             assert (f" {ADDRESS} " in first) is (shuffler == ADDRESS)  # quoted only where it must be
             assert page.locator(".cut").count() == 0
 
