@@ -27,7 +27,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from shuffledp import __version__
-from shuffledp.cli.tree import ELSEWHERE, OVERVIEW, SHOWN, SUMMARIES, modules, near
+from shuffledp.cli.tree import OVERVIEW, SHOWN, SUMMARIES, modules, near
 from shuffledp.errors import InvalidInput, ShuffledpError, printable
 from shuffledp.questions import OURS, options_module
 from shuffledp.release.options import Option, options_of
@@ -310,7 +310,7 @@ class Run:
             return print(f"shuffledp {__version__}")
         elif self.called is not None:
             if self.called not in SUMMARIES:
-                hint = near(self.called, [*SUMMARIES, *ELSEWHERE])
+                hint = near(self.called, SUMMARIES)
                 raise InvalidInput(f"No such command {self.called!r}. {hint}'shuffledp --help' lists the commands.")
             load(self.called)
         command = _command(len(app.registered_commands), len(app.registered_groups))

@@ -65,20 +65,6 @@ MODULES = {
     "survey": "survey send serve",
 }
 
-# Words that are typed as commands: steps without their group, and names of version 0.1.
-STEPS = {
-    "stage": "design encode shuffle analyze",
-    "survey": "invite serve send close fetch open",
-    "papers": "bounds reproduce",
-}
-ELSEWHERE = {step: f"{group} {step}" for group, steps in STEPS.items() for step in steps.split()} | {
-    "collection": "survey",
-    "frequency": "histogram --mechanism hadamard",
-    "poison": "audit poisoning",
-    "studio": "plan --web",
-    "track": "series",
-}
-
 # What ``--help`` shows of commands with many options; ``--help-all`` shows the rest. Groups: the
 # table, privacy, the budget, the output, the randomizer.
 GROUPS = {
@@ -135,11 +121,8 @@ def near(word: str, known: Iterable[str]) -> str:
 
     >>> near("epsilonn", SUMMARIES)
     "Did you mean 'epsilon'? "
-    >>> near("analyse", ELSEWHERE)
-    "Did you mean 'stage analyze'? "
     """
     from difflib import get_close_matches
 
-    bare = {each.lstrip("-"): each for each in known}  # or the dashes alone would make options alike
-    close = [bare[each] for each in get_close_matches(word.lstrip("-"), bare, n=1)]
-    return f"Did you mean {ELSEWHERE.get(close[0], close[0])!r}? " if close else ""
+    bare = {each.lstrip("-"): each for each in known}  # or two dashes would be a likeness
+    return "".join(f"Did you mean {bare[each]!r}? " for each in get_close_matches(word.lstrip("-"), bare, n=1))

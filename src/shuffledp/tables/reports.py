@@ -36,10 +36,7 @@ KEY, SEAL, VERSION = b"shuffledp", b"shuffledp-sha256", 1
 FORMAT: Literal["shuffledp-reports"] = "shuffledp-reports"
 Dtype = Literal["uint8", "uint16", "uint32", "uint64"]
 MOST_WIDTH = 1 << 20
-MADE_BY = {
-    "encoded": "Give what `shuffledp stage encode` wrote.",
-    "shuffled": "Shuffle it first: shuffledp stage shuffle.",
-}
+FIX = {"encoded": "Give what `shuffledp stage encode` wrote.", "shuffled": "Shuffle it first: shuffledp stage shuffle."}
 ILLEGAL = {
     "encoded": ("Leave the file out, or drop such reports and have them counted: ", Argument("drop-invalid"), "."),
     "shuffled": "No shuffler of this package writes it; ask for the file again.",
@@ -272,7 +269,7 @@ def open_reports(path: Path, *, stage: Stage | None = None) -> ReportsFile:
         with open_parquet(path, title) as file:
             found = _described(path, file, title)
     if stage is not None and found.header.stage != stage:
-        raise InvalidInput(f"{title} must hold {stage} reports, got {found.header.stage} ones. {MADE_BY[stage]}")
+        raise InvalidInput(f"{title} must hold {stage} reports, got {found.header.stage} ones. {FIX[stage]}")
     return found
 
 
