@@ -154,7 +154,7 @@ class Opened:
 
 
 def opening(folder: Path, reports: int) -> Opened:
-    """`shuffledp survey open` of so many reports, from the sealed file to the page."""
+    """`shuffledp survey open`, from the sealed file of `reports` to the page."""
     study = folder / "study"
     collection, key = announced(study, n=reports)
     key.write(study / "analyst.key")

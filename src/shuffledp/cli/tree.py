@@ -17,7 +17,8 @@ Ask about a table
   histogram  Count the people in each category
   count      Count the people who gave one answer
   crosstab   Count the people in each combination of several columns
-  mean, sum  Estimate the mean or the total of a number
+  mean       Estimate the mean of a number
+  sum        Estimate the total of a number
   quantile   Estimate the median, other quantiles, and people within a range
   top        Find the most frequent words without listing them first
   look       Inspect a table on your screen and suggest a command
@@ -52,9 +53,7 @@ Examples:
   shuffledp epsilon --randomizer krr --k 16 --epsilon0 4 --n 10000 --delta 1e-6"""
 
 SUMMARIES = {
-    name: f"{summary}."
-    for names, summary in re.findall(r"^  ([a-z, ]+?) {2,}([A-Z].*)$", OVERVIEW, flags=re.MULTILINE)
-    for name in names.split(", ")
+    name: f"{summary}." for name, summary in re.findall(r"^  ([a-z]+) {2,}([A-Z].*)$", OVERVIEW, flags=re.MULTILINE)
 }
 
 # The modules of ``shuffledp.cli`` that register a command, where it is not the one of its name.
